@@ -134,7 +134,7 @@ class _Merge:
         for group in range(groups):
             if self.p.walks:
                 for lane in range(self.p.work_group):
-                    self.walk((group * self.p.work_group + lane) * self.p.own)
+                    self.walk((group * self.p.work_group + lane) * self.p.share)
             else:
                 self.tile(group)
 
@@ -243,7 +243,7 @@ class _Merge:
 
     def walk(self, begin: int) -> None:
         """Merge the part of a lane that works alone, in interleaved chains."""
-        p, end = self.p, min(begin + self.p.own, self.n)
+        p, end = self.p, min(begin + self.p.share, self.n)
         if begin >= self.n:
             return
         first = self.cut(begin)

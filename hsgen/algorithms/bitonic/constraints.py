@@ -24,10 +24,10 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 def problems(p: Params, device: Device) -> list[Problem]:
     """Return all problems of the parameters as a whole."""
-    found = [*alone({"height": p.height, "subgroup": p.subgroup}, device), *_shape(p), *_device(p, device)]
-    if not found:
-        found += _local(p, device)
-    return found
+    faults = [*alone({"height": p.height, "subgroup": p.subgroup}, device), *_shape(p), *_device(p, device)]
+    if not faults:
+        faults += _local(p, device)
+    return faults
 
 
 def _power(n: int) -> bool:
@@ -67,10 +67,10 @@ def _device(p: Params, device: Device) -> Iterator[Problem]:
 def _local(p: Params, device: Device) -> Iterator[Problem]:
     for key, need in (("slabs", block_sort(p, p.slabs)), ("clean_slabs", clean(p))):
         if need.local_bytes(p.key) > device.local_bytes:
-            what = f"{need.name} needs {need.local_bytes(p.key)} bytes of local memory, the device has"
+            problem = f"{need.name} needs {need.local_bytes(p.key)} bytes of local memory, the device has"
             fit = _greatest_fit(p, key, device.local_bytes)
             hint = f"give at most {fit}" if fit else "give a smaller height, or remove the table"
-            yield key, f"{what} {device.local_bytes}", hint
+            yield key, f"{problem} {device.local_bytes}", hint
 
 
 def _greatest_fit(p: Params, key: str, room: int) -> int:

@@ -63,15 +63,15 @@ class LoopedBlock(BlockSort):
     @classmethod
     def of(cls, block: BlockSort, height: int, subgroup: int) -> LoopedBlock:
         """Return a block sort with loops over its passes."""
-        own = {f.name: getattr(block, f.name) for f in fields(block)}
+        members = {f.name: getattr(block, f.name) for f in fields(block)}
         lanes = tuple(1 << i for i in range(subgroup.bit_length() - 1)) if subgroup <= _FEW else ()
-        return cls(**own, least=max(1, subgroup // height), height=height, lanes=lanes)
+        return cls(**members, least=max(1, subgroup // height), height=height, lanes=lanes)
 
     @property
     def mirror_groups(self) -> list[OpGroup]:
         """The half stages that follow the comparison with mirror rows, which are the second half of the registers."""
-        held = self.height // 2
-        return op_groups(swaps(halves(held)) + swaps(mirrored(halves(held), held, held)))
+        half = self.height // 2
+        return op_groups(swaps(halves(half)) + swaps(mirrored(halves(half), half, half)))
 
     @property
     def half_groups(self) -> Iterator[tuple[int, list[OpGroup]]]:

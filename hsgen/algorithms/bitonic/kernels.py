@@ -56,7 +56,7 @@ def block_sort(p: Params, slabs: int) -> Kernel:
         linear += with_lane_halves(merge_runs(run, rows, p.local_scale, mirror=True), p.subgroup)
         run *= 2
     pitch = column + p.bank_pad if p.subgroup > 1 else column
-    made = BlockSort(
+    data = BlockSort(
         slabs=slabs,
         tall=tall,
         column=column,
@@ -76,7 +76,7 @@ def block_sort(p: Params, slabs: int) -> Kernel:
         buffers=_buffers(p, SOURCE, DESTINATION),
         algorithm="bitonic",
         params=p,
-        data=LoopedBlock.of(made, p.height, p.subgroup) if p.looped else made,
+        data=LoopedBlock.of(data, p.height, p.subgroup) if p.looped else data,
     )
 
 

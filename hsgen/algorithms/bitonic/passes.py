@@ -170,8 +170,8 @@ def merge_runs(run: int, tile: int, scale: int, *, mirror: bool = False, split: 
         else:
             rows, ops = flip_rows(step, chunk)
             note = f"merge runs of {run} rows: flip, then {step - 1} half stages"
-        made = _run_pass(note, run, tile, stride, chunk, rows, ops)
-        out.append(replace(made, mirror=mirror and not out))
+        merged = _run_pass(note, run, tile, stride, chunk, rows, ops)
+        out.append(replace(merged, mirror=mirror and not out))
         chunk = stride
     return out
 

@@ -70,36 +70,36 @@ def plan(p: Params) -> Plan:
 
 def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]:
     """The rows for counts above `low` up to `high`; `paths` are the levels that merge paths do."""
-    here, there = _work(p), lent(p)
+    current, following = _work(p), lent(p)
     if p.valued:
-        end = there if len(paths) % 2 else here
+        end = following if len(paths) % 2 else current
     else:
-        end, here, there = here, *((there, here) if len(paths) % 2 else (here, there))
+        end, current, following = current, *((following, current) if len(paths) % 2 else (current, following))
     rows, least = [], 0
     for slabs in [*small_blocks(p), p.slabs]:
         size = slabs * p.height * p.subgroup
         most = MAX_N if slabs == p.slabs else size
-        rows.append(_step(p, f"block_sort_{slabs}", (SOURCE, here), 0, least, most, size - 1, size, 1))
+        rows.append(_step(p, f"block_sort_{slabs}", (SOURCE, current), 0, least, most, size - 1, size, 1))
         least = size
     level = 0
     while p.block << level < (p.block << paths[0] if paths else high):
-        rows += _level(p, level, here)
+        rows += _level(p, level, current)
         level += 1
     for level in paths:
-        rows.append(_path(p, level, here, there))
-        here, there = there, here
+        rows.append(_path(p, level, current, following))
+        current, following = following, current
     if p.valued:
         rows += _gathers(p, end)
     narrowed = (s.within(low, high) for s in rows)
     return [s for s in narrowed if not s.guard.empty]
 
 
-def _path(p: Params, level: int, here: Binding, there: Binding) -> Step:
+def _path(p: Params, level: int, current: Binding, following: Binding) -> Step:
     """The row of one merge by paths."""
     run, data = p.block << level, path(p).data
     assert isinstance(data, Path)
     tiles = -(-2 * run // data.tile)
-    return _step(p, "path", (here, there), argument(level, 0), run, MAX_N, 2 * run - 1, 2 * run, tiles)
+    return _step(p, "path", (current, following), argument(level, 0), run, MAX_N, 2 * run - 1, 2 * run, tiles)
 
 
 def _first_bit(p: Params) -> int:
@@ -206,11 +206,11 @@ def moved(p: Params, step: Step, n: int) -> int:
 def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the sort takes another path: slabs, blocks, levels, parts of them."""
     slab = p.height * p.subgroup
-    found = {0, 1, greatest, *range(0, min(4 * p.block, greatest) + 1, slab)}
+    counts = {0, 1, greatest, *range(0, min(4 * p.block, greatest) + 1, slab)}
     for step in plan(p).steps:
         if least := step.guard.min_n:
-            found.update((least, least + p.block, 3 * least // 2))
-    return sorted(n for n in found if n <= greatest)
+            counts.update((least, least + p.block, 3 * least // 2))
+    return sorted(n for n in counts if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
@@ -219,9 +219,9 @@ def row_test_counts(p: Params, greatest: int) -> list[int]:
     Only for these counts does the guard of the row take effect in some lane.
     """
     scales = {k.name: k.data.scale for k in kernels(p) if isinstance(k.data, Stream)}
-    found: dict[str, list[int]] = {}
+    counts: dict[str, list[int]] = {}
     for step in plan(p).steps:
         stride = 1 << lg_stride_of(step)
-        if step.kernel in scales and step.kernel not in found:
-            found[step.kernel] = [step.guard.min_n + k * stride + stride // 2 for k in range(1 << scales[step.kernel])]
-    return sorted(n for ends in found.values() for n in ends if n <= greatest)
+        if step.kernel in scales and step.kernel not in counts:
+            counts[step.kernel] = [step.guard.min_n + k * stride + stride // 2 for k in range(1 << scales[step.kernel])]
+    return sorted(n for ends in counts.values() for n in ends if n <= greatest)

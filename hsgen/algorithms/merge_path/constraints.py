@@ -22,28 +22,28 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 def problems(p: Params, device: Device) -> list[Problem]:
     """Return all problems of the parameters as a whole."""
-    found = list(alone({"work_group": p.work_group}, device))
+    faults = list(alone({"work_group": p.work_group}, device))
     if not p.walks and p.chains > 1:
-        found.append(("chains", "lanes that merge in local memory have one chain", "give 1"))
+        faults.append(("chains", "lanes that merge in local memory have one chain", "give 1"))
     if p.row and (not p.walks or (p.valued and p.key.bits > 32)):
-        what = "rows require sequential lanes, and with values keys of at most 32 bits"
-        found.append(("row", what, "give 0"))
+        problem = "rows require sequential lanes, and with values keys of at most 32 bits"
+        faults.append(("row", problem, "give 0"))
     if p.row not in (0, *ROWS) or (p.row and p.items % p.row):
-        found.append(("row", "rows are vectors of OpenCL, and items a multiple of them", f"give one of {ROWS}"))
+        faults.append(("row", "rows are vectors of OpenCL, and items a multiple of them", f"give one of {ROWS}"))
     if p.ranged:
-        found += _ranges(p)
+        faults += _ranges(p)
     if (need := max(kernel.local_bytes(p.key) for kernel in kernels(p))) > device.local_bytes:
-        what = f"merge needs {need} bytes of local memory, the device has {device.local_bytes}"
-        found.append(("items", what, "give fewer items or lanes"))
-    return found
+        problem = f"merge needs {need} bytes of local memory, the device has {device.local_bytes}"
+        faults.append(("items", problem, "give fewer items or lanes"))
+    return faults
 
 
 def _ranges(p: Params) -> Iterator[Problem]:
     """Yield the problems of work-groups that merge ranges of tiles."""
-    own = of_ranges(p)
-    if own.work_group < 2 * p.subgroup or own.work_group % p.subgroup:
+    shape = of_ranges(p)
+    if shape.work_group < 2 * p.subgroup or shape.work_group % p.subgroup:
         yield "range_lanes", "two subgroups find the ends of a range", f"give a multiple of {p.subgroup} lanes"
-    if own.items % (size := 16 // p.key.held) or own.items % 2:
+    if shape.items % (size := 16 // p.key.held) or shape.items % 2:
         yield "range_items", "lanes load keys by 16 bytes", f"give a multiple of {max(size, 2)} keys"
-    if p.valued and own.ring + own.margin > 1 << 15:
+    if p.valued and shape.ring + shape.margin > 1 << 15:
         yield "range_items", "slots of values have 16 bits", "give fewer keys or lanes"

@@ -52,7 +52,7 @@ class Values:
 class Merge:
     """A kernel that merges, for its template.
 
-    values: None if there are none.  lanes: of a work-group.  items: entries that a lane merges in local memory.
+    values: None for keys alone.  lanes: of a work-group.  items: entries that a lane merges in local memory.
     vector: keys of 16 bytes.
     chains, row: of lanes that merge from memory to memory; see `hsgen.algorithms.merge_path.params.Params`.
     """

@@ -47,14 +47,14 @@ class Params:
     signature: Signature = PLAIN
 
     @property
-    def own(self) -> int:
+    def share(self) -> int:
         """Keys that a lane merges."""
         return self.items * self.chains
 
     @property
     def tile(self) -> int:
         """Keys that a work-group merges."""
-        return self.work_group * self.own
+        return self.work_group * self.share
 
     @property
     def ring(self) -> int:
@@ -93,4 +93,4 @@ def notes(p: Params) -> list[tuple[str, str]]:
     """Return derived values for headers and `hsgen show`: (name, value)."""
     rows = f" by rows of {p.row}" if p.row else ""
     by = f"{p.chains} chains{rows}, from memory to memory" if p.walks else "through local memory"
-    return [("tile", f"{p.work_group} lanes x {p.own} = {p.tile} keys, {by}")]
+    return [("tile", f"{p.work_group} lanes x {p.share} = {p.tile} keys, {by}")]

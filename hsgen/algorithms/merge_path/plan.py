@@ -66,16 +66,16 @@ def moved(p: Params, step: Step, n: int) -> int:
 
 def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the merge takes another path: the ends of tiles and of lanes."""
-    found = {0, 1, greatest, p.items, p.own, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
-    found.add(p.tile * p.work_group)  # a work-group that finds tile boundaries is full
+    counts = {0, 1, greatest, p.items, p.share, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
+    counts.add(p.tile * p.work_group)  # a work-group that finds tile boundaries is full
     if p.alone:
         tile = alone(p).tile
-        found |= {p.alone, *range(0, min(4 * tile, p.alone) + 1, tile)}
+        counts |= {p.alone, *range(0, min(4 * tile, p.alone) + 1, tile)}
     if p.ranged:
         tile = of_ranges(p).tile
-        found |= {p.ranged, *(tile * t for t in range(5))}
-        found |= {tile * (p.ranges * most + more) for most in (1, 2, 3) for more in (0, 1)}
-    return sorted(n for n in found if n <= greatest)
+        counts |= {p.ranged, *(tile * t for t in range(5))}
+        counts |= {tile * (p.ranges * most + more) for most in (1, 2, 3) for more in (0, 1)}
+    return sorted(n for n in counts if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:

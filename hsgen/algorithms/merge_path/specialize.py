@@ -59,12 +59,12 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
                 key=key, work_group=1, items=CHAIN_ROWS, chains=chains, walks=True, row=row, signature=signature
             )
         return Params(key=key, work_group=lanes, items=FEW, walks=True, signature=signature)
-    made = Params(key=key, work_group=lanes, items=ITEMS, signature=signature)
-    while made.items > 1 and 2 * merge(made).local_bytes(key) > device.local_bytes:
-        made = replace(made, items=made.items - 2)
+    shape = Params(key=key, work_group=lanes, items=ITEMS, signature=signature)
+    while shape.items > 1 and 2 * merge(shape).local_bytes(key) > device.local_bytes:
+        shape = replace(shape, items=shape.items - 2)
     if device.local_bytes >= LARGE and key.bytes >= 4 and getattr(chosen, "ranker", "") == "match_ballot":
-        made = _vectors(made, getattr(chosen, "subgroup", 1), device)
-    return replace(made, spare=spare(made.tile, device.groups))
+        shape = _vectors(shape, getattr(chosen, "subgroup", 1), device)
+    return replace(shape, spare=spare(shape.tile, device.groups))
 
 
 def _vectors(p: Params, subgroup: int, device: Device) -> Params:
@@ -72,15 +72,15 @@ def _vectors(p: Params, subgroup: int, device: Device) -> Params:
     words = p.key.held // 4 + p.valued
     items = min(VECTOR_ITEMS, (VECTOR_WORDS // words - 1) // 2 * 2 + 1)
     alone = ALONE // (p.key.bytes + p.signature.value_bytes)
-    made = replace(p, alone=alone, alone_items=items, subgroup=subgroup)
+    shape = replace(p, alone=alone, alone_items=items, subgroup=subgroup)
     if not (device.cores and p.key.bytes == 4 and p.signature.value_bytes in RANGES):
-        return replace(made, items=items, vectors=True) if words == 1 else made
-    few, lanes, own, resident = RANGES[p.signature.value_bytes]
+        return replace(shape, items=items, vectors=True) if words == 1 else shape
+    few, lanes, lane_items, resident = RANGES[p.signature.value_bytes]
     if lanes <= device.work_group:
         most = RANGED // (p.key.bytes + p.signature.value_bytes)
-        made = replace(made, alone=few, ranged=most, ranges=device.cores * resident, resident=resident)
-        made = replace(made, range_lanes=lanes, range_items=own)
-    return replace(made, items=items, vectors=True) if words == 1 else made
+        shape = replace(shape, alone=few, ranged=most, ranges=device.cores * resident, resident=resident)
+        shape = replace(shape, range_lanes=lanes, range_items=lane_items)
+    return replace(shape, items=items, vectors=True) if words == 1 else shape
 
 
 def spare(tile: int, limit: int) -> int:

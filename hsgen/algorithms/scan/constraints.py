@@ -21,28 +21,30 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
     yield from device_constraints.launch(values, device)
     yield from device_constraints.subgroup(values, device, 'give another coordination than "sections"')
     if values.get("coordination") == "sections" and not device.promised:
-        what = 'sections require forward progress of work-groups (device.progress = "guaranteed")'
-        yield "coordination", what, 'give "lookback" or "scan"'
+        problem = 'sections require forward progress of work-groups (device.progress = "guaranteed")'
+        yield "coordination", problem, 'give "lookback" or "scan"'
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
     """Return all problems of the parameters as a whole."""
     values = {"work_group": p.work_group, "coordination": p.coordination, "subgroup": p.subgroup}
-    found = [*alone(values, device), *(_sections(p) if p.sections else ())]
+    faults = [*alone(values, device), *(_sections(p) if p.sections else ())]
     if p.local and not p.sections:
-        found.append(("local", f'"{p.coordination}" has its tiles in local memory', 'leave it out, or give "sections"'))
+        faults.append(
+            ("local", f'"{p.coordination}" has its tiles in local memory', 'leave it out, or give "sections"')
+        )
     if p.ahead and not p.local:
-        found.append(("ahead", "only tiles in local memory are prefetched", "leave it out, or give local = true"))
+        faults.append(("ahead", "only tiles in local memory are prefetched", "leave it out, or give local = true"))
     if p.serial and not p.looks and p.groups > FOLDED:
-        what = f"each of {p.groups} lanes would add up the sums of all preceding lanes"
-        found.append(("groups", what, f"give at most {FOLDED}, or a larger work_group"))
+        problem = f"each of {p.groups} lanes would add up the sums of all preceding lanes"
+        faults.append(("groups", problem, f"give at most {FOLDED}, or a larger work_group"))
     if not p.serial and p.work_group < p.columns:
-        found.append(
+        faults.append(
             ("work_group", f"{p.work_group} lanes are fewer than the columns", f"give 1, or {p.columns} or more")
         )
     if p.states and p.tile < LEAST:
-        found.append(("items", f"a tile of {p.tile} rows is too small to look back", f"give {LEAST} rows or more"))
-    return found or _device(p, device)
+        faults.append(("items", f"a tile of {p.tile} rows is too small to look back", f"give {LEAST} rows or more"))
+    return faults or _device(p, device)
 
 
 def _sections(p: Params) -> Iterator[Problem]:
@@ -50,11 +52,11 @@ def _sections(p: Params) -> Iterator[Problem]:
     if p.columns > VECTOR:
         yield "columns", f"sections have rows of at most {VECTOR} elements", 'give another coordination than "sections"'
     if p.subgroup == 1 or p.work_group % p.subgroup:
-        what = f"{p.work_group} lanes are no subgroups of {p.subgroup}"
-        yield "subgroup", what, "give a width of the device, and a multiple of it as work_group"
+        problem = f"{p.work_group} lanes are no subgroups of {p.subgroup}"
+        yield "subgroup", problem, "give a width of the device, and a multiple of it as work_group"
     if p.items * p.columns % VECTOR:
-        what = f"{p.items} rows of {p.columns} elements are no vectors of {VECTOR}"
-        yield "items", what, f"give a multiple of {VECTOR // gcd(VECTOR, p.columns)}"
+        problem = f"{p.items} rows of {p.columns} elements are no vectors of {VECTOR}"
+        yield "items", problem, f"give a multiple of {VECTOR // gcd(VECTOR, p.columns)}"
     if p.section > p.work_group:
         yield "section", f"{p.section} tiles exceed the {p.work_group} lanes that read states", "give fewer tiles"
 
@@ -63,9 +65,9 @@ def _device(p: Params, device: Device) -> list[Problem]:
     for kernel in kernels(p):
         need = kernel.local_bytes(p.key)
         if need > device.local_bytes:
-            what = f"{kernel.name} needs {need} bytes of local memory, the device has {device.local_bytes}"
-            return [("items", what, "give fewer items or lanes")]
+            problem = f"{kernel.name} needs {need} bytes of local memory, the device has {device.local_bytes}"
+            return [("items", problem, "give fewer items or lanes")]
         if kernel.work_group > device.work_group:
-            what = f"{kernel.name} has {kernel.work_group} lanes, the device allows {device.work_group}"
-            return [("work_group", what, f"give a device of at least {kernel.work_group}")]
+            problem = f"{kernel.name} has {kernel.work_group} lanes, the device allows {device.work_group}"
+            return [("work_group", problem, f"give a device of at least {kernel.work_group}")]
     return []

@@ -27,12 +27,12 @@ def plan(p: Params) -> Plan:
     caps = {"single": 1, "spine": 1, "settle": 1, "lookback": UNCAPPED, "sections": UNCAPPED}
     steps = []
     for kernel in kernels(p):
-        few = kernel.name == "single"
+        alone = kernel.name == "single"
         steps.append(
             Step(
                 kernel=kernel.name,
                 bindings=tuple(_BOUND[b.name] for b in kernel.buffers),
-                guard=Guard(max_n=p.tile) if few else Guard(min_n=p.tile, max_n=p.max_n),
+                guard=Guard(max_n=p.tile) if alone else Guard(min_n=p.tile, max_n=p.max_n),
                 grid=clearing if kernel.name == "begin" else replace(tiles, cap=caps.get(kernel.name, p.groups)),
             )
         )
@@ -61,10 +61,10 @@ def moved(p: Params, step: Step, n: int) -> int:
 
 def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the sum takes another path: tiles, and the cap of work-groups."""
-    found = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
+    counts = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     near = p.section_tiles if p.sections else p.window
-    found.update((p.groups * p.tile, p.groups * p.tile + p.tile, 2 * p.groups * p.tile, near * p.tile))
-    return sorted(n for n in found if n <= greatest)
+    counts.update((p.groups * p.tile, p.groups * p.tile + p.tile, 2 * p.groups * p.tile, near * p.tile))
+    return sorted(n for n in counts if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:

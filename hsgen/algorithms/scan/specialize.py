@@ -27,16 +27,16 @@ def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, devi
 
     Sums of floats look back only within sections: else the order of their additions would depend on when tiles run.
     """
-    own = p.get(key.name)
-    if own is None or signature not in (PLAIN, FLOATS) or (signature == FLOATS and key.bytes != 4):
+    chosen = p.get(key.name)
+    if chosen is None or signature not in (PLAIN, FLOATS) or (signature == FLOATS and key.bytes != 4):
         return None
-    made = replace(own, redo=not device.promised)
+    shape = replace(chosen, redo=not device.promised)
     if signature == PLAIN:
-        return made
-    if made.sections:  # the order of additions is fixed
-        return replace(made, floats=True)
-    groups = min(made.groups, FOLDED) if made.serial else made.groups
-    return replace(made, floats=True, coordination="scan", groups=groups)
+        return shape
+    if shape.sections:  # the order of additions is fixed
+        return replace(shape, floats=True)
+    groups = min(shape.groups, FOLDED) if shape.serial else shape.groups
+    return replace(shape, floats=True, coordination="scan", groups=groups)
 
 
 def derive(label: str, p: Mapping[str, Any], key: KeyType, device: Device) -> Params | None:
@@ -49,9 +49,9 @@ def derive(label: str, p: Mapping[str, Any], key: KeyType, device: Device) -> Pa
     if key.bytes < 4 or (key.bytes == 8 and not device.int64):
         return None
     columns, exclusive = DERIVED[label]
-    own = p.get("scan-x1ex" if exclusive else "scan-x1")
-    if isinstance(own, Params):
-        first = replace(own, columns=columns, items=rows(own.items, columns, own.coordination))
+    chosen = p.get("scan-x1ex" if exclusive else "scan-x1")
+    if isinstance(chosen, Params):
+        first = replace(chosen, columns=columns, items=rows(chosen.items, columns, chosen.coordination))
     else:
         lanes, share, groups = _SHARE[device.local]
         first = Params(
@@ -63,7 +63,7 @@ def derive(label: str, p: Mapping[str, Any], key: KeyType, device: Device) -> Pa
             groups=min(groups, device.groups),
             coordination="scan",
         )
-    return next((made for made in _smaller(first) if not problems(made, device)), None)
+    return next((shape for shape in _smaller(first) if not problems(shape, device)), None)
 
 
 def _smaller(p: Params) -> Iterator[Params]:
