@@ -12,9 +12,10 @@ from typing import ClassVar
 
 from hsgen.algorithms.buffers import DESTINATION, SOURCE
 from hsgen.algorithms.device_constraints import Problem
-from hsgen.algorithms.radix import rankers, rows, search_space, single, tile
-from hsgen.algorithms.radix.parts import WORDS, moving, picking, ranking
-from hsgen.algorithms.radix.rankers import Ranked, array
+from hsgen.algorithms.radix import bin_sort, rankers, rows, search_space, single, tile
+from hsgen.algorithms.radix.bin_sort import BinSort, Crowd, OnChip, StableBinSort
+from hsgen.algorithms.radix.parts import CROWD, WORDS, moving, picking, ranking
+from hsgen.algorithms.radix.rankers import Ranked, array, template
 from hsgen.algorithms.radix.single import fitted as fitted
 from hsgen.algorithms.search_space import Box, steps
 from hsgen.core.buffers import DEVICE
@@ -110,12 +111,22 @@ def kernel(p: Cooperative) -> Kernel:
     """Return the kernel that does all passes in one launch."""
     places = p.places if p.dealt else 0
     curve = (array("curve", places + 1),) if p.quantiles else ()
-    more = (array("bases", p.radix), array("live", 2 if places else 1), *single.place_arrays(p, places), *curve)
+    arrays = bin_sort.arrays(single.bucket(p, places), p.subgroup) if places else ()
+    more = (array("bases", p.radix), array("live", 2 if places else 1), *arrays, *curve)
     what = f"sort up to {p.groups * p.tile} keys in one launch"
     made = ranking(p, "grid", what, moving(p, SOURCE, DESTINATION, WORDS), more, folder="radix/cooperative/")
     handed = tuple(b if b.read_only else replace(b, coherent=DEVICE) for b in made.buffers)
     made = replace(picking(made, keys=False), cooperative=True, buffers=handed, scratch=tables(p))
-    return single.with_room(made) if places else made
+    return bin_sort.with_room(replace(made, data=_on_chip(p))) if places else made
+
+
+def _on_chip(p: Cooperative) -> OnChip:
+    """What a work-group does with the keys that are dealt to it."""
+    shape, crowd = single.bucket(p, p.places), Crowd(limit=2 * CROWD if p.quantiles else CROWD)
+    digit = "hs_quantile" if p.quantiles else "hs_digit"
+    kind = StableBinSort if p.valued else BinSort
+    bins = kind(shape=shape, subgroup=p.subgroup, key=p.key, digit=digit, shift="given", crowd=crowd)
+    return OnChip(ranker=template(p.ranker), bins=bins)
 
 
 def _single(p: Cooperative) -> Kernel:

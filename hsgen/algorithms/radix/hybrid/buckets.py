@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE
+from hsgen.algorithms.radix import bin_sort
+from hsgen.algorithms.radix.bin_sort import BinSort, OnChip
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, SQUARES, sampling, sums
 from hsgen.algorithms.radix.rankers import array as _array
@@ -25,10 +27,9 @@ _SETS = {1: 4, 2: 2}
 _GROUPS = 1024  # work-groups of a count, at most: more would only wait for each other's additions
 COUNT_MOST = 65535
 """The keys of a bucket that are counted, at most: by 16 bits."""
-LONG = 64
-"""A value with more keys in a bucket is stored by neighbouring lanes."""
 _HOLDING = ("msd_first", "msd_second", "bucket")  # lanes of these hold keys in registers
 _SUMMING = ("msd_starts", "msd_places", "bucket_count", *_HOLDING)  # lanes of these sum over others
+_BUCKET_SORT = "radix/hybrid/bucket_sort"
 _LANES = 1024  # of a core with 65536 registers: 64 for each
 _DEALT, _WORDS = Buffer(name="dealt"), Buffer(name="words", type="u32")
 _KEPT = replace(_DEALT, read_only=True)
@@ -206,13 +207,17 @@ def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
 def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     """The kernels that sort a bucket, and those in which places are crowded."""
     bucket = present(p.bucket)
-    held = Array(name="tile", type="key", count=capacity(p) + NEAR), _array("places", bucket.bins)
-    what, arrays = f"sort a bucket of up to {capacity(p)} keys on chip", sums(bucket.work_group, p.subgroup)
-    again = _kernel(p, "bucket_rest", "sort crowded buckets by all their bits", (DESTINATION, _WORDS), ranking)
-    sort = _kernel(p, "bucket", what, (DESTINATION, _WORDS), (*held, *arrays, _array("full", 4)), CHIP)
+    what = f"sort a bucket of up to {capacity(p)} keys on chip"
+    arrays = (Array(name="tile", type="key", count=capacity(p) + NEAR), *bin_sort.arrays(bucket, p.subgroup))
+    sort = _kernel(p, "bucket", what, (DESTINATION, _WORDS), (*arrays, *([_array("unordered", 1)] * p.pieces)))
+    bins = BinSort(shape=bucket, subgroup=p.subgroup, key=p.key, load="clamped")
     if p.pieces:  # what is crowded is sorted in memory
-        return (sort,)
-    return sort, replace(again, data=rest(p), subgroup=p.subgroup, ballot=p.ranker == "match_ballot")
+        data = OnChip(bins=replace(bins, crowd=bin_sort.SPREAD), groups=CHIP)
+        return (replace(sort, template=f"{_BUCKET_SORT}:bucket_or_piece", data=data),)
+    sort = replace(sort, template=f"{_BUCKET_SORT}:bucket", data=OnChip(bins=bins))
+    again = _kernel(p, "bucket_rest", "sort crowded buckets by all their bits", (DESTINATION, _WORDS), ranking)
+    again = replace(again, template=f"{_BUCKET_SORT}:crowded_buckets", data=rest(p))
+    return sort, replace(again, subgroup=p.subgroup, ballot=p.ranker == "match_ballot")
 
 
 def _counting(p: Hybrid) -> tuple[Kernel, ...]:
@@ -220,9 +225,10 @@ def _counting(p: Hybrid) -> tuple[Kernel, ...]:
     counting = present(p.counting)
     arrays = (
         Array(name="tile", type="key", count=counting.size),
-        _array("counts", 1 << counting.bits - 1),
-        _array("runs", COUNT_MOST // LONG + 1),
+        _array("bin_counts", counting.words),
+        _array("runs", COUNT_MOST // counting.long_run + 1),
         *sums(counting.work_group, p.subgroup),
     )
     what = f"count the lowest {counting.bits} bits of a bucket of up to {COUNT_MOST} keys, and store them in order"
-    return (_kernel(p, "bucket_count", what, (DESTINATION, _WORDS), arrays, LONG),)
+    made = _kernel(p, "bucket_count", what, (DESTINATION, _WORDS), arrays)
+    return (replace(made, template="radix/hybrid/counting_bucket_sort:bucket", data=counting),)

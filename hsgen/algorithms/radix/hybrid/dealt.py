@@ -10,11 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_IN, VALUES_OUT
+from hsgen.algorithms.radix import bin_sort
+from hsgen.algorithms.radix.bin_sort import Crowd, OnChip, StableBinSort
 from hsgen.algorithms.radix.hybrid import pairs
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import NEAR, WORDS, sums
+from hsgen.algorithms.radix.parts import WORDS, sums
 from hsgen.algorithms.radix.rankers import array
-from hsgen.algorithms.radix.stages import present
+from hsgen.algorithms.radix.stages import Bucket, present
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
@@ -41,13 +43,11 @@ def most(p: Hybrid) -> int:
 class Layout:
     """The layout for templates: lanes, buckets at most, and indices of 32-bit words in scratch.
 
-    crowd: keys of one place that lanes still compare one by one; for more, a network takes less time.  counts, cursors,
-    starts: of buckets; the latter with one entry more.
+    counts, cursors, starts: of buckets; the latter with one entry more.
     """
 
     lanes: int
     digits: int
-    crowd: int
     counts: int
     cursors: int
     starts: int
@@ -59,7 +59,6 @@ def layout(p: Hybrid, at: int) -> Layout:
     return Layout(
         lanes=present(p.dealt).work_group,
         digits=digits,
-        crowd=pairs.capacity(p) // 8,
         counts=at,
         cursors=at + digits,
         starts=at + 2 * digits,
@@ -68,14 +67,11 @@ def layout(p: Hybrid, at: int) -> Layout:
 
 def kernels(p: Hybrid, at: int) -> tuple[Kernel, ...]:
     """Return the kernels in the order of their launches; `at` is where their words begin."""
-    data, group, tiles = layout(p, at), present(p.pair_bucket).work_group, present(p.dealt)
+    data, tiles = layout(p, at), present(p.dealt)
     own = sums(tiles.work_group, p.subgroup)
     counts, bases, full = array("counts", p.deal_digits), array("bases", p.deal_digits), array("full", 4)
-    room = pairs.capacity(p) + NEAR
-    held = (Array(name="tile", type="key", count=room), array("order", room), array("places", tiles.bins))
     values = (VALUES_OUT, *(() if p.signature.index else (VALUES_IN,)))
     dealing = (SOURCE, PAIRS, WORDS)
-    sort = f"sort a bucket of up to {pairs.capacity(p)} dealt pairs on chip"
     return (
         _kernel(p, data, "deal_begin", "clear the counts of buckets of dealt pairs", (WORDS,)),
         _kernel(p, data, "deal_count", "count the highest bits of pairs", (SOURCE, WORDS), (counts,)),
@@ -88,16 +84,34 @@ def kernels(p: Hybrid, at: int) -> tuple[Kernel, ...]:
             (counts, bases, *own, full),
             tiles.work_group,
         ),
-        _kernel(
-            p,
-            data,
-            "deal_bucket",
-            sort,
-            (_KEPT, DESTINATION, WORDS, *values),
-            (*held, *sums(group, p.subgroup), full),
-            group,
-        ),
+        _bucket(p, data, (_KEPT, DESTINATION, WORDS, *values)),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketSort(OnChip):
+    """Facts for the template of the kernel that sorts buckets of dealt pairs: the layout of scratch, too."""
+
+    layout: Layout
+
+
+def _bucket(p: Hybrid, data: Layout, buffers: tuple[Buffer, ...]) -> Kernel:
+    """The kernel that sorts a bucket, in the work-group of a bucket of pairs.
+
+    A network takes less time than lanes that compare more keys of a bin than an eighth of the bucket.
+    """
+    pair_bucket, room = present(p.pair_bucket), pairs.capacity(p)
+    shape = Bucket(work_group=pair_bucket.work_group, items=pair_bucket.items, bins=present(p.dealt).bins)
+    arrays = (
+        Array(name="tile", type="key", count=room),
+        array("order", room),
+        *bin_sort.arrays(shape, p.subgroup),
+    )
+    summary = f"sort a bucket of up to {room} dealt pairs on chip"
+    made = _kernel(p, data, "deal_bucket", summary, buffers, arrays, shape.work_group)
+    bins = StableBinSort(shape=shape, subgroup=p.subgroup, key=p.key, shift="given", crowd=Crowd(limit=room // 8))
+    template = "radix/hybrid/dealt_bucket_sort:bucket"
+    return bin_sort.with_room(replace(made, template=template, data=BucketSort(bins=bins, layout=data)))
 
 
 def _kernel(
