@@ -205,7 +205,7 @@ def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
 
 
 def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
-    """The kernels that sort a bucket, and those in which places are crowded."""
+    """The kernels that sort a bucket, and the buckets whose bins are crowded."""
     bucket = present(p.bucket)
     what = f"sort a bucket of up to {capacity(p)} keys on chip"
     arrays = (Array(name="tile", type="key", count=capacity(p) + NEAR), *bin_sort.arrays(bucket, p.subgroup))

@@ -2,7 +2,7 @@
 
 Where `pairs` passes two digits, and all of them if some bucket is too large, a sample of the keys says here how many
 digits it takes: 2, 3 or 4 of those that are not constant, or all.  Buckets that are too large are cut into pieces where
-the digits that were passed change.  What is alike in all of these, or crowds places, is sorted in memory by one
+the digits that were passed change.  What is alike in all of these, or crowds bins, is sorted in memory by one
 work-group for each, which compares the keys first: equal ones are in order already.
 """
 
