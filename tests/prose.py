@@ -60,7 +60,6 @@ PHRASES = {
 
 EXEMPT: dict[str, tuple[str, ...]] = {
     "templates/order.j2": ("beside",),
-    "templates/radix/places_before.j2": ("beside",),
     "tests/device/test_checks.py": ("are none",),
     "tests/docs/test_prose.py": ("as far as", "besides", "goes on", "so many", "tells", "told"),
 }

@@ -21,9 +21,9 @@ WIDE = {
     "groups are in the other order": ("if (high < low) {", "if (high > low) {"),
     "the network has a step too few": ("while (1 << steps < own)", "while (2 << steps < own)"),
     "blocks are not flipped": ("(far == width ?", "(false ?"),
-    "groups of a place are in the other order": (
-        "held[near] < hs_key_bits(k[j], 0)",
-        "held[near] > hs_key_bits(k[j], 0)",
+    "groups of a bin are in the other order": (
+        "held[near_slot] < hs_key_bits(k[j], 0)",
+        "held[near_slot] > hs_key_bits(k[j], 0)",
     ),
     "reductions do not follow their groups": ("sums[to[j]] = moved[j];", ""),
     "counts do not follow their groups": ("times[to[j]] = moved[j];", "moved[j] = 0u;"),
@@ -122,9 +122,9 @@ DEALT = {
     ),
     "the second digit has a bit too few": ("mask = (1 << second) - 1;", "mask = (1 << second >> 1) - 1;"),
     "the first digit has a bit too few": (">> second;\n        int own", ">> second >> 1;\n        int own"),
-    "buckets begin at 0": ("bucket > 0 ? hs_to_int(deals[1545 + bucket]) : 0, valid", "0, valid"),
+    "buckets begin at 0": ("bucket > 0 ? hs_to_int(deals[1545 + bucket]) : 0;", "0;"),
     "the network leaves values": ("order[a] = second;", ""),
-    "equal keys have one place": ("start + i < q ? !hs_less(key, other)", "false ? !hs_less(key, other)"),
+    "equal keys have one rank": ("start + i < q ? !hs_less(key, bin_key)", "false ? !hs_less(key, bin_key)"),
     "keys beyond near ones are not compared": (
         "for (int j = start + 3; j < end; j++) {",
         "for (int j = start + 3; j < start; j++) {",
@@ -133,7 +133,7 @@ DEALT = {
         "tile[valid + hs_local_id()] = HS_GREATEST;",
         "tile[valid + hs_local_id()] = HS_LEAST;",
     ),
-    "values are in the order of places": ("values_out[begin + r] = order[q];", "values_out[begin + q] = order[q];"),
+    "values are in the order of bins": ("values_out[begin + rank] = order[q];", "values_out[begin + q] = order[q];"),
     "the last bucket is left out": ("if (bucket >= 1 << bits) return;", "if (bucket >= (1 << bits) - 1) return;"),
 }
 """The same of dealt pairs and buckets."""

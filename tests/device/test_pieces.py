@@ -153,7 +153,7 @@ FAULTS: dict[str, tuple[str, str]] = {
     "low is a digit too high": ("from = top - 1 - r;", "from = top - r;"),
     "the highest digit is not sorted in memory": ("pass <= 8; pass++", "pass < 1; pass++"),
     "starts of the next buckets": (">= bucket;", "> bucket;"),
-    "buckets that are not in order are skipped": ("bool ready = full[0] == 0u;", "bool ready = true;"),
+    "buckets that are not in order are skipped": ("bool in_order = unordered[0] == 0u;", "bool in_order = true;"),
     "nothing is copied back": ("bool copies = pass == 8;", "bool copies = false;"),
 }
 """Faults planted in the text of the kernels of u64 pairs: a text and its replacement."""

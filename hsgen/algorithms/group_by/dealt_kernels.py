@@ -10,9 +10,12 @@ from hsgen.algorithms.buffers import DESTINATION, SOURCE, word_array
 from hsgen.algorithms.group_by import dealt
 from hsgen.algorithms.group_by.dealt import Dealt
 from hsgen.algorithms.group_by.kernels import DEALS, FEW, table
+from hsgen.algorithms.radix import bin_sort
+from hsgen.algorithms.radix.bin_sort import BinSort, Crowd, OnChip
 from hsgen.algorithms.radix.partition.kernels import rest as all_passes
 from hsgen.algorithms.radix.partition.params import words as rest_words
-from hsgen.algorithms.radix.parts import CROWD, NEAR, sums
+from hsgen.algorithms.radix.parts import sums
+from hsgen.algorithms.radix.stages import Bucket
 from hsgen.algorithms.reduce_by_key.kernels import COUNTS, FIRSTS, REPORT, VALUES_IN, VALUES_OUT
 from hsgen.core.buffers import GROUP, Array, Buffer
 from hsgen.core.kernels import Kernel
@@ -29,7 +32,7 @@ def tables(p: Dealt) -> tuple[Kernel, ...]:
     deal = (PAIRS, FEW, DEALS)
     rest = (REST,) if p.rest else ()
     local = (word_array(name, s.table.slots + 1) for name in ("held", "sums", "times"))
-    order = (word_array("places", s.table.places), *sums(s.table.work_group, p.subgroup))
+    order = bin_sort.arrays(_table_bins(p).shape, p.subgroup)
     own = (word_array("totals", s.table.work_group), full, word_array("drawn", 1), *order)
     reduced = replace(PAIRS, read_only=True), DESTINATION, VALUES_OUT, COUNTS, FIRSTS, REPORT, FEW, DEALS
     starts = (*sums(s.count.work_group, p.subgroup), full)
@@ -67,30 +70,42 @@ def tables(p: Dealt) -> tuple[Kernel, ...]:
 def buckets(p: Dealt) -> tuple[Kernel, ...]:
     """Return the kernels that sort the pairs of other keys, in the order of their launches."""
     s = p.shape
-    room = s.bucket.size + NEAR
-    held = (
-        Array(name="tile", type="key", count=room),
-        word_array("order", room),
-        word_array("places", s.bucket.bins),
-    )
     again = (replace(PAIRS, read_only=True), AGAIN, FEW, DEALS)
-    sort = f"sort a bucket of up to {s.bucket.size} pairs on chip"
-    onto = (replace(AGAIN, read_only=True), DESTINATION, VALUES_OUT, FEW, DEALS)
     digits = 1 << s.digits.bits - s.digits.least
     return (
         _deal(p, "pairs_again", "deal pairs by the second digit", s.again.work_group, s.again.items, digits, again),
-        _kernel(
-            p,
-            "pairs_bucket",
-            sort,
-            s.bucket.work_group,
-            onto,
-            *held,
-            *sums(s.bucket.work_group, p.subgroup),
-            word_array("full", 4),
-        ),
+        _bucket(p),
         *((replace(all_passes(p.rest), name="pairs_rest"),) if p.rest else ()),
     )
+
+
+def _bucket(p: Dealt) -> Kernel:
+    """The kernel that sorts a bucket on chip.
+
+    A network takes less time than lanes that compare more keys of a bin than an eighth of the bucket.
+    """
+    bucket = p.shape.bucket
+    made = _kernel(
+        p,
+        "pairs_bucket",
+        f"sort a bucket of up to {bucket.size} pairs on chip",
+        bucket.work_group,
+        (replace(AGAIN, read_only=True), DESTINATION, VALUES_OUT, FEW, DEALS),
+        Array(name="tile", type="key", count=bucket.size),
+        word_array("order", bucket.size),
+        *bin_sort.arrays(bucket, p.subgroup),
+    )
+    crowd = Crowd(limit=bucket.size // 8)
+    bins = BinSort(shape=bucket, subgroup=p.subgroup, key=p.key, load="items_clamped", crowd=crowd)
+    return bin_sort.with_room(replace(made, template="group_by/pairs_bucket:bucket", data=OnChip(bins=bins)))
+
+
+def _table_bins(p: Dealt) -> BinSort:
+    """The sort by bins of the groups of a table."""
+    table = p.shape.table
+    items = (table.groups + table.work_group) // table.work_group
+    shape = Bucket(work_group=table.work_group, items=items, bins=table.places)
+    return BinSort(shape=shape, subgroup=p.subgroup, key=p.key, load="clamped")
 
 
 def _deal(
@@ -123,8 +138,7 @@ def context(p: Dealt) -> dict[str, Any]:
     """Return the names that the templates use in addition to `kernel` and `p`."""
     s, few = p.shape, table(p.few)
     sizes = {"slots": s.table.slots, "items": s.table.items, "tile": s.table.size, "most": s.table.groups}
-    sizes |= {"places": s.table.places, "crowd": CROWD}
-    few.wide = SimpleNamespace(**{**vars(few), **sizes})
+    few.wide = SimpleNamespace(**{**vars(few), **sizes}, bins=_table_bins(p))
     ways = {"sorted": dealt.SORTED, "tables": dealt.TABLES, "buckets": dealt.BUCKETS}
     return {
         "few": few,
@@ -132,8 +146,6 @@ def context(p: Dealt) -> dict[str, Any]:
         "at": dealt.layout(s),
         "way": ways,
         "share": dealt.SHARE,
-        "near": NEAR,
-        "crowd": s.bucket.size // 8,
         "rest": SimpleNamespace(words=dealt.rest_words(p.rest), uneven=rest_words(p.rest).fallback.start)
         if p.rest
         else None,

@@ -13,8 +13,9 @@ from typing import ClassVar
 
 from hsgen.algorithms.buffers import DESTINATION, SOURCE
 from hsgen.algorithms.device_constraints import Problem
-from hsgen.algorithms.radix import rankers, rows, search_space, single, tile
-from hsgen.algorithms.radix.parts import CROWD, NEAR, WORDS, Body, moving, picking, ranking
+from hsgen.algorithms.radix import bin_sort, rankers, rows, search_space, single, tile
+from hsgen.algorithms.radix.bin_sort import BinSort, Crowd, StableBinSort
+from hsgen.algorithms.radix.parts import CROWD, WORDS, Body, moving, picking, ranking
 from hsgen.algorithms.radix.rankers import Ranked, array
 from hsgen.algorithms.radix.single import fitted as fitted
 from hsgen.algorithms.search_space import Box, steps
@@ -55,7 +56,7 @@ class Cooperative(Ranked):
 
     @property
     def dealt(self) -> bool:
-        """True if many work-groups try to deal keys out and sort them by places; only sorts of all bits do."""
+        """True if many work-groups try to deal keys out and sort them by bins; only sorts of all bits do."""
         return self.places > 0 and not self.signature.bit_range
 
     @property
@@ -64,14 +65,16 @@ class Cooperative(Ranked):
         return (self.radix * self.places).bit_length() - 1 if self.quantiles else self.key.bits
 
     @property
-    def crowd(self) -> int:
-        """The most keys of one place that lanes compare one by one; the curve of a sample makes places less even."""
-        return 2 * CROWD if self.quantiles else CROWD
-
-    @property
-    def near(self) -> int:
-        """Keys from the start of a place that lanes compare in any case."""
-        return NEAR
+    def bin_sort(self) -> BinSort:
+        """The sort by bins of the keys that are dealt to a work-group; the curve of a sample makes bins less even."""
+        return (StableBinSort if self.valued else BinSort)(
+            shape=single.bucket(self, self.places),
+            subgroup=self.subgroup,
+            key=self.key,
+            digit="hs_quantile" if self.quantiles else "hs_digit",
+            shift="given",
+            crowd=Crowd(limit=2 * CROWD if self.quantiles else CROWD),
+        )
 
     @property
     def alongside(self) -> bool:
@@ -160,14 +163,14 @@ def kernel(p: Cooperative) -> Kernel:
     """Return the kernel that does all passes in one launch."""
     places = p.places if p.dealt else 0
     curve = (array("curve", places + 1),) if p.quantiles else ()
-    attempt = (array("fits", 1), *single.place_arrays(p, places)) if p.dealt else ()
+    attempt = (array("fits", 1), *bin_sort.arrays(single.bucket(p, places), p.subgroup)) if p.dealt else ()
     more = (array("bases", p.radix), array("moves", 1), *attempt, *curve)
     what = f"sort up to {p.groups * p.tile} keys in one launch"
     made = ranking(p, "grid", what, moving(p, SOURCE, DESTINATION, WORDS), more, folder=_FOLDER)
     handed = tuple(b if b.read_only else replace(b, coherent=DEVICE) for b in made.buffers)
     made = replace(picking(made, keys=False), cooperative=True, buffers=handed, scratch=tables(p))
     made = replace(made, template=f"{_FOLDER}grid:grid", data=_variants(p))
-    return single.with_room(made) if places else made
+    return bin_sort.with_room(made) if places else made
 
 
 def _single(p: Cooperative) -> Kernel:

@@ -13,15 +13,15 @@ from hsgen.core.kernels import Kernel
 
 WORDS, TABLE = Buffer(name="words", type="u32"), Buffer(name="table", type="u64")
 CROWD = 24
-"""Keys of one place that lanes still compare one by one."""
+"""Greatest number of keys of a bin that lanes compare with each other."""
 EQUAL = 24
-"""Equal keys on average of which buckets are not tried: passes over all digits are faster than crowded places."""
+"""Mean number of equal keys above which buckets are not tried: passes over all digits are faster than crowded bins."""
 SQUARES = 48
-"""Keys of its place that a key is compared with on average where a few places may have more."""
+"""Mean number of comparisons per key within its bin; a few bins may exceed it."""
 REPEATED = 1 << 8
 """A flag in the word of the lowest bit sorted by: equal keys are many, so that buckets may be in order already."""
 NEAR = 3
-"""Keys from the start of a place that lanes compare in any case: one place in fifty of even keys has more."""
+"""Keys from the start of a bin that lanes compare in any case: of even keys, one bin in fifty has more."""
 ALL = (SOURCE, DESTINATION, OTHER, WORDS)
 
 
@@ -99,7 +99,7 @@ def sampling(p: Tile) -> int:
 
 
 def sums(lanes: int, subgroup: int = 1) -> tuple[Array, ...]:
-    """Return what sums over the lanes before take: see templates/radix/places_before.j2."""
+    """Return what sums over the lanes before take: see templates/radix/lane_scan.j2."""
     if subgroup > 1:
         return (array("tops", lanes // subgroup),)
     return array("sums", lanes), array("tops", -(-lanes // chunk(lanes)))

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from hsgen.algorithms.buffers import DESTINATION, SOURCE, VALUES_TMP
 from hsgen.algorithms.device_constraints import Problem
-from hsgen.algorithms.radix import rankers, rows, search_space
-from hsgen.algorithms.radix.parts import NEAR, moving, ranking, sums
-from hsgen.algorithms.radix.rankers import Ranked, array
+from hsgen.algorithms.radix import bin_sort, rankers, rows, search_space
+from hsgen.algorithms.radix.bin_sort import BinSort, Crowd, OnChip, StableBinSort
+from hsgen.algorithms.radix.parts import CROWD, moving, ranking
+from hsgen.algorithms.radix.rankers import Ranked, array, template
+from hsgen.algorithms.radix.stages import Bucket
 from hsgen.algorithms.radix.tile import recast
 from hsgen.algorithms.search_space import Box, steps
 from hsgen.core.buffers import Array
@@ -38,8 +40,8 @@ COUNTERS = (0, *steps(512, 8192))
 class Single(Ranked):
     """The table ``[radix.KEY.single]``.
 
-    places: keys are sorted by this number of places between the least and the greatest key (templates/radix/places.j2;
-    those that keep their order, places_stable.j2), and only where these are crowded a digit at a time.  0 means never.
+    places: keys are sorted by this number of bins between the least and the greatest key (templates/radix/bin_sort.j2;
+    stable: stable_bin_sort.j2), and digit by digit only where bins are crowded.  0 means never.
     """
 
     STRATEGY: ClassVar[str] = "single"
@@ -54,22 +56,20 @@ def of(p: Ranked, **run_boundaries: int) -> Single:
     return recast(p, Single, bits=p.single_bits or p.bits, single_bits=None, resident=0, **run_boundaries)
 
 
-def place_arrays(p: Ranked, places: int) -> tuple[Array, ...]:
-    """Return what sorting by places takes in addition to ranking: see templates/radix/places.j2."""
-    return (array("places", places), *sums(p.work_group, p.subgroup), array("full", 4)) if places else ()
-
-
-def with_room(made: Kernel) -> Kernel:
-    """Return a kernel that sorts by places with room for the keys, and their slots, after the last."""
-    wider = (replace(a, count=a.count + NEAR) if a.name in ("tile", "order") else a for a in made.arrays)
-    return replace(made, arrays=tuple(wider))
+def bucket(p: Ranked, bins: int) -> Bucket:
+    """Return the tile as a bucket."""
+    return Bucket(work_group=p.work_group, items=p.items, bins=bins)
 
 
 def slots(p: Ranked) -> tuple[Array, ...]:
-    """Return what else a stable sort by places takes: slots that no ranking stores, and values of a word."""
+    """Return what a stable sort by bins takes in addition: slots that no ranking stores, and values of a word."""
     order = () if p.valued else (array("order", p.tile),)
-    kept = p.signature.value_bytes == 4 and not p.signature.index
-    return (*order, *([array("held", p.tile)] if kept else []))
+    return (*order, *([array("slot_values", p.tile)] if _keeps_values(p) else []))
+
+
+def _keeps_values(p: Ranked) -> bool:
+    """Whether the values of a tile are kept on chip: they are words, and no indices."""
+    return p.signature.value_bytes == 4 and not p.signature.index
 
 
 def kernel(p: Single) -> Kernel:
@@ -77,13 +77,41 @@ def kernel(p: Single) -> Kernel:
     buffers = tuple(b for b in moving(p, SOURCE, DESTINATION) if b != VALUES_TMP)
     summary = f"sort up to {p.alone} keys in one work-group"
     stable = p.valued or p.signature.bit_range
-    more = (*place_arrays(p, p.places), *(slots(p) if p.places and stable else ()))
+    more = bin_sort.arrays(bucket(p, p.places), p.subgroup) if p.places else ()
+    more += slots(p) if p.places and stable else ()
     made = ranking(p, "single", summary, buffers, more, folder="radix/single/")
     if not p.places:
         return made
-    if stable:
-        return with_room(replace(made, template="radix/single/single_stable", resident=1))
-    return with_room(replace(made, template="radix/single/single_places"))
+    data = OnChip(ranker=template(p.ranker), bins=_stable(p) if stable else _bins(p), lane_values=_lane_values(p))
+    made = replace(made, template=f"radix/single/bins:{'stable' if stable else 'keys'}", data=data)
+    return bin_sort.with_room(replace(made, resident=1) if stable else made)
+
+
+def _bins(p: Single) -> BinSort:
+    """The sort by bins of keys alone."""
+    return BinSort(shape=bucket(p, p.places), subgroup=p.subgroup, key=p.key)
+
+
+def _stable(p: Single) -> StableBinSort:
+    """The stable sort by bins. What lies where results go is read before any result is stored."""
+    return StableBinSort(
+        shape=bucket(p, p.places),
+        subgroup=p.subgroup,
+        key=p.key,
+        load="pairs_in_bounds" if _keeps_values(p) else "in_bounds",
+        crowd=Crowd(limit=2 * CROWD),
+        store="later" if _stores_later(p) else "directly",
+    )
+
+
+def _stores_later(p: Single) -> bool:
+    """Whether keys or values are read again once their ranks are known, by a bit range or since values are wide."""
+    return p.signature.bit_range or (p.valued and not p.signature.index and not _keeps_values(p))
+
+
+def _lane_values(p: Single) -> bool:
+    """Whether lanes hold values."""
+    return p.valued and (_keeps_values(p) or _stores_later(p))
 
 
 def kernels(p: Single) -> tuple[Kernel, ...]:

@@ -40,7 +40,7 @@ class Partition(Tiles):
 class Bucket(Tiles):
     """A bucket, which one work-group sorts on chip.
 
-    bins: counters on chip by which keys find their places, about as many as keys.
+    bins: counters on chip, about as many as keys.
     """
 
     bins: int
@@ -59,6 +59,21 @@ class Counting(Tiles):
     """
 
     bits: int
+
+    @property
+    def words(self) -> int:
+        """Words in local memory of two counters each."""
+        return 1 << self.bits - 1
+
+    @property
+    def words_of_lane(self) -> int:
+        """Number of adjacent words that a lane scans."""
+        return self.words // self.work_group
+
+    @property
+    def long_run(self) -> int:
+        """Equal keys of a bucket above which neighbouring lanes share the stores."""
+        return 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -190,11 +190,11 @@ def _keys(p: Hybrid) -> str:
     dealt = f"{tiles.work_group} lanes x {tiles.items} = {tiles.size} keys dealt at once"
     held = f"{bucket.work_group} lanes x {bucket.items} = {bucket.size} keys at most"
     tally = f"; with 64-bit indices, a bucket is counted by its lowest {p.counting.bits} bits" if p.counting else ""
-    return f"from {max(tiles.above, p.alone) + 1} keys on, {dealt}; a bucket {held}, {bucket.bins} places{tally}"
+    return f"from {max(tiles.above, p.alone) + 1} keys on, {dealt}; a bucket {held}, {bucket.bins} bins{tally}"
 
 
 def _pairs(p: Hybrid) -> str:
     bucket = present(p.pair_bucket)
     held = f"{bucket.work_group} lanes x {bucket.items} = {bucket.size} pairs at most"
-    at_once = f"; from {dealt.least(p) + 1} on dealt at once, {present(p.dealt).bins} places" if p.deal else ""
-    return f"from {max(bucket.start, p.alone) + 1} pairs on; a bucket {held}, {bucket.bins} places{at_once}"
+    at_once = f"; from {dealt.least(p) + 1} on dealt at once, {present(p.dealt).bins} bins" if p.deal else ""
+    return f"from {max(bucket.start, p.alone) + 1} pairs on; a bucket {held}, {bucket.bins} bins{at_once}"

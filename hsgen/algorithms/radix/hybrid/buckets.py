@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N
+from hsgen.algorithms.radix import bin_sort
+from hsgen.algorithms.radix.bin_sort import BinSort, OnChip
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, SQUARES, WORDS, sums
 from hsgen.algorithms.radix.rankers import array as _array
@@ -24,8 +26,7 @@ CHIP = 1056
 _GROUPS = 1024  # work-groups of a count, at most: more would only wait for each other's additions
 COUNT_MOST = 65535
 """The keys of a bucket that are counted, at most: by 16 bits."""
-LONG = 64
-"""A value with more keys in a bucket is stored by neighbouring lanes."""
+_BUCKET_SORT = "radix/hybrid/bucket_sort"
 LANES = 1024
 """Lanes of a core with 65536 registers: 64 for each."""
 
@@ -178,17 +179,20 @@ def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
 
 
 def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
-    """The kernels that sort a bucket, and those in which places are crowded."""
+    """The kernels that sort a bucket, and the buckets whose bins are crowded."""
     bucket = present(p.bucket)
-    held = Array(name="tile", type="key", count=capacity(p) + NEAR), _array("places", bucket.bins)
-    what, arrays = f"sort a bucket of up to {capacity(p)} keys on chip", sums(bucket.work_group, p.subgroup)
-    buffers = (DESTINATION, WORDS)
-    again = kernel(p, "bucket_rest", "sort crowded buckets by all their bits", bucket, buffers, ranking)
-    sort = kernel(p, "bucket", what, bucket, buffers, (*held, *arrays, _array("full", 4)))
-    sort = replace(holding(summing(sort, p), p), data=CHIP)
+    what = f"sort a bucket of up to {capacity(p)} keys on chip"
+    arrays = (Array(name="tile", type="key", count=capacity(p) + NEAR), *bin_sort.arrays(bucket, p.subgroup))
+    buffers, unordered = (DESTINATION, WORDS), [_array("unordered", 1)] * p.pieces
+    sort = holding(summing(kernel(p, "bucket", what, bucket, buffers, (*arrays, *unordered)), p), p)
+    bins = BinSort(shape=bucket, subgroup=p.subgroup, key=p.key, load="clamped")
     if p.pieces:  # what is crowded is sorted in memory
-        return (sort,)
-    return sort, replace(again, data=rest(p), subgroup=p.subgroup, ballot=p.ranker == "match_ballot")
+        data = OnChip(bins=replace(bins, crowd=bin_sort.SPREAD), groups=CHIP)
+        return (replace(sort, template=f"{_BUCKET_SORT}:bucket_or_piece", data=data),)
+    sort = replace(sort, template=f"{_BUCKET_SORT}:bucket", data=OnChip(bins=bins))
+    again = kernel(p, "bucket_rest", "sort crowded buckets by all their bits", bucket, buffers, ranking)
+    again = replace(again, template=f"{_BUCKET_SORT}:crowded_buckets", data=rest(p))
+    return sort, replace(again, subgroup=p.subgroup, ballot=p.ranker == "match_ballot")
 
 
 def _counting(p: Hybrid) -> tuple[Kernel, ...]:
@@ -196,11 +200,12 @@ def _counting(p: Hybrid) -> tuple[Kernel, ...]:
     counting = present(p.counting)
     arrays = (
         Array(name="tile", type="key", count=counting.size),
-        _array("counts", 1 << counting.bits - 1),
-        _array("runs", COUNT_MOST // LONG + 1),
+        _array("bin_counts", counting.words),
+        _array("runs", COUNT_MOST // counting.long_run + 1),
         *sums(counting.work_group, p.subgroup),
     )
     what = f"count the lowest {counting.bits} bits of a bucket of up to {COUNT_MOST} keys, and store them in order"
     made = summing(kernel(p, "bucket_count", what, counting, (DESTINATION, WORDS), arrays), p)
     fits = 2 if counting.work_group <= LANES else 1  # work-groups on a core: one fills half of the local memory
-    return (replace(made, data=LONG, resident=fits if p.resident else 0),)
+    made = replace(made, resident=fits if p.resident else 0)
+    return (replace(made, template="radix/hybrid/counting_bucket_sort:bucket", data=counting),)

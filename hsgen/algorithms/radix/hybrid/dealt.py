@@ -10,11 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_IN, VALUES_OUT
+from hsgen.algorithms.radix import bin_sort
+from hsgen.algorithms.radix.bin_sort import Crowd, OnChip, StableBinSort
 from hsgen.algorithms.radix.hybrid import pairs
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import NEAR, WORDS, Body, sums
+from hsgen.algorithms.radix.parts import WORDS, Body, sums
 from hsgen.algorithms.radix.rankers import array
-from hsgen.algorithms.radix.stages import present
+from hsgen.algorithms.radix.stages import Bucket, present
 from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
@@ -43,13 +45,11 @@ def most(p: Hybrid) -> int:
 class Layout:
     """The layout for templates: lanes, buckets at most, and a region of scratch.
 
-    crowd: keys of one place that lanes still compare one by one; for more, a network takes less time.  starts:
-    pair_starts.
+    starts: pair_starts.
     """
 
     lanes: int
     digits: int
-    crowd: int
     starts: Region
 
 
@@ -59,7 +59,6 @@ def layout(p: Hybrid) -> Layout:
     return Layout(
         lanes=present(p.dealt).work_group,
         digits=digits,
-        crowd=pairs.capacity(p) // 8,
         starts=present(words(p).pair_starts),
     )
 
@@ -103,16 +102,28 @@ def partition(p: Hybrid) -> Kernel:
     return _partition(p, "deal_pairs", "partition", what, buffers, *arrays, sums=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketSort(OnChip):
+    """Facts for the template of the kernel that sorts buckets of dealt pairs: the layout of scratch, too."""
+
+    layout: Layout
+
+
 def bucket(p: Hybrid) -> Kernel:
-    """Return the kernel that sorts a bucket on chip."""
-    group, tiles, full = present(p.pair_bucket).work_group, present(p.dealt), array("full", 4)
-    room = pairs.capacity(p) + NEAR
-    held = (Array(name="tile", type="key", count=room), array("order", room), array("places", tiles.bins))
+    """Return the kernel that sorts a bucket, in the work-group of a bucket of pairs.
+
+    A network takes less time than lanes that compare more keys of a bin than an eighth of the bucket.
+    """
+    pair_bucket, room = present(p.pair_bucket), pairs.capacity(p)
+    shape = Bucket(work_group=pair_bucket.work_group, items=pair_bucket.items, bins=present(p.dealt).bins)
+    keys = Array(name="tile", type="key", count=room), array("order", room)
     values = (VALUES_OUT, *(() if p.signature.index else (VALUES_IN,)))
-    sort = f"sort a bucket of up to {pairs.capacity(p)} dealt pairs on chip"
-    arrays = (*held, *sums(group, p.subgroup), full)
-    made = _kernel(p, "deal_bucket", sort, (_KEPT, DESTINATION, WORDS, *values), arrays, group, sums=True)
-    return replace(made, data=layout(p))
+    buffers, arrays = (_KEPT, DESTINATION, WORDS, *values), (*keys, *bin_sort.arrays(shape, p.subgroup))
+    summary = f"sort a bucket of up to {room} dealt pairs on chip"
+    made = _kernel(p, "deal_bucket", summary, buffers, arrays, shape.work_group, sums=True)
+    bins = StableBinSort(shape=shape, subgroup=p.subgroup, key=p.key, shift="given", crowd=Crowd(limit=room // 8))
+    template = "radix/hybrid/dealt_bucket_sort:bucket"
+    return bin_sort.with_room(replace(made, template=template, data=BucketSort(bins=bins, layout=layout(p))))
 
 
 def _kernel(

@@ -15,9 +15,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hsgen.algorithms.buffers import DEVICE_N
+from hsgen.algorithms.radix import bin_sort
+from hsgen.algorithms.radix.bin_sort import BinSort, Crowd, OnChip
 from hsgen.algorithms.radix.hybrid import buckets
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, REPEATED, SQUARES, sums
+from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, REPEATED, SQUARES
 from hsgen.algorithms.radix.rankers import array as _array
 from hsgen.algorithms.radix.stages import present
 from hsgen.algorithms.radix.words import words
@@ -186,24 +188,31 @@ def rest(p: Hybrid) -> Hybrid:
     return replace(buckets.crowded(p, present(p.pair_bucket)), signature=PLAIN)
 
 
-def on_chip(p: Hybrid, data: Layout, buffers: tuple[Buffer, ...], template: str = "") -> Kernel:
-    """Return the kernel that sorts buckets on chip."""
-    bucket, full = present(p.pair_bucket), _array("full", 8 if p.pieces else 4)
-    lists = Array(name="tile", type="key", count=bucket.size + NEAR), _array("places", bucket.bins)
-    own = (*lists, _array("held", bucket.size), *sums(bucket.work_group, p.subgroup), full)
-    sort = kernel(
-        p,
-        data,
-        "finish",
-        f"sort a bucket of up to {capacity(p)} keys on chip",
-        buffers,
-        own,
-        template,
-        bucket.work_group,
-    )
+def on_chip(p: Hybrid, data: Layout, buffers: tuple[Buffer, ...]) -> Kernel:
+    """Return the kernel that sorts buckets on chip, and pieces of buckets if there are any."""
+    bucket = present(p.pair_bucket)
+    lists = Array(name="tile", type="key", count=bucket.size + NEAR), _array("slot_values", bucket.size)
+    pieces = (_array("piece_bounds", 4), _array("unordered", 1)) if p.pieces else ()
+    own = (*lists, *bin_sort.arrays(bucket, p.subgroup), *pieces)
+    what = f"sort a bucket of up to {capacity(p)} keys on chip"
+    sort = kernel(p, data, "finish", what, buffers, own, "", bucket.work_group)
     alone = sort.local_bytes(p.key) > _LOCAL
     many = 1 if alone else max(1, _LANES // bucket.work_group)
-    return replace(sort, subgroup=p.subgroup, resident=many if p.resident else 0)
+    bins = BinSort(
+        shape=bucket,
+        subgroup=p.subgroup,
+        key=p.key,
+        load="pairs_clamped",
+        ties="distinct",
+        crowd=bin_sort.SPREAD if p.pieces else Crowd(),
+    )
+    return replace(
+        sort,
+        template="radix/hybrid/pair_bucket_sort:" + ("bucket_and_pieces" if p.pieces else "bucket"),
+        subgroup=p.subgroup,
+        resident=many if p.resident else 0,
+        data=OnChip(bins=bins),
+    )
 
 
 def kernel(

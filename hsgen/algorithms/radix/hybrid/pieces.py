@@ -2,7 +2,7 @@
 
 Where `pairs` passes two digits, and all of them if some bucket is too large, a sample of the keys says here how many
 digits it takes: 2, 3 or 4 of those that are not constant, or all.  Buckets that are too large are cut into pieces where
-the digits that were passed change.  What is alike in all of these, or crowds places, is sorted in memory by one
+the digits that were passed change.  What is alike in all of these, or crowds bins, is sorted in memory by one
 work-group for each, which compares the keys first: equal ones are in order already.
 """
 
@@ -66,20 +66,26 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
     common = replace(data, **{**pairs.SIZES, "groups": groups(p)})
     plan, find = "choose the digits that are passed, and make starts of counts", "find where each bucket begins"
     cut, settle = "cut buckets that are too large", "sort crowded or alike keys in memory, a digit at a time"
-    more = (array("bases", p.radix), array("starts", p.radix), array("differ", p.key.bits // 32 + 1))
+    more = (
+        array("unordered", 1),
+        array("bases", p.radix),
+        array("starts", p.radix),
+        array("differing", p.key.bits // 32),
+    )
     tile = replace(p, items=max(1, p.items // 2))  # few ranges are larger, and no lane spills
     rest = ranking(tile, "finish_settle", settle, moving(p, *ALL), more, folder="radix/hybrid/")
+    kind = "ranges_of_pairs" if p.finish else "ranges_of_keys"
     *digits, mixed = digit_arrays(p)
     facts = replace(mixed, count=mixed.count + len(p.digits) + p.rounds + 1)
     starts = pairs.kernel(p, common, "finish_starts", plan, (WORDS,), (*digits, facts), "sampled_passes:choose")
     bounds = pairs.kernel(p, common, "finish_bounds", find, (DESTINATION, WORDS), (), "sampled_passes:bounds")
-    on_chip = [pairs.on_chip(p, data, (DESTINATION, VALUES_OUT, WORDS), "finish_piece")] if p.finish else []
+    on_chip = [pairs.on_chip(p, data, (DESTINATION, VALUES_OUT, WORDS))] if p.finish else []
     return (
         replace(starts, subgroup=p.subgroup),
         replace(bounds, subgroup=p.subgroup, ballot=True),
         pairs.kernel(p, common, "finish_cuts", cut, (DESTINATION, WORDS), (), "sampled_passes:cut"),
         *on_chip,
-        replace(picking(rest), data=common),
+        replace(picking(rest), template=f"radix/hybrid/range_sort:{kind}", data=common),
     )
 
 

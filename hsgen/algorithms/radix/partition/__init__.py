@@ -80,7 +80,7 @@ def notes(p: Partition) -> list[tuple[str, str]]:
 
 def _tried(p: Partition, bucket: Bucket) -> str:
     held = f"{bucket.work_group} lanes x {bucket.items} = {bucket.size} keys at most"
-    return f"up to {most(p)} keys; a bucket {held}, {bucket.bins} places"
+    return f"up to {most(p)} keys; a bucket {held}, {bucket.bins} bins"
 
 
 def _passed(p: Partition, uneven: Tiles) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, OTHER, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
-from hsgen.algorithms.radix import single
+from hsgen.algorithms.radix import bin_sort, single
+from hsgen.algorithms.radix.bin_sort import BinSort, OnChip, StableBinSort
 from hsgen.algorithms.radix.partition.params import FOLD, Partition, capacity, chip, columns, passing, words
-from hsgen.algorithms.radix.parts import ALL, NEAR, WORDS, Body, moving, picking, plain, ranking, sums
+from hsgen.algorithms.radix.parts import ALL, WORDS, Body, moving, picking, plain, ranking
 from hsgen.algorithms.radix.rankers import array, rank_arrays
 from hsgen.algorithms.radix.stages import present
 from hsgen.core.buffers import DEVICE, Array, Buffer
@@ -52,26 +53,47 @@ def scan(p: Partition) -> Kernel:
     return replace(made, data=Scan(fold=FOLD, columns=columns(p)), scratch=words(p))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketSort(OnChip):
+    """Facts for the template of the kernel that sorts buckets: the shape in which a crowded bucket is sorted digit by
+    digit."""
+
+    chip: Partition
+
+
 def bucket(p: Partition) -> Kernel:
     """Return the kernel that sorts each bucket on chip, from `other` to the destination."""
-    more, bucket = {"order": NEAR}, present(p.bucket)
-    held: tuple[Array, ...] = (Array(name="tile", type="key", count=capacity(p) + NEAR),)
-    held += tuple(replace(a, count=a.count + more.get(a.name, 0)) for a in rank_arrays(chip(p)) if a.name != "tile")
+    shape, ranked = present(p.bucket), rank_arrays(chip(p))
+    keys = Array(name="tile", type="key", count=capacity(p))
     made = plain(
         p,
         "partition_bucket",
         f"sort a bucket of up to {capacity(p)} keys on chip",
         (_KEPT, DESTINATION, WORDS, *((replace(VALUES_TMP, read_only=True), VALUES_OUT) if p.valued else ())),
-        (*held, array("places", bucket.bins), *sums(bucket.work_group, p.subgroup), array("full", 4)),
-        folder=_FOLDER,
+        (keys, *(a for a in ranked if a.name != "tile"), *bin_sort.arrays(shape, p.subgroup)),
     )
+    kind = "pairs" if p.whole_words else "wide_pairs" if p.valued else "keys"
     return replace(
-        made,
-        work_group=bucket.work_group,
+        bin_sort.with_room(made),
+        template=f"{_FOLDER}bucket_sort:{kind}",
+        work_group=shape.work_group,
         subgroup=p.subgroup,
         ballot=p.ranker == "match_ballot",
-        data=chip(p),
+        data=BucketSort(bins=_bins(p), chip=chip(p)),
         scratch=words(p),
+    )
+
+
+def _bins(p: Partition) -> BinSort:
+    """The sort by bins of a bucket: stable with values."""
+    if not p.valued:
+        return BinSort(shape=present(p.bucket), subgroup=p.subgroup, key=p.key, load="clamped")
+    return StableBinSort(
+        shape=present(p.bucket),
+        subgroup=p.subgroup,
+        key=p.key,
+        load="pairs_in_lanes" if p.whole_words else "clamped",
+        store="by_bin" if p.whole_words else "directly",
     )
 
 

@@ -451,11 +451,11 @@ __kernel void path(__global const hs_stored_key *from, __global hs_stored_key *t
         int a = at[c], stop = c < 3 ? begin + (c + 1) * length : end;
         for (int d = i + c * length; d < stop; d += 16) {
             int b = d - a < rest ? d - a : rest, p = a - parts + 16, q = b - rest + 16, taken;
-            hs_row own = hs_row_load(one[p > 0 ? p : 0]), beyond = hs_row_load(two[q > 0 ? q : 0]);
-            if (p < 0) own = hs_row_twiddle_in(hs_row_load(from[low + a]));
-            if (q < 0) beyond = hs_row_twiddle_in(hs_row_load(from[low + parts + b]));
-            hs_tagged_row x = hs_row_tag(own, hs_row_cut(HS_FIRST_SLOTS, parts - a));
-            hs_tagged_row y = hs_row_tag(hs_row_reverse(beyond), hs_row_cut(HS_SECOND_SLOTS, 16 + rest - b));
+            hs_row first_row = hs_row_load(one[p > 0 ? p : 0]), second_row = hs_row_load(two[q > 0 ? q : 0]);
+            if (p < 0) first_row = hs_row_twiddle_in(hs_row_load(from[low + a]));
+            if (q < 0) second_row = hs_row_twiddle_in(hs_row_load(from[low + parts + b]));
+            hs_tagged_row x = hs_row_tag(first_row, hs_row_cut(HS_FIRST_SLOTS, parts - a));
+            hs_tagged_row y = hs_row_tag(hs_row_reverse(second_row), hs_row_cut(HS_SECOND_SLOTS, 16 + rest - b));
             taken = hs_row_count(x, y);
             x = hs_row_min(x, y);
             hs_row_level(x, y)
@@ -463,10 +463,10 @@ __kernel void path(__global const hs_stored_key *from, __global hs_stored_key *t
             hs_row_level(x, y)
             hs_row_level(x, y)
             hs_row_zip(x, y)
-            own = hs_row_twiddle_out(hs_row_keys(x));
+            hs_row output = hs_row_twiddle_out(hs_row_keys(x));
             hs_stored_key part[16];
-            hs_row_store(part[0], own);
-            if (d + 16 <= stop) hs_row_store(to[low + d], own);
+            hs_row_store(part[0], output);
+            if (d + 16 <= stop) hs_row_store(to[low + d], output);
             else for (int k = 0; d + k < stop; k++) to[low + d + k] = part[k];
             a += taken < parts - a ? taken : parts - a;
         }
