@@ -347,6 +347,9 @@ namespace hs_generic_digest_u32_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_REPORT_BEYOND
+#undef HS_REPORT_COUNT
+#undef HS_REPORT_SUMS
 #undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
@@ -397,6 +400,9 @@ namespace hs_generic_digest_u32_v4_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_REPORT_BEYOND
+#undef HS_REPORT_COUNT
+#undef HS_REPORT_SUMS
 #undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
@@ -450,6 +456,9 @@ namespace hs_generic_digest_u64_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_REPORT_BEYOND
+#undef HS_REPORT_COUNT
+#undef HS_REPORT_SUMS
 #undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
@@ -500,6 +509,9 @@ namespace hs_generic_digest_u64_v4_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_REPORT_BEYOND
+#undef HS_REPORT_COUNT
+#undef HS_REPORT_SUMS
 #undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument

@@ -409,6 +409,9 @@ namespace hs_nvidia_hopper_digest_u32_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_REPORT_BEYOND
+#undef HS_REPORT_COUNT
+#undef HS_REPORT_SUMS
 #undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
@@ -459,6 +462,9 @@ namespace hs_nvidia_hopper_digest_u32_v4_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_REPORT_BEYOND
+#undef HS_REPORT_COUNT
+#undef HS_REPORT_SUMS
 #undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
@@ -512,6 +518,9 @@ namespace hs_nvidia_hopper_digest_u64_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_REPORT_BEYOND
+#undef HS_REPORT_COUNT
+#undef HS_REPORT_SUMS
 #undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
@@ -562,6 +571,9 @@ namespace hs_nvidia_hopper_digest_u64_v4_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_REPORT_BEYOND
+#undef HS_REPORT_COUNT
+#undef HS_REPORT_SUMS
 #undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument

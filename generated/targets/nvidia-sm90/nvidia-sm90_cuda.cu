@@ -474,6 +474,9 @@ namespace hs_nvidia_sm90_digest_u32_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_REPORT_BEYOND
+#undef HS_REPORT_COUNT
+#undef HS_REPORT_SUMS
 #undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
@@ -524,6 +527,9 @@ namespace hs_nvidia_sm90_digest_u32_v4_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_REPORT_BEYOND
+#undef HS_REPORT_COUNT
+#undef HS_REPORT_SUMS
 #undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
@@ -577,6 +583,9 @@ namespace hs_nvidia_sm90_digest_u64_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_REPORT_BEYOND
+#undef HS_REPORT_COUNT
+#undef HS_REPORT_SUMS
 #undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
@@ -627,6 +636,9 @@ namespace hs_nvidia_sm90_digest_u64_v4_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_REPORT_BEYOND
+#undef HS_REPORT_COUNT
+#undef HS_REPORT_SUMS
 #undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument

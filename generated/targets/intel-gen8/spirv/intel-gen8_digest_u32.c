@@ -17,36 +17,36 @@ static const char *const hs_intel_gen8_digest_u32_blank[] = {
 
 /* digest */
 static const char *const hs_intel_gen8_digest_u32_digest[] = {
-"qtn~u{%onv5upwz(qD##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#k{#{*')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'lk9"
-"X*3#&*m&#-*}#,U+'m#{/#T(w.(#K)w.#*)]**#$#*o.Y+(u.###)u.#*)]**#$%*BOT,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;=53'O"
-"/@'1)#,3#+&3#'%3#'mn83#-rz14%7]/R#%1J2Z2PP23)5zn%1)#S3#+%2#3#2)m&#3(s'-3)'#5'@o,5m,1o()o+2o(@)1)#n+3(1{:3))p;3#%o<6&"
-"Ay/57&B{/y/1a3{.2gg31'(z.1/)#3#m#nqtopqo$3#'vxo|}q=3(9r{y}osz%3)+~}s~wpu%3(+y}s~wpu%3)+xyprsq]3#9zpnmxxb3(+zp}wr~z%3"
-")+pyrspyv%3(}$}wrspyv%3#+%3#+%6u.#7u.u.1w-#q>2u.u.#3)o#}:8)PgoBmBu#u#9(Z'+#):%{,-;&z,qB#<&~,m#sB:{A=(fBD=@>'b/FD@(q&"
-"/NFLA(v&/RNPB(o&/TRLC(|(]_TZD)t(/c_TZ=PPPP>)PP=#)#+>#))=#)3*>#))E(s&5o$y#m$B)RDXF'}%/s$q$G(z(]y$s$c;r;#H'},y${$}$:v;"
-"I%|,qB:%B(9AA@#q#w##A#q#q#5E(J/DB#9w#aC#y#m$(;N#HLNV:LI~8:-I#:*J*x,/{By&o'Ty'G#eF0;9#H;91:7Im9:%E#TFr#C#Ro:#;;#H9;D:"
-"9E#7w:#It6:-I#:*J#%aR0R>#}%}%F#y%y%I;:;J#%5%o+5C#P'o)K'y,s+q+#HP@7:%=u({'w'm>L&cy,m#B#s%{:m&I#:%M'u+o-o-q-B#@n8CIe:a"
-"J)+~&@o5iJ#$##x*#J#$##(#J($w*#i#C#e%o5Kei#Heee:%N)fo0q0=Hm#>#u$u$F#u$u$B#Jw&o6N//w.#y,>#//O({)5{1m1HP(m*5o2q1{1P#)'#"
-"O#57y0P#-/5E)s(z-y0O#393P#393E#333O#132P#131O#+C#P#+C+E#999O#3ZZP#3Z3E#333O#13YP#131B)u%{0t,B#)%JC#w'#v@;u-#Hw's(s(:"
-"s(B(@x0v4N#q'##s'>#q'q'Q({(]q:q9m1D)m7m7D5B)B{0q8Iw(:%J)5}2c&o(Ip(:p(B('(x,I(:$=#s-#~@R*m,5q;m;u#m#qC=#)#'R#))##%=#)"
-"#.R#))##r>=#+#u:R#++###=#+#+R#++##u>=#+#+R#++##t>M###Im.:{-J(,t6%q%}$C#s%+u)Km.m.#Hs%y$y$:%=#@#y$>#u$u$S(v(]{>y>m#;{"
-"%#H+77:7N.u%v.'~4>#55F#s.s.B#q$M{4N//m>&o<>#34R#c_##w<I;:%I4:4B#1Vz4I(:$Ie:aT$n-U$]",
+"qtn~u{%onv5upwz(}C##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#gw#s*')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'lg9"
+"X*3#&*{%#-*}#,U+'m#s/#T(o.(#K)o.#*)]**#$#*q.Y+(w.###)w.#*)]**#$%*BOT,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;=53'O"
+"/@'1)#,3#+$3#'mn83#-rz14%7X/N#%1F2V2LL23)5zn%1)#O3#+%2#3#2){%#3(o'-3)'#5'@y+5w+1}')y*2}'@)1)#x*3(1{:3))p;3#%o<6&Aq/5"
+"7&Bs/q/1a3s.2gg33(Xr<1)(r.1/)#3)9zwropqo$3#'vxo|}q=3(9r{y}osz%3)+~}s~wpu%3(+y}s~wpu%3)+xyprsq]3#9zpnmxxb3(+zp}wr~z%3"
+")+pyrspyv%3(}$}wrspyv%3#+%3#+%6w.#7w.w.1w-#}=2w.w.#3)o#}:8)Pc{AyAq#q#9(Z'+#):%{,-;&z,}A#<&~,imB:uA=(fBD=@>'b/FD@(q&/"
+"JFHA(v&/NJLB(o&/PNHC(|(XZPVD)t(/_ZPV=LLLL>)LL=#)#+>#))=#)3*>#))E(s&5}#u#{#B)RDXF'}%/o$m$G(z(Xu$o$_;p;#H'},u$w$y$:t;I"
+"%|,}A:%B(9AA@#q#s##A#q#q#5E(J/DB#9w#aC#y#m$(;N#HLNV:LI|8:-I#:*J*x,/uBu&}&Pu'G#eF0;9#H;91:7I}8:%E#TFr#C#Pm:#;9#H79@:7"
+"E#5u:#It6:+I#:(J#%_P,N>#y%y%F#u%u%I9:9J#%3%y*5C#N'}(K'y,}*{*#HN=7:%=q(w's'}=L&cq,iB#o%y:{%I#:%M'u+y,y,{,B#@~7CIe:aJ)"
+"+z&=q5iJ#$##x*#J#$##(#J($s*#i#C#e%q5Kei#Heee:%N)f{/}/=y/i>#w$w$F#w$w$B#Lu&q6N//o.#w,>#//O({)5u1y0y/P(m*5{1}0u1P#)'#O"
+"#57TP#-/5E)s(z-w0O#393P#393E#333O#132P#131O#+C#P#+C+E#999O#3ZZP#3Z3E#333O#13YP#131B)u%{0t,B#)%JC#y'#t@;u-#Hy'u(u(:u("
+"B(@x0t4N#q'##s'>#q'q'Q({(X}9}8y0D)}6}6D5B)B{0o8Iy(:%J)5m3c&q(Ir(:r(B('(z,I(:$=#u-#~0R*m,5}:y:q#i}B=#)#x-R#))##%=#)#*"
+"R#))##p>=#+#o:R#++###=#+#+R#++##s>=#+#+R#++##r>M###Io.:}-J(,v6%q%}$C#s%+q)Ko.o.#Hs%y$y$:%=#@#y$>#u$u$S(v(Xu>s>i;{%#H"
+"+77:7N.u%n.x-|4>#55F#s.s.B#q$M}4N//y=y-m<>#34R#c_##u<I;:%I4:4B#1V|4I(:$Ie:aT$n-U$]",
 0};
 
 /* beyond */
 static const char *const hs_intel_gen8_digest_u32_beyond[] = {
-"qtn~u{%onv5upwz({C##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#o$m%s,')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'lo"
-"$9X*3#&*s&#-*o#,U+'m#w0#T(s/(#K)s/#*)]**#$#*u-Y+({-###){-#*)]**#$%*DOT,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;=53"
-"'O/@)1)#,3#-$4%7P3#=$3#'mn83#-rz1/i#%1a2q#2gg23)3zn%1)#j3#+%2#3#2)s&#5'@u-5y$1q()u,2q(;)1)#t,3(u(s;3))p;3#%o<6&Au057"
-"&Bw0u01V3w/2]]33(Nr<1)(v/1/)#3)9zwropqo$3#'vxo|}q=3(9r{y}osz%3)+~}s~wpu%3(+y}s~wpu%3)+xyprsq]3#9zpnmxxb3(+zp}wr~z%3)"
-"+pyrspyv%6{-#7{-{-1{,#s>2{-{-#3(m(qxrspyv%3)9{:8)P}#sBqBy$y$9(Z'+#):%{,-;&z,uB#<&~,q$wB:mB=(fBD=@>'b/FD=#+#->#++@(~("
-"PRFN;x>#A'},RTV:|>B%|,uB:%C(q&/cFNC#'@9D(v&/kgiE(o&/m#keF(|(Pu#m#s#G)t(/y#u#m#s#=g_g]>)__=#)#+>#))=#)3*>#))H(s&5s%}$"
-"q%E)PBVI'}%/w%u%J(z(P}%w%y#;s##As#s#s#:q#B#:%E(9>AC#o#q##D#o#o#3H(J/DE#9u#aF#y#}#(;N#ALNV:LB~7:-B#:*K*x,/oC}'s(m#}(J"
-"#eF.;9#A;91:7Bm8:%H#XFp#E#Rn%aF#Vq9#;@#A=@L:=H#;y9#E#;#;Bp5:1B#:.K#%kVIZ>#q&q&I#m&m&B=:=K#%1%u,3F#P'*L'y,},{,#APB5:%"
-"=w(}'y'o=M&cm.q$E#RmAPB#:%N'u+u.u.w.E#5|6>BV:RK)'r'Bu-VK($o*#'#F#X%y>LVV#AXVV:%O)fm1o1=}0q$>#{#{#I#{#{#E#L}%}4O//s/#"
-"s,>#//I);q0P(m*5m3o2y2P#)'#Q({)5y3m3w3P#-/5H)w'p-q0Q#393P#393H#333Q#132P#131Q#+C#P#+C+H#999Q#3ZZP#3Z3H#333Q#13YP#131"
-"Q#-r$SP#/A-P#)J#Q#3u%TP#+/3H#JLYQ#/53P#/5/H#//3Q#//2P#///Q#+:#P#+:+H#779Q#/PZP#/P/H#//3Q#//YP#///P#):'E)q*q0|$E('$t-"
-"B#:%=#o.#t0R*m,5s=o=y$q$wCN###Bs-:o-K#'UVo#w-F#q-'x>Ls-w-#Aq-s-s-:%=#@#{0>#}+}+S(v(P}>{>q$;}2#A+77:7O.},r/r-r,>#55I("
-"q,SE#]Q}0E#''TO/1o>s-o;>#54R#ea##CB;:%B4:4E#1Rv3B(:$Bg:cT$n-U$]",
+"qtn~u{%onv5upwz(yC##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#q$o%q,')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'lq"
+"$9X*3#&*o&#-*o#,U+'m#u0#T(q/(#K)q/#*)]**#$#*u-Y+({-###){-#*)]**#$%*DOT,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;=53"
+"'O/@'1)#,3#-%4%7T3#@&3#'mn83#-rz1/k#%1c2s#2ii23)3zn%1)#l3#+%2#3#2)o&#5'@s-5{$1m()s,2m(;)1)#r,3(q(s;3))p;3#%o<6&As057"
+"&Bu0s01V3u/2]]33(Nr<1)(t/1/)#3)9zwropqo$3#'vxo|}q=3(9r{y}osz%3)+~}s~wpu%3(+y}s~wpu%3)+xyprsq]3#9zpnmxxb3(+zp}wr~z%3)"
+"+pyrspyv%6{-#7{-{-1{,#q>2{-{-#3(m(qxrspyv%3)9{:8)Pm$qBoB{${$9(Z'+#):%{,-;&z,sB#<&~,s$uB:}A=(fBD=@>'b/FD=#+#->#++@(~("
+"TVNF;r>#A'},VXZ:v>B%|,sB:%C(q&/eNFC#'9DD(v&/m#ikE(o&/o#m#gF(|(Tw#o#u#G)t(/{#w#o#u#=iai_>)aa=#)#+>#))=#)3*>#))H(s&5u%"
+"m%s%E)PBVI'}%/y%w%J(z(Tm&y%{#;q##Aq#q#q#:o#B#:%E(9>AC#o#q##D#o#o#3H(J/DE#9u#aF#y#}#(;N#ALNV:LBz7:-B#:*K*x,/mCm(u(o#m"
+")J#eF.;9#A;91:7B{7:%H#VFp#E#Px%_F#Tm9#;=#A;=H:;H#9u9#E#9#9Bn5:/B#:,K#%gTCV>#m&m&I#{%{%B;:;K#%1%}+3F#N'*L'y,{,y,#AN@5"
+":%=s(y'u'}<M&c}-s$E#RsAPB#:%N'u+s.s.u.E#5z6>BV:RK)'n'@u-VK($})#'#F#X%u>LVV#AXVV:%O)f}0m1={0s$>#{#{#I#{#{#E#L{%}4O//q"
+"/#o,>#//I);q0P(m*5}2m2w2P#)'#Q({)5w3}2u3P#-/5H)w'p-m0Q#393P#393H#333Q#132P#131Q#+C#P#+C+H#999Q#3ZZP#3Z3H#333Q#13YP#1"
+"31Q#-r$SP#/A-P#)J#Q#3u%TP#+/3H#JLYQ#/53P#/5/H#//3Q#//2P#///Q#+:#P#+:+H#779Q#/PZP#/P/H#//3Q#//YP#///P#):'E)q*q0|$E('$"
+"t-B#:%=#o.#t0R*m,5q=m={$s$uCN###Bs-:o-K#'UVo#w-F#q-'t>Ls-w-#Aq-s-s-:%=#@#{0>#}+}+S(v(T{>y>s$;{2#A+77:7O.},p/n-n,>#55"
+"I(q,SE#]Q}0E#''TO/1m>o-}:>#54R#ea##CB;:%B4:4E#1Rv3B(:$Bg:cT$n-U$]",
 0};
 
 /* blank, buffers by device address */
@@ -62,42 +62,42 @@ static const char *const hs_intel_gen8_digest_u32_blank_address[] = {
 
 /* digest, buffers by device address */
 static const char *const hs_intel_gen8_digest_u32_digest_address[] = {
-"qtn~u{%onv5upwz(}D##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
-"rO#&&1q{@%'+2-+owvxty{$#u#s$s+()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#+*&l9'+'l=/+))(#K*)#+'##)'###*'#+V-P+3#&+m&#-+o4#*,%6'-"
-"&E)'.'8/e%/'D11/0&K5s{@0%#1)B957//./#$2&A=;3&B@=/'wz@32'#3''/%#'/1rz@,4'`FH55'O/J'/)#,5#+&5#'%5#'mn85#-rz16%7g7':q#;"
-")/J2e4PP25/5zn%/)#W5#+%4#3#4)m&#5.s'-5/'#8'@y,;w,/o()s+4o(@)/)#r+5.1{:5/)p;5#%o</1)#/N'(/-sz@)5#cnqtopqo$5#'vxo|}q=5"
-".9r{y}osz%5/+~}s~wpu%5.+y}s~wpu%5/+xyprsq]5#9zpnmxxb5.+zp}wr~z%5/+pyrspyv%/}'vz@N5.{$}wrspyv%5#+%5#+%/s$'Q5/e}:9)Pq#"
-"uAsAm$m$:&Ng{A;&MgmB<(Z'+#)=%{,->(`y9}A1{A4~+~+)4#P#4#1#4#R#4#1#4#+#4#/#4#B#4#+#4#+#4#7#4o-V#4#%#4#%#4#%#4#%#4#%#4n-"
-"%#4o-=#4#5#4#'#4#'#4#{%#4#3#4#'#4{*)#4|8c#@&z,wA#A&~,w#yA=oAB(fLNHJC'b/PND(q&/TPRD#'#'E(v&/]XZF(o&/_]VG&c3_H(|(gi_eI"
-")t(/m#i_eGP1BPPPPC/PPB#)#+C#))B#)3*C#))J(s&;y$q$w$F/RDXK'}%/}${$G1FL(z(gq%}$m#@n:#M'},q%s%u%=r:G{<o;N%|,wA=%F.9AAD#q"
-"#w##E#q#q#5Gp:x9J.J/DG1+F#9w#aH#y#m$(@N#MLNV=LG7+Nz7=-G#~#N#=*O*x,/oBq'y'_q(G.}=L#eF0@9#M;91=7Gm9$N{7=%J#TFr#Gx6v6H#"
-"R}8#@;#M9;D=9J#7s9#G37Np5=-G#n(N#=*O#)aR0RG*m@C#}%}%K#y%y%G@|4N;=;O#%5%o+5H#P+o)P'y,}+{+#MP@7=%Bu({'w'm=GH~&F#s%{9m&"
-"GGm)N#=%Q'u+y-y-{-GV~(G%#G%#G%#G%#G%#F#@n7CG%w*Ne=aO/7~&@q5iO#(##r+#O#$##(#O.(w*#g#H#e)o4Pei#Meee=%B]]|*~>C(m$m$R)f{"
-"0}0u0R}BS)b;m1}0'+G=FG5'G''T({);{1m1RG')U(m*;o2q1{1G*)U#)'#G')T#57o0U#-/5G&-J/{'n-o0G#)T#393U#393G#-J#333G#)T#132U#1"
-"31G#+T#+C#U#+C+G'+J#999G#)T#3ZZU#3Z3G#-J#333G#)T#13YU#131G#+F/m'{7o(G`)F#)%JG%)H#m'#v>@},#Mm'{'{'={'F.=*~3R#o'##~'S#"
-"o'o'##Gq)BG3n'G'o'V({(go:o9m1G)5I/s6s6D5F/B1w7Gr*+Nm(=%O/Fw2c&w'Nx'=x'F.'0~+G''N(=$B[w)}*#W*m,;o;}:m$w#qCB#)#'W#))##"
-"%B#)#.W#))##z=B#+#{9W#++###B#+#+W#++##o>B#+#+W#++##n>Q###Gw-p.Ns-=o-O.2n6%y${$H#q%5u)Ps-s-#Mq%w$w$=%B#@#o%C)o-o-X(v("
-"gy>w>w#@y%#M+77=7B}0/|*nAC&//R#w%{-#m)C'/.W#XT##s;N;=%N4=4F#u$5#G#y3N(=$Gg1NZ=VY$n-Z$]",
+"qtn~u{%onv5upwz(wD##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
+"rO#&&1q{@%'+2-+owvxty{$#q#o$}*()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#+*&l9'+'l=/+))(#K*)#+'##)'###*'#+R-P+3#&+{%#-+q4#*,%6'-"
+"&E)'.'8/e%/'D11/0&K5s{@0%#1)B957//./#$2&A=;3&B@=/'wz@32'#3''/%#'/1rz@,4'`FH55'O/J'/)#,5#+$5#'mn85#-rz16%7c7':m#;)/F2"
+"a4LL25/5zn%/)#S5#+%4#3#4){%#5.o'-5/'#8'@q,;o,/}')}*4}'@)/)#|*5.1{:5/)p;5#%o</1)#5.Pr</P'(/-sz@)5/7zwropqo$5#'vxo|}q="
+"5.9r{y}osz%5/+~}s~wpu%5.+y}s~wpu%5/+xyprsq]5#9zpnmxxb5.+zp}wr~z%5/+pyrspyv%/}'vz@J5.{$}wrspyv%5#+%5#+%/s$'M5/e}:9)Pm"
+"#oAmA{#{#:&NcuA;&McyA<(Z'+#)=%{,->(`s9wA1uA4v+v+)4#L#4#1#4#R#4#1#4#+#4#/#4#B#4#)#4#+#4#5#4y,V#4#%#4#%#4#%#4#%#4#%#4x"
+",%#4y,=#4#7#4#'#4#'#4#{%#4#3#4#'#4}*)#4v8c#@&z,qA#A&~,s#sA={@B(fLNHJC'b/PND(q&/TPRE(v&/XTVF(o&/ZXRG&c3ZH(|(ceZaI)t(/"
+"ieZaGL1BLLLLC/LLB#)#+C#))B#)3*C#))J(s&;u$m$s$F/RDXK'}%/y$w$G1FL(z(cm%y$i@~9#M'},m%o%q%=p:Gy<m;N%|,qA=%F.9AAD#q#s##E#"
+"q#q#5Gn:v9J.J/DG1+F#9w#aH#y#m$(@N#MLNV=LG7+Nx7=-G#~#N#=*O*x,/{Am'u'Zm(G.{=L#eF0@9#M;91=7G}8$Ny7=%J#TFr#Gv6t6H#P{8#@9"
+"#M79@=7J#5q9#G15Np5=+G#z'N#=(O#)_P,NG*y>C#y%y%K#u%u%G=~4N9=9O#%3%y*5H#N+}(P'y,u+s+#MN=7=%Bq(w's'}<GHz&F#o%y9{%GG{(N#"
+"=%Q'u+q-q-s-GVz(G%#G%#G%#G%#G%#F#@~6CG%s*Ne=aO/7z&=s5iO#(##r+#O#$##(#O.(s*#g#H#e)q4Pei#Meee=%B__t*t0C(o$o$R)fu0w0o0{"
+"/wBS)b;y0w0'+G=HG7'G''T({);u1y0{/G')U(m*;{1}0u1G*)U#)'#G')T#57RU#-/5G&-J/{'n-m0G#)T#393U#393G#-J#333G#)T#132U#131G#+"
+"T#+C#U#+C+G'+J#999G#)T#3ZZU#3Z3G#-J#333G#)T#13YU#131G#+F/o'y7q(Gb)F#)%JG%)H#o'#t>@},#Mo'}'}'=}'F.=*|3R#o'##~'S#o'o'#"
+"#Gs)BG3n'G'o'V({(c{9{8y0G)5I/q6q6D5F/B1u7Gt*+No(=%O/Fy2c&y'Nz'=z'F.'0n,G''N(=$B^w)u*#W*m,;{:w:{#s#}BB#)#p-W#))##%B#)"
+"#*W#))##x=B#+#u9W#++###B#+#+W#++##m>B#+#+W#++##~=Q###Gy-r.Nu-=q-O.2p6%y${$H#q%5q)Pu-u-#Mq%w$w$=%B#@#o%C)o-o-X(v(cs>q"
+">s#@y%#M+77=7Bm1/t*~@C&//R#w%{-#m)C'/.W#XT##q;N;=%N4=4F#u$5#G#{3N(=$Gg1NZ=VY$n-Z$]",
 0};
 
 /* beyond, buffers by device address */
 static const char *const hs_intel_gen8_digest_u32_beyond_address[] = {
 "qtn~u{%onv5upwz(mD##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
-"rO#&&1q{@%'+2-+owvxty{$#y$w%},()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#+*&l9'+'l=/+))(#K*)#+'##)'###*'#+m#-P+3#&+s&#-+}2#*,%6'"
-"-&E)'.'8/e%/'D11/0&K5s{@0%#1)B957//./#$2&A=;3&B@=/'wz@32'#3''/%#'/1rz@,4'`FH55'O/J)/)#,5#-$6%7Z5#=$5#'mn85#-rz17':u$"
-";)/a2{#4gg25/3zn%/)#n#5#+%4#3#4)s&#8'@m.;q%/q()y,4q(;)/)#x,5.u(s;5/)p;5#%o</1)#5.Fr</F'(/-sz@)5/7zwropqo$5#'vxo|}q=5"
-".9r{y}osz%5/+~}s~wpu%5.+y}s~wpu%5/+xyprsq]5#9zpnmxxb5.+zp}wr~z%5/+pyrspyv%/w,rz@&5.w'qxrspyv%5/7{:9)Pu${AyAq%q%:&NZo"
-"B/H&F;&MZuB<(Z'+#)=%{,->(`qBsB1oB4r-r-)4#T#4#7#4#/#4#R#4#1#4#+#4#/#4#B#4#/#4#+#4#9#4u.R#4t.%#4u.=#4#7#4#'#4#'#4#s$#4"
-"t.y$#@&z,}A#A&~,{$mB=uAB(fLNHJC'b/PND&c3PB#+#-C#++E(~(Z]PX@v=#F'},]_a=z=DuAm@G%|,}A=%H(q&/m#PXH#'@9I(v&/u#q#s#J(o&/w"
-"#u#o#Dz=|<K(|(Zm$w#}#L)t(/q$m$w#}#D7/Bg_g]C/__B#)#+C#))B#)3*C#))M(s&;}%u%{%J/PBVN'}%/o&m&D/FO(z(Zu&o&q$@s##Fs#s#s#=q"
-"#Dm<s:G#=%J.9>AH#o#q##I#o#o#3Dt9|8M.J/DD1+J#9u#aK#y#}#(@N#FLNV=LD7+G|6=-D#|#G#=*P*x,/wBu(}(w#u)D.m=O#eF.@9#F;91=7Dq8"
-"$G}6=%M#XFp#J#Rn%aD|5t5K#Vo8#@@#F=@L==M#;w8#J#;#;D7;Gn4=1D#|)G#=.P#+kVIZD*w@C#q&q&N#m&m&DB|3G===P#%1%u,3K#P-*Q'y,u-s"
-"-#FPB5=%Bw(}'y's<DDr'J#Rq@PDCo)G#=%R'u+m/m/o/DRn)J#5n6>D%o*GV=RP//r'B},VP.(o*#'#K#X)}=QVV#FXVV=%BTTp,n0C(s#s#S)fy1{1"
-"s1m1uCT)b;}1{1'+D=HD7'D''N/w$u4D')U(m*;m3o2y2D*)U#)'#D')V({);y3m3w3U#-/5D&-M/m'x,y/D#)V#393U#393D#-M#333D#)V#132U#13"
-"1D#+V#+C#U#+C+D'+M#999D#)V#3ZZU#3Z3D#-M#333D#)V#13YU#131D#+V#-r$QDw$)U#/A-Dz$)U#)J#D')V#3u%RU#+/3D&+M#JLYD#'V#/53U#/"
-"5/D#+M#//3D#'V#//2U#///D#+V#+:#U#+:+D'+M#779D#'V#/PZU#/P/D#+M#//3D#'V#//YU#///D#+U#):'J/}+{6u.DW-J.'(|,D%'G#=%BS}*q,"
-"#W*m,;s=o=q%{${CR###Dm-|.G{,=w,P#+UVem-K#y,+|=Q{,m-#Fy,{,{,=%B#@#}0C)u,u,X(v(Z}>{>{$@s2#F+77=7B{//p,z>C&//J#VWq3S#o-"
-"o-#SC'1.W#ZV##QG;=%G4=4J#1ap3D#u2G(=$Dk3G]=XY$n-Z$]",
+"rO#&&1q{@%'+2-+owvxty{$#{$y%{,()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#+*&l9'+'l=/+))(#K*)#+'##)'###*'#+o#-P+3#&+o&#-+}2#*,%6'"
+"-&E)'.'8/e%/'D11/0&K5s{@0%#1)B957//./#$2&A=;3&B@=/'wz@32'#3''/%#'/1rz@,4'`FH55'O/J'/)#,5#-%6%7_5#@&5#'mn85#-rz17':w$"
+";)/c2}#4ii25/3zn%/)#p#5#+%4#3#4)o&#8'@}-;s%/m()w,4m(;)/)#v,5.q(s;5/)p;5#%o</1)#5.Fr</F'(/-sz@)5/7zwropqo$5#'vxo|}q=5"
+".9r{y}osz%5/+~}s~wpu%5.+y}s~wpu%5/+xyprsq]5#9zpnmxxb5.+zp}wr~z%5/+pyrspyv%/w,rz@&5.w'qxrspyv%5/7{:9)Pw$yAwAs%s%:&N_m"
+"B/H&J;&M_sB<(Z'+#)=%{,->(`oBqB1mB4p-p-)4#B#4#9#4#5#4#/#4#R#4#1#4#+#4#/#4#B#4#-#4#+#4#7#4s.R#4r.%#4s.=#4#7#4#'#4#'#4#"
+"s$#4r.y$#@&z,{A#A&~,}$}A=sAB(fLNHJC'b/PND&c3PB#+#-C#++DB+E(~(_aXP@p=#F'},ace=t=Dy>u>G%|,{A=%H(q&/o#XPH#'9DI(v&/w#s#u"
+"#J(o&/y#w#q#Dt=x<K(|(_o$y#m$L)t(/s$o$y#m$D5/Biai_C/aaB#)#+C#))B#)3*C#))M(s&;m&w%}%J/PBVN'}%/q&o&D/FO(z(_w&q&s$@q##Fq"
+"#q#q#=o#D{;o:G#=%J.9>AH#o#q##I#o#o#3Dp9x8M.J/DD1+J#9u#aK#y#}#(@N#FLNV=LD7+Gx6=-D#|#G#=*P*x,/uBw(m)y#w)D.{<O#eF.@9#F;"
+"91=7Dm8$Gy6=%M#VFp#J#Px%_Dx5r5K#T}7#@=#F;=H=;M#9s8#J#9#9D59G~3=/D#r)G#=,P#-gTCVD*o@C#m&m&N#{%{%D@~3G;=;P#%1%}+3K#N/*"
+"Q'y,s-q-#FN@5=%Bs(y'u'q<DDn'J#Ry@PDC}(G#=%R'u+}.}.m/DR|(J#5n6>D%})GV=RP//n'@},VP.(})#'#K#X){=QVV#FXVV=%BTTn,p0C(s#s#"
+"S)fw1y1q1}0uCT)b;{1y1'+D=HD7'D''N/w$w4D')U(m*;}2m2w2D*)U#)'#D')V({);w3}2u3U#-/5D&-M/m'x,u/D#)V#393U#393D#-M#333D#)V#"
+"132U#131D#+V#+C#U#+C+D'+M#999D#)V#3ZZU#3Z3D#-M#333D#)V#13YU#131D#+V#-r$QDw$)U#/A-Dz$)U#)J#D')V#3u%RU#+/3D&+M#JLYD#'V"
+"#/53U#/5/D#+M#//3D#'V#//2U#///D#+V#+:#U#+:+D'+M#779D#'V#/PZU#/P/D#+M#//3D#'V#//YU#///D#+U#):'J/}+{6u.DW-J.'(|,D%'G#="
+"%BS}*o,#W*m,;q=m=s%}${CR###Dm-|.G{,=w,P#+UVem-K#y,+z=Q{,m-#Fy,{,{,=%B#@#m1C)u,u,X(v(_{>y>}$@q2#F+77=7B{//n,x>C&//J#V"
+"Ys3S#o-o-#UC'1.W#ZV##SG;=%G4=4J#1cr3D#u2G(=$Dk3G]=XY$n-Z$]",
 0};
 
 const hs_spirv hs_intel_gen8_digest_u32_spirv[] = {
@@ -107,6 +107,6 @@ const hs_spirv hs_intel_gen8_digest_u32_spirv[] = {
 };
 const hs_spirv hs_intel_gen8_digest_u32_spirv_address[] = {
     {0, 1760, hs_intel_gen8_digest_u32_blank_address},
-    {0, 5220, hs_intel_gen8_digest_u32_digest_address},
-    {0, 5108, hs_intel_gen8_digest_u32_beyond_address},
+    {0, 5200, hs_intel_gen8_digest_u32_digest_address},
+    {0, 5136, hs_intel_gen8_digest_u32_beyond_address},
 };

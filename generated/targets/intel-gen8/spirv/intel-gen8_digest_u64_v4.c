@@ -17,44 +17,44 @@ static const char *const hs_intel_gen8_digest_u64_v4_blank[] = {
 
 /* digest */
 static const char *const hs_intel_gen8_digest_u64_v4_digest[] = {
-"qtn~u{%onv5upwz(sW##%4%#7$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#k{#{*')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#3(#%#+)&l"
-"9'*'lk9X*3#&*m&#-*o$,M+'m#m0#T({.*#[){.#*)]2*#$#*w+Y++}+##(}+###)}+#*)]**#$%*o2Y)(u2###)u2#*)]**#$'*BOR,%6'-&E)'.'8/"
-"e%.)#$/':75'0*B9777//1'D;592'`;=53'O/@)1)#,3#+(3#'%3#'mn83#-rz14%7]/R#%1J2Z2PP23)5zn%1)#S3#+%2#3#2)m&#3(s'-3)'#5'@o,"
-"5m,1o()o+2o(@)1)#n+3(1{:3))p;3#%o<.w.e#6&A}/w/7&Bm0}/1e3m/2kk31'(~.1/)w.3#q#nqtopqo$3#'vxo|}q=3(;r{y}osz%3)+~}s~wpu%"
-"3(+y}s~wpu%3)+xyprsq]3#9zpnmxxb3(+zp}wr~z%3)+pyrspyv%3(5o{rspyv%6}+v.7}+}+1m+#s,2}+}+#11#|;8&M]{H3#s4`3#1'3#+%6u2#7u"
-"2u21y1#sP2u2u2#3)o#}:9)PgqSoSu#u#:(Z'+#);%{,-<&z,sS#=&~,m#uS;}R>(fBD=@@'b/FDA(q&/NFLB(v&/RNPC(o&/TRLD(|(]_TZE)t(/c_T"
-"Z>PPPP@)PP>#)#+@#))>#)3*@#))F(s&5o$y#m$C)RDXG'}%/s$q$H(z(]y$s$c<tM#I'},y${$}$;xMJ%|,sS;%C(9AAA#q#w##B#q#q#5F(J/DC#9w"
-"#aD#y#m$(<N#ILNV;VJnK;,J#;%K*x,/ySTy'y&o'H#eF0<9#I;91;7JoK;%F#TFr#D#RmL#<;#I9;D;DJvH;,F#7uL#J#;%K#%0RaR@#}%}%G#y%y%J"
-";;;K#%o)*Z@D#P'o)L'y,s+q+#IP@7;%>u({'w'}OM&cy,m#C#s%yLm&J#;%N'u+o-o-q-C#@~ICJe;aK)1~&@oIiK#$##(#K#$##|1#K#$##(#K#$##"
-"~$#K#$##(#K($w*#{.#D#e%mGLei#Ieee;%O)fs0u0=Hm#@#y$y$G#y$y$C#N{&mHO//{.#},@w.//P({)w/m2q1HQ'r%5o2m2R(m*5u2u1o2R#)'#Pv"
-".79m1R#-15F)y(r>m1P#393R#393F#333P#132R#131P#+C#R#+C+F#999P#3ZZR#3Z3F#333P#13YR#131Pw./t$u#Q#w$w$R#3A1R#)J#Pv.5{%t#R"
-"#+33F#NPYP#/53R#/5/F#//3P#//2R#///P#+:#R#+:+F#779P#/PZR#/P/F#//3P#//YR#///C)s*uB|7C#)%DO.o+z.'|,@v.o+o+G#{+{+C(7z4o6"
-"Ou,/y;&y9@#//R#P:NR#)D#P#_X#R#+P3F#kkYP#/53R#/5/F#//3P#//2R#///P#+:#R#+:+F#779P#/PZR#/P/F#//3P#//YR#///C)}#}4v1C#)%D"
-"D#m3#tQ<}8#Im3{3{3;{3C(@vB~@Oz+y%|+#{%@w.y%y%S({(]yFyEq1E)uCuCD5C)ByByDT's(]sGyF<X#IXXX;XS#9t2u2T#/9J}6;%KP|*{6q7~#u"
-"6<1#I111;/@v.m#x%C(a|4xDO{+m$}+#m$@#5y*S#gu6m$U(r(]yK{HwKE#y$m$*+C)Nm5sJJ1;%KIo.s,Z{#1Jf;fK#$#z6u)%K#($#n/#Jx3;x3C('"
-".z=J(;$>#u>#|QV*m,5sMoMu#m#oT>#)#'V#))##%>#+#wKV#++##%>#)#pLV#))##%>#+#mMV#++##%>#+#+V#++##%N###Jo@;}>K(GvH%}*{&D#m+"
-"1u)Lo@o@#Is'y&y&;%>#@#{$@#o%o%W(v(]}P{Pm#<{'#I+77;7Ot,o&x;{KtF@#55G#u2u2C#q$ImGOu,/oPzKqN@#34V#c_##GJ;;%J4;4C#1X~FJ("
-";$Je;aX$n-Y$]",
+"qtn~u{%onv5upwz(mW##%4%#7$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#gw#s*')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#3(#%#+)&l"
+"9'*'lg9X*3#&*{%#-*o$,M+'m#w/#T(s.*#[)s.#*)]2*#$#*y+Y++m,##(m,###)m,#*)]**#$%*o2Y)(u2###)u2#*)]**#$'*BOR,%6'-&E)'.'8/"
+"e%.)#$/':75'0*B9777//1'D;592'`;=53'O/@)1)#,3#+&3#'mn83#-rz14%7X/N#%1F2V2LL23)5zn%1)#O3#+%2#3#2){%#3(o'-3)'#5'@y+5w+1"
+"}')y*2}'@)1)#x*3(1{:3))p;3#%o<.o.e#6&Au/o/7&Bw/u/1e3w.2kk33(]r<1)(v.1/)o.3)9zwropqo$3#'vxo|}q=3(;r{y}osz%3)+~}s~wpu%"
+"3(+y}s~wpu%3)+xyprsq]3#9zpnmxxb3(+zp}wr~z%3)+pyrspyv%3(5o{rspyv%6m,n.7m,m,1m+#u,2m,m,#11#v;8&MXuH3#s4`3#1'3#+%6u2#7u"
+"2u21y1#mP2u2u2#3)o#}:9)Pc}R{Rq#q#:(Z'+#);%{,-<&z,mS#=&~,ioS;wR>(fBD=@@'b/FDA(q&/JFHB(v&/NJLC(o&/PNHD(|(XZPVE)t(/_ZPV"
+">LLLL@)LL>#)#+@#))>#)3*@#))F(s&5}#u#{#C)RDXG'}%/o$m$H(z(Xu$o$_<rM#I'},u$w$y$;vMJ%|,mS;%C(9AAA#q#s##B#q#q#5F(J/DC#9w#"
+"aD#y#m$(<N#ILNV;VJ~J;,J#;%K*x,/sSPu'u&}&H#eF0<9#I;91;7JmK;%F#TFr#D#P}K#<9#I79@;@JvH;*F#5sL#J#;%K#%,N_P@#y%y%G#u%u%J9"
+";9K#%y((X=D#N'}(L'y,}*{*#IN=7;%>q(w's'{OM&cq,iC#o%wL{%J#;%N'u+y,y,{,C#@|ICJe;aK)1z&=qIiK#$##(#K#$##|1#K#$##(#K#$##~$"
+"#K#$##(#K($s*#{.#D#e%oGLei#Ieee;%O)fm0o0=}/i@#{${$G#{${$C#Py&oHO//s.#{,@o.//P({)o/y1}0}/Q'r%5{1y1R(m*5o2o1{1R#)'#Pn."
+"79VR#-15F)y(r>}0P#393R#393F#333P#132R#131P#+C#R#+C+F#999P#3ZZR#3Z3F#333P#13YR#131Po./t$u#Q#w$w$R#3A1R#)J#Pn.5{%t#R#+"
+"33F#NPYP#/53R#/5/F#//3P#//2R#///P#+:#R#+:+F#779P#/PZR#/P/F#//3P#//YR#///C)s*uB|7C#)%DO.o+r.|-z,@n.o+o+G#{+{+C(7z4o6O"
+"u,/s;}-w9@#//R#P:NR#)D#P#_X#R#+P3F#kkYP#/53R#/5/F#//3P#//2R#///P#+:#R#+:+F#779P#/PZR#/P/F#//3P#//YR#///C)}#}4v1C#)%D"
+"D#o3#rQ<}8#Io3}3}3;}3C(@vB|@Oz+y%~+#{%@o.y%y%S({(XsFsE}0E)sCsCD5C)ByBwDT's(XmGsF<X#IXXX;XS#9t2u2T#/9Jm7;%KL|*}6s7~#w"
+"6<1#I111;/@n.m#x%C(a|4vDO{+m$m,#m$@#5y*S#gu6m$U(r(XsKuHqKE#y$m$*+C)Nm5qJJ1;%KEo.s,Z{#1Jf;fK#$#|6u)%K#($#n/#Jz3;z3C('"
+".|=J(;$>#w>#xBV*m,5mM{Lq#i{S>#)#|-V#))##%>#+#uKV#++##%>#)#|KV#))##%>#+#yLV#++##%>#+#+V#++##%N###Jq@;m@K(GxH%}*{&D#m+"
+"1q)Lq@q@#Is'y&y&;%>#@#{$@#o%o%W(v(XwPuPi<{'#I+77;7Ot,o&r;w;rF@#55G#u2u2C#q$IoGOu,/{Ov;oN@#34V#c_##GJ;;%J4;4C#1XnGJ(;"
+"$Je;aX$n-Y$]",
 0};
 
 /* beyond */
 static const char *const hs_intel_gen8_digest_u64_v4_beyond[] = {
-"qtn~u{%onv5upwz(yN##%4%#7$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#o$m%s,')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#3(#%#+)&"
-"l9'*'lo$9X*3#&*s&#-*s#,M+'m#{0#T(w/*#[)w/#*)]2*#$#*w/Y++}/##(}/###)}/#*)]**#$%*o'Y)(u'###)u'#*)]**#$'*FOR,%6'-&E)'.'"
-"8/e%.)#$/':75'0*B9777//1'D;592'`;=53'O/@+1)#,3#-$4%7P3#=&3#'mn83#-rz1/i#%1a2q#2gg23)3zn%1)#j3#+%2#3#2)s&#5'@u-5y$1q("
-")u,2q(;)1)#t,3(u(s;3))p;3#%o<.s/e#6&Ay0s07&B{0y01Z3{/2aa33(Rr<1)(z/1/)s/3)9zwropqo$3#'vxo|}q=3(9r{y}osz%3)+~}s~wpu%3"
-"(+y}s~wpu%3)+xyprsq]3#9zpnmxxb3(+zp}wr~z%3)+pyrspyv%3(y$o{rspyv%6}/r/7}/}/1}.#s02}/}/#11#xA6u'#7u'u'1y&#oJ2u'u'#3#w,"
-"`3#++3)9{:8)P}#qMoMy$y$9(Z'+#):%{,-;&z,sM#<&~,q$uM:}L=(fBD=@>'b/FD=#+#->#++@(~(PRFN;vJ#A'},RTV:zJB%|,sM:%C(q&/cFNC#'"
-"@9D(v&/kgiE(o&/m#keF(|(Pu#m#s#G)t(/y#u#m#s#=g_g]>)__=#)#+>#))=#)3*>#))H(s&5s%}$q%E)PBVI'}%/w%u%J(z(P}%w%y#;s##As#s#s"
-"#:q#B#:%E(9>AC#o#q##D#o#o#3H(J/DE#9u#aF#y#}#(;N#ALNV:LB|C:-B#:*K*x,/mN}'s(m#}(J#eF.;9#A;91:7B}C:%H#XFp#E#Rn%aF#VoE#;"
-"@#A=@L:=H#;wE#E#;#;BnA:1B#:.K#%kVIZ>#q&q&I#m&m&B=:=K#%1%u,3F#P'*L'y,},{,#APB5:%=w(}'y'mIM&cm.q$E#R}KPB#:%N'u+u.u.w.E"
-"#5zB>BV:RK)'r'Bq8VK($o*#'#F#X%wJLVV#AXVV:%O)fq1s1=o1q$>#m$m$I#m$m$E#Po&{@O//w/#w,>s///I);}:P(m*5q3s2}2P#)'#Q({)5}3q3"
-"{3P#-/5H){'|7u0Q#393P#393H#333Q#132P#131Q#+C#P#+C+H#999Q#3ZZP#3Z3H#333Q#13YP#131Qs/-r$SR'r%5s8q8P#1A/P#)J#Qr/5w%TP#+"
-"13H#LNYQ#/53P#/5/H#//3Q#//2P#///Q#+:#P#+:+H#779Q#/PZP#/P/H#//3Q#//YP#///Qs//~(o(R#{#{#P#3:1P#)D#Qr/5s*n(P#+33H#NNYQ#"
-"/53P#/5/H#//3Q#//2P#///Q#+:#P#+:+H#779Q#/PZP#/P/H#//3Q#//YP#///O.m/v/v-v,>r/m/m/I(s.p*E#y/y/#Os0/uAw-q=>#//P#D:BP#)D"
-"#Q#RL#P#+D3H#__YQ#/53P#/5/H#//3Q#//2P#///Q#+:#P#+:+H#779Q#/PZP#/P/H#//3Q#//YP#///P#):'E)o$q*~$E('$p8B#:%=#}8#n;S*m,5"
-"oI}Hy$q$uNN###Bo8:}7K#'UVq#s8F#m8'vJLo8s8#Am8o8o8:%=#@#u;>#{%{%T(v(PyJwJq$;y=#A+77:7Or0}&tAs8p=>#77I#w'w'E#_Q{;E#''T"
-"Os01}Ir8mG>#56S#gc##CB;:%B4:4E#1Rt>B(:$Bi:eU$n-V$]",
+"qtn~u{%onv5upwz(wN##%4%#7$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#q$o%q,')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#3(#%#+)&"
+"l9'*'lq$9X*3#&*o&#-*s#,M+'m#y0#T(u/*#[)u/#*)]2*#$#*w/Y++}/##(}/###)}/#*)]**#$%*o'Y)(u'###)u'#*)]**#$'*FOR,%6'-&E)'.'"
+"8/e%.)#$/':75'0*B9777//1'D;592'`;=53'O/@)1)#,3#-%4%7T3#@(3#'mn83#-rz1/k#%1c2s#2ii23)3zn%1)#l3#+%2#3#2)o&#5'@s-5{$1m("
+")s,2m(;)1)#r,3(q(s;3))p;3#%o<.q/e#6&Aw0q07&By0w01Z3y/2aa33(Rr<1)(x/1/)q/3)9zwropqo$3#'vxo|}q=3(9r{y}osz%3)+~}s~wpu%3"
+"(+y}s~wpu%3)+xyprsq]3#9zpnmxxb3(+zp}wr~z%3)+pyrspyv%3(y$o{rspyv%6}/p/7}/}/1}.#s02}/}/#11#vA6u'#7u'u'1y&#mJ2u'u'#3#w,"
+"`3#++3)9{:8)Pm$oMmM{${$9(Z'+#):%{,-;&z,qM#<&~,s$sM:{L=(fBD=@>'b/FD=#+#->#++@(~(TVNF;pJ#A'},VXZ:tJB%|,qM:%C(q&/eNFC#'"
+"9DD(v&/m#ikE(o&/o#m#gF(|(Tw#o#u#G)t(/{#w#o#u#=iai_>)aa=#)#+>#))=#)3*>#))H(s&5u%m%s%E)PBVI'}%/y%w%J(z(Tm&y%{#;q##Aq#q"
+"#q#:o#B#:%E(9>AC#o#q##D#o#o#3H(J/DE#9u#aF#y#}#(;N#ALNV:LBxC:-B#:*K*x,/}Mm(u(o#m)J#eF.;9#A;91:7ByC:%H#VFp#E#Px%_F#T}D"
+"#;=#A;=H:;H#9sE#E#9#9B~@:/B#:,K#%gTCV>#m&m&I#{%{%B;:;K#%1%}+3F#N'*L'y,{,y,#AN@5:%=s(y'u'{HM&c}-s$E#RqLPB#:%N'u+s.s.u"
+".E#5xB>BV:RK)'n'@q8VK($})#'#F#X%sJLVV#AXVV:%O)fo1q1=m1s$>#m$m$I#m$m$E#Pm&{@O//u/#s,>q///I);}:P(m*5o3q2{2P#)'#Q({)5{3"
+"o3y3P#-/5H){'|7q0Q#393P#393H#333Q#132P#131Q#+C#P#+C+H#999Q#3ZZP#3Z3H#333Q#13YP#131Qq/-r$SR'r%5q8o8P#1A/P#)J#Qp/5w%TP"
+"#+13H#LNYQ#/53P#/5/H#//3Q#//2P#///Q#+:#P#+:+H#779Q#/PZP#/P/H#//3Q#//YP#///Qq//~(o(R#{#{#P#3:1P#)D#Qp/5s*n(P#+33H#NNY"
+"Q#/53P#/5/H#//3Q#//2P#///Q#+:#P#+:+H#779Q#/PZP#/P/H#//3Q#//YP#///O.m/t/r-r,>p/m/m/I(s.p*E#y/y/#Os0/sAs-m=>#//P#D:BP#"
+")D#Q#RL#P#+D3H#__YQ#/53P#/5/H#//3Q#//2P#///Q#+:#P#+:+H#779Q#/PZP#/P/H#//3Q#//YP#///P#):'E)o$q*~$E('$p8B#:%=#}8#n;S*m"
+",5mI{H{$s$sNN###Bo8:}7K#'UVq#s8F#m8'rJLo8s8#Am8o8o8:%=#@#u;>#{%{%T(v(TwJuJs$;w=#A+77:7Or0}&rAs8~<>#77I#w'w'E#_Q{;E#'"
+"'TOs01{Ir8{F>#56S#gc##CB;:%B4:4E#1Rt>B(:$Bi:eU$n-V$]",
 0};
 
 /* blank, buffers by device address */
@@ -70,50 +70,50 @@ static const char *const hs_intel_gen8_digest_u64_v4_blank_address[] = {
 
 /* digest, buffers by device address */
 static const char *const hs_intel_gen8_digest_u64_v4_digest_address[] = {
-"qtn~u{%onv5upwz(oX##%4%#7#}y@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x"
-"|{rO#&&1q{@%'+2-+owvxty{$#w#u$u+()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#3)#%#+*&l9'+'l=/3))*#[*)#+)#*))###*)#+V-P+3#&+m&#-+sE"
-"#*,%6'-&E)'.'8/e%/'D11/0&K5s{@0%#1*B9577//./e$2&A=;3&B@=/'wz@3.)d#2))3))/%#)/3rz@.4'`HJ55'O/L)/)#,5#+(5#'%5#'mn85#-r"
-"z16%7i7':s#B)/J2g4PP2555zn%/)#S5#+%4#3#4)m&#54s'-55'#8'@{,By,/o()o+4o(@)/)#n+541{:55)p;5#%o</1)#/L#(/''(/-sz@)5#enqt"
-"opqo$5#'vxo|}q=54;r{y}osz%55+~}s~wpu%54+y}s~wpu%55+xyprsq]5#9zpnmxxb54+zp}wr~z%55+pyrspyv%545o{rspyv%/{*rz@&/-sz@-/s"
-"&vz@J9&NimH:&MiqH5#w3`5#1'5#+%55c}:;)Ps#{QyQo$o$<(Z'+#)=%{,->(`yEoR1mH4n,n,)4#R#4#1#4#R#4#1#4#+#4#/#4#B#4#+#4#+#4#7#"
-"4q-V#4#%#4#%#4#%#4#%#4#%#4p-%#4u/@#4K5#4#'#4#'#4#u$#4#u$#4Ly%#4#3#4#'#4u3)#4#J#4#'#4x5'#4#1#4p-w$#@&z,}Q#A&~,y#mR=uQ"
-"B(fNPJLC'b/RPD(q&/VRTD#'#'E(v&/_Z]F(o&/a_XG&c3aH(|(ikagI)t(/o#kagGR1BPPPPC5PPB#)#+C#))B#)3*C#))J(s&B{$s$y$F5RDXK'}%/"
-"m%}$G1FL(z(is%m%o#@rK#M'},s%u%w%=vKG}MqBN%|,}Q=%F49AAD#q#w##E#q#q#5GrKz@J4J/DG1+F#9w#aH#y#m$(@N#MLNV=LG7+N~H=-G#~#N#"
-"=*O*x,/qRs'{'as(G.}NL#eF0@9#M;91=7GoJ~(NmI=%J#TFr#GzGx<H#R}I#@;#M9;D=9J#7sJ#G37NtF=-G#n(N#=*O#)aR0RG*mPC#}%}%K#y%y%G"
-"@|EN;=;O#%5%o+5H#P+o)P'y,m,}+#MP@7=%Bu({'w'mNGH~&F#s%{Jm&GGm)N#=%Q'u+{-{-}-GV~(G%#G%#G%#G%#G%#F#@nHCG%w*Ne=aO59~&@qI"
-"iO#$##*#O#$##~2#O#$##(#O#$##v$#O#$##(#O4(w*#m.#H#e)oEPei#Meee=%B__|*~OC.o$o$R)fm1o1y0TmSS)b;q1o1'3G@HG5'G''T({);m2q1"
-"TU'r%Bo2m2G'+V(m*Bu2u1o2G*)V#)'#G')T)79s0V#-15G&-J5m(|<s0G#)T#393V#393G#-J#333G#)T#132V#131G#+T#+C#V#+C+G'+J#999G#)T"
-"#3ZZV#3Z3G#-J#333G#)T#13YV#131G#+T(/t$u#U#w$w$Gy$-V#3A1G|$)V#)J#G')T)5{%t#V#+33G&+J#NPYG#'T#/53V#/5/G#+J#//3G#'T#//2"
-"V#///G#+T#+:#V#+:+G'+J#779G#'T#/PZV#/P/G#+J#//3G#'T#//YV#///G#+F5m,{Hu-Gb)F#)%DG%)Bs+s+#'C%s+s+Rs+s+s+##S)s+s+#*Gu-5"
-"V#H:FGr*)V#)D#G')T#VP#V#+H3G&+J#ccYG#'T#/53V#/5/G#+J#//3G#'T#//2V#///G#+T#+:#V#+:+G'+J#779G#'T#/PZV#/P/G#+J#//3G#'T#"
-"//YV#///G#+F#w$%o#G^)F#)%DG%)H#}1#vO@{7#M}1y2y2=y2F4=.|>Rr+w%r+#n-S(w%w%#+G}3BG3|1G'}1W({(ioFoEq1G)5I5qBqBD5F5B1uCGp"
-"5+X's(i{FoF@V#MVVV=VW#9|1}1X#/9Ny5=%O]t*w5o6z#q5@1#M111=/Gs7=G''S)kv%#*G'1Rs+{#s+##S#3s*##G13@R#M/RR=RW#c{5{#Y(r(i}J"
-"qH{JNa=%O#c9ecaG87Z(u(iuKmI}IY#/#/G'-I#u$}#*+F#u$%u$Gt7+NQ=QOIm,}*.7%Nd=dO#$#v5m+QO#*$#t0#Nv2=v2F4'2r<G%'N(=$Bv.u-}*"
-"&[*m,BwLsLo$y#sSB#)#'[#))##%B#+#oJ[#++##%B#)#zJ[#))##%B#+#wK[#++##%B#+#+[#++##%Q###G}=v>Ny==u=O4bnG%m*w&H#y*5u)Py=y="
-"#Mu&}#}#=%B#@#{$C-m1m1](v(ioPmPy#@m%#M+77=7Bw.-|*~%C,--R#o&w1#o.C-/,[#VR##SN;=%N4=4F#s$5#G#}DN(=$Gcr(NX=T^$n-_$]",
+"qtn~u{%onv5upwz({W##%4%#7#}y@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x"
+"|{rO#&&1q{@%'+2-+owvxty{$#s#q$m+()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#3)#%#+*&l9'+'l=/3))*#[*)#+)#*))###*)#+R-P+3#&+{%#-+uE"
+"#*,%6'-&E)'.'8/e%/'D11/0&K5s{@0%#1*B9577//./e$2&A=;3&B@=/'wz@3.)d#2))3))/%#)/3rz@.4'`HJ55'O/L)/)#,5#+&5#'mn85#-rz16%"
+"7e7':o#B)/F2c4LL2555zn%/)#O5#+%4#3#4){%#54o'-55'#8'@s,Bq,/}')y*4}'@)/)#x*541{:55)p;5#%o</1)#/L#(54Rr</)'(/-sz@)557zw"
+"ropqo$5#'vxo|}q=54;r{y}osz%55+~}s~wpu%54+y}s~wpu%55+xyprsq]5#9zpnmxxb54+zp}wr~z%55+pyrspyv%545o{rspyv%/{*rz@&/-sz@-/"
+"s&vz@F9&NeyG:&Me}G5#w3`5#1'5#+%55c}:;)Po#uQsQ}#}#<(Z'+#)=%{,->(`sE{Q1yG4x+x+)4#N#4#1#4#R#4#1#4#+#4#/#4#B#4#)#4#+#4#5"
+"#4{,V#4#%#4#%#4#%#4#%#4#%#4z,%#4m/@#4K7#4#'#4#'#4#u$#4#u$#4Ly%#4#3#4#'#4w3)#4#J#4#'#4z5'#4#1#4z,w$#@&z,wQ#A&~,u#yQ=o"
+"QB(fNPJLC'b/RPD(q&/VRTE(v&/ZVXF(o&/]ZTG&c3]H(|(eg]cI)t(/kg]cGN1BLLLLC5LLB#)#+C#))B#)3*C#))J(s&Bw$o$u$F5RDXK'}%/{$y$G"
+"1FL(z(eo%{$k@pK#M'},o%q%s%=tKG{MoBN%|,wQ=%F49AAD#q#s##E#q#q#5GpKx@J4J/DG1+F#9w#aH#y#m$(@N#MLNV=LG7+N|H=-G#~#N#=*O*x,"
+"/}Qo'w']o(G.{NL#eF0@9#M;91=7GmJ~(N}H=%J#TFr#GxGv<H#P{I#@9#M79@=7J#5qJ#G15NtF=+G#z'N#=(O#)_P,NG*yOC#y%y%K#u%u%G=~EN9="
+"9O#%3%y*5H#N+}(P'y,w+u+#MN=7=%Bq(w's'}MGHz&F#o%yJ{%GG{(N#=%Q'u+s-s-u-GVz(G%#G%#G%#G%#G%#F#@~GCG%s*Ne=aO59z&=sIiO#$##"
+"*#O#$##~2#O#$##(#O#$##v$#O#$##(#O4(s*#m.#H#e)qEPei#Meee=%Baat*rAC.q$q$R)fy0{0s0m0yRS)b;}0{0'3G@JG7'G''T({);y1}0m0U'r"
+"%B{1y1G'+V(m*Bo2o1{1G*)V#)'#G')T)79TV#-15G&-J5m(|<q0G#)T#393V#393G#-J#333G#)T#132V#131G#+T#+C#V#+C+G'+J#999G#)T#3ZZV"
+"#3Z3G#-J#333G#)T#13YV#131G#+T(/t$u#U#w$w$Gy$-V#3A1G|$)V#)J#G')T)5{%t#V#+33G&+J#NPYG#'T#/53V#/5/G#+J#//3G#'T#//2V#///"
+"G#+T#+:#V#+:+G'+J#779G#'T#/PZV#/P/G#+J#//3G#'T#//YV#///G#+F5o,yHw-Gd)F#)%DG%)Bs+s+#r-C%s+s+Rs+s+s+##S)s+s+#*Gw-5V#H:"
+"FGr*)V#)D#G')T#VP#V#+H3G&+J#ccYG#'T#/53V#/5/G#+J#//3G#'T#//2V#///G#+T#+:#V#+:+G'+J#779G#'T#/PZV#/P/G#+J#//3G#'T#//YV"
+"#///G#+F#w$%o#G`)F#)%DG%)H#m2#tO@{7#Mm2{2{2={2F4=.z>Rr+w%r+#n-S(w%w%#+Gm4BG3|1G'}1W({(e{E{D}0G)5I5oBoBD5F5B1sCGr5+X'"
+"s(euF{E@V#MVVV=VW#9|1}1X#/9N{5=%OXt*y5q6z#s5@1#M111=/Gu7=G''S)kv%#*G'1Rs+{#s+##S#3s*##G13@R#M/RR=RW#c{5{#Y(r(ewJ}GuJ"
+"Na=%O#c9ecaG87Z(u(eoKyHwIY#/#/G'-I#u$}#*+F#u$%u$Gv7+NQ=QOEm,}*.7%Nd=dO#$#x5m+QO#*$#t0#Nx2=x2F4'2t<G%'N(=$Bx.u-u*s-[*"
+"m,BqLmL}#u#mSB#)#r-[#))##%B#+#mJ[#++##%B#)#tJ[#))##%B#+#qK[#++##%B#+#+[#++##%Q###Gm>x>N{==w=O4bpG%m*w&H#y*5q)P{={=#M"
+"u&}#}#=%B#@#{$C-m1m1](v(e{OyOu#@m%#M+77=7By.-t*~%C,--R#o&w1#o.C-/,[#VR##SN;=%N4=4F#s$5#G#mEN(=$Gcr(NX=T^$n-_$]",
 0};
 
 /* beyond, buffers by device address */
 static const char *const hs_intel_gen8_digest_u64_v4_beyond_address[] = {
 "qtn~u{%onv5upwz(sN##%4%#7#}y@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x"
-"|{rO#&&1q{@%'+2-+owvxty{$#{$y%m-()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#3)#%#+*&l9'+'l=/3))*#[*)#+)#*))###*)#+m#-P+3#&+s&#-+o"
-"=#*,%6'-&E)'.'8/e%/'D11/0&K5s{@0%#1*B9577//./e$2&A=;3&B@=/'wz@3.)d#2))3))/%#)/3rz@.4'`HJ55'O/L+/)#,5#-$6%7]5#=&5#'mn"
-"85#-rz17':w$B)/a2}#4gg2553zn%/)#j5#+%4#3#4)s&#8'@o.Bs%/q()u,4q(;)/)#t,54u(s;55)p;5#%o</1)#/B#(54Hr</)'(/-sz@)557zwro"
+"|{rO#&&1q{@%'+2-+owvxty{$#}${%},()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#3)#%#+*&l9'+'l=/3))*#[*)#+)#*))###*)#+o#-P+3#&+o&#-+o"
+"=#*,%6'-&E)'.'8/e%/'D11/0&K5s{@0%#1*B9577//./e$2&A=;3&B@=/'wz@3.)d#2))3))/%#)/3rz@.4'`HJ55'O/L)/)#,5#-%6%7a5#@(5#'mn"
+"85#-rz17':y$B)/c2m$4ii2553zn%/)#l5#+%4#3#4)o&#8'@m.Bu%/m()s,4m(;)/)#r,54q(s;55)p;5#%o</1)#/B#(54Hr</)'(/-sz@)557zwro"
 "pqo$5#'vxo|}q=549r{y}osz%55+~}s~wpu%54+y}s~wpu%55+xyprsq]5#9zpnmxxb54+zp}wr~z%55+pyrspyv%54y$o{rspyv%/y.rz@&/-sz@-5#"
-"y+`5#)+557{:9)Pw$oLmLs%s%:&N]uL/u(vz@=;&M]{L<(Z'+#)=%{,->(`wLyL1uL4t-t-)4#V#4#7#4#/#4#R#4#1#4#+#4#/#4#B#4#/#4#+#4#9#"
-"4w.R#4v.%#4q0@#4A7#4#'#4#'#4#s$#4#y##4#{##4v.s%#@&z,qL#A&~,}$sL={KB(fNPJLC'b/RPD&c3RB#+#-C#++E(~(]_RZ@zH#F'},_ac=~HD"
-"{KqJG%|,qL=%H(q&/o#RZH#'@9I(v&/w#s#u#J(o&/y#w#q#D~HnHK(|(]o$y#m$L)t(/s$o$y#m$D7/Bg_g]C5__B#)#+C#))B#)3*C#))M(s&Bm&w%"
-"}%J5PBVN'}%/q&o&D/FO(z(]w&q&s$@s##Fs#s#s#=q#DqGwEG#=%J49>AH#o#q##I#o#o#3DxDnDM4J/DD1+J#9u#aK#y#}#(@N#FLNV=LD7+GnB=-D"
-"#|#G#=*P*x,/}Lw(m)y#w)D.qHO#eF.@9#F;91=7DuC$GoB=%M#XFp#J#Rn%aDnAx@K#VsC#@@#F=@L==M#;{C#J#;#;D7;Gr>=1D#|)G#=.P#+kVIZD"
-"*{JC#q&q&N#m&m&DBn>G===P#%1%u,3K#P-*Q'y,w-u-#FPB5=%Bw(}'y'wGDDr'J#RuJPDCo)G#=%R'u+o/o/q/DRn)J#5rA>D%o*GV=RP5/r'Bo7VP"
-"4(o*#'#K#X)oIQVV#FXVV=%BVVp,p:C.u#u#S)f}1m2w1q1{MT)b;o2m2'3D@JD7'D''N5y$y>D')U(m*Bq3s2}2D*)U#)'#D')V({)B}3q3{3U#-/5D"
-"&-M5o'z6{/D#)V#393U#393D#-M#333D#)V#132U#131D#+V#+C#U#+C+D'+M#999D#)V#3ZZU#3Z3D#-M#333D#)V#13YU#131D#+V(-r$QW'r%Bs8q"
-"8Dw$+U#1A/Dz$)U#)J#D')V)5w%RU#+13D&+M#LNYD#'V#/53U#/5/D#+M#//3D#'V#//2U#///D#+V#+:#U#+:+D'+M#779D#'V#/PZU#/P/D#+M#//"
-"3D#'V#//YU#///D#+V(/~(o(W#{#{#Dq)-U#3:1Dt))U#)D#D')V)5s*n(U#+33D&+M#NNYD#'V#/53U#/5/D#+M#//3D#'V#//2U#///D#+V#+:#U#+"
-":+D'+M#779D#'V#/PZU#/P/D#+M#//3D#'V#//YU#///D#+Bq/q/#~,C%q/q/Sq/q/q/##T)q/q/#*Dm.5U#;:9Dp.)U#)D#D')V#JD#U#+;3D&+M#VV"
-"YD#'V#/53U#/5/D#+M#//3D#'V#//2U#///D#+V#+:#U#+:+D'+M#779D#'V#/PZU#/P/D#+M#//3D#'V#//YU#///D#+U#):'J5o6mBy8DY-J4'(n7D"
-"%'G#=%B~1{$q,m-X*m,ByHuHs%}$oNR###Dq7n9Gm7={6P#+UVeq7K#}6+nIQm7q7#F}6m7m7=%B#@#m;C-s&s&Y(v(]qJoJ}$@w<#F+77=7Bm2/p,fC"
-",//J#VWu=S#m'm'#SC-1.X#ZV##QG;=%G4=4J#1at=D#y<G(=$Dk3G]=XZ$n-[$]",
+"y+`5#)+557{:9)Py$mL}Ku%u%:&NasL/u(vz@B;&MayL<(Z'+#)=%{,->(`uLwL1sL4r-r-)4#D#4#9#4#5#4#/#4#R#4#1#4#+#4#/#4#B#4#-#4#+#"
+"4#7#4u.R#4t.%#4o0@#4A7#4#'#4#'#4#s$#4#y##4#{##4t.s%#@&z,oL#A&~,m%qL=yKB(fNPJLC'b/RPD&c3RB#+#-C#++DD+E(~(acZR@tH#F'},"
+"ceg=xHD}IyIG%|,oL=%H(q&/q#ZRH#'9DI(v&/y#u#w#J(o&/{#y#s#DxH|GK(|(aq${#o$L)t(/u$q${#o$D5/Biai_C5aaB#)#+C#))B#)3*C#))M("
+"s&Bo&y%m&J5PBVN'}%/s&q&D/FO(z(ay&s&u$@q##Fq#q#q#=o#DmGsEG#=%J49>AH#o#q##I#o#o#3DtD|CM4J/DD1+J#9u#aK#y#}#(@N#FLNV=LD7"
+"+G|A=-D#|#G#=*P*x,/{Ly(o){#y)D.mHO#eF.@9#F;91=7DqC$G}A=%M#VFp#J#Px%_D|@v@K#ToC#@=#F;=H=;M#9wC#J#9#9D59Gp>=/D#r)G#=,P"
+"#-gTCVD*sJC#m&m&N#{%{%D@p>G;=;P#%1%}+3K#N/*Q'y,u-s-#FN@5=%Bs(y'u'uGDDn'J#R}JPDC}(G#=%R'u+m/m/o/DR|(J#5rA>D%})GV=RP5/"
+"n'@o7VP4(})#'#K#X)mIQVV#FXVV=%BVVn,r:C.u#u#S)f{1}1u1o1{MT)b;m2}1'3D@JD7'D''N5y${>D')U(m*Bo3q2{2D*)U#)'#D')V({)B{3o3y"
+"3U#-/5D&-M5o'z6w/D#)V#393U#393D#-M#333D#)V#132U#131D#+V#+C#U#+C+D'+M#999D#)V#3ZZU#3Z3D#-M#333D#)V#13YU#131D#+V(-r$QW"
+"'r%Bq8o8Dw$+U#1A/Dz$)U#)J#D')V)5w%RU#+13D&+M#LNYD#'V#/53U#/5/D#+M#//3D#'V#//2U#///D#+V#+:#U#+:+D'+M#779D#'V#/PZU#/P/"
+"D#+M#//3D#'V#//YU#///D#+V(/~(o(W#{#{#Dq)-U#3:1Dt))U#)D#D')V)5s*n(U#+33D&+M#NNYD#'V#/53U#/5/D#+M#//3D#'V#//2U#///D#+V"
+"#+:#U#+:+D'+M#779D#'V#/PZU#/P/D#+M#//3D#'V#//YU#///D#+Bq/q/#z,C%q/q/Sq/q/q/##T)q/q/#*Dm.5U#;:9Dp.)U#)D#D')V#JD#U#+;3"
+"D&+M#VVYD#'V#/53U#/5/D#+M#//3D#'V#//2U#///D#+V#+:#U#+:+D'+M#779D#'V#/PZU#/P/D#+M#//3D#'V#//YU#///D#+U#):'J5o6mBy8DY-"
+"J4'(n7D%'G#=%B~1{$o,{,X*m,BwHsHu%m%oNR###Dq7n9Gm7={6P#+UVeq7K#}6+~HQm7q7#F}6m7m7=%B#@#o;C-s&s&Y(v(aoJmJm%@u<#F+77=7B"
+"m2/n,hC,//J#VYw=S#m'm'#UC-1.X#ZV##SG;=%G4=4J#1cv=D#y<G(=$Dk3G]=XZ$n-[$]",
 0};
 
 const hs_spirv hs_intel_gen8_digest_u64_v4_spirv[] = {
@@ -123,6 +123,6 @@ const hs_spirv hs_intel_gen8_digest_u64_v4_spirv[] = {
 };
 const hs_spirv hs_intel_gen8_digest_u64_v4_spirv_address[] = {
     {0, 1760, hs_intel_gen8_digest_u64_v4_blank_address},
-    {0, 7328, hs_intel_gen8_digest_u64_v4_digest_address},
-    {0, 6420, hs_intel_gen8_digest_u64_v4_beyond_address},
+    {0, 7308, hs_intel_gen8_digest_u64_v4_digest_address},
+    {0, 6448, hs_intel_gen8_digest_u64_v4_beyond_address},
 };

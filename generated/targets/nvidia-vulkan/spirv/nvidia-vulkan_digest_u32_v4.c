@@ -17,41 +17,41 @@ static const char *const hs_nvidia_vulkan_digest_u32_v4_blank[] = {
 
 /* digest */
 static const char *const hs_nvidia_vulkan_digest_u32_v4_digest[] = {
-"qtn~u{%onv5upwz(oR##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#k{#{*')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#3(#%#+)&l9'"
-"*'lk9X*3#&*m&#-*}#,U+'m#{/#T(w.*#[)w.#*)]**#$#*y&Y++m'##(m'###)m'#*)]**#$%*m2Y)(s2###)s2#*)]**#$'*BOR,%6'-&E)'.'8/e%"
-".)#$/':75'0*B9777//1'D;592'`;=53'O/@)1)#,3#+(3#'%3#'mn83#-rz14%7]/R#%1J2Z2PP23)5zn%1)#S3#+%2#3#2)m&#3(s'-3)'#5'@o,5m"
-",1o()o+2o(@)1)#n+3(1{:3))p;3#%o<6&Ay/57&B{/y/1a3{.2gg31'(z.1/)#3#m#nqtopqo$3#'vxo|}q=3(9r{y}osz%3)+~}s~wpu%3(+y}s~wp"
-"u%3)+xyprsq]3#9zpnmxxb3(+zp}wr~z%3)+pyrspyv%6m'#7m'm'1o&#{62m'm'#8&M]wC3(u0{wrspyv%3#1'3#+%6s2#7s2s21s2#s22s2s2#3)o#"
-"}:9)PgmN}Mu#u#:(Z'+#);%{,-<&z,oN#=&~,m#qN;yM>(fBD=@@'b/FDA(q&/NFLB(v&/RNPC(o&/TRLD(|(]_TZE)t(/c_TZ>PPPP@)PP>#)#+@#))"
-">#)3*@#))F(s&5o$y#m$C)RDXG'}%/s$q$H(z(]y$s$c<pH#I'},y${$}$;tHJ%|,oN;%C(9AAA#q#w##B#q#q#5F(J/DC#9w#aD#y#m$(<N#ILNV;VJ"
-"|E;,J#;%K*x,/uNTy'y&o'H#eF0<9#I;91;7J}E;%F#TFr#D#R{F#<;#I9;D;DJrC;,F#7qG#J#;%K#%0RaR@#}%}%G#y%y%J;;;K#%o)*Z@D#P'o)L'"
-"y,s+q+#IP@7;%>u({'w'yJM&cy,m#C#s%uGm&J#;%N'u+o-o-q-C#@zDCJe;aK)1~&@}CiK#$##(#K#$##|1#K#$##(#K#$##|$#K#$##(#K($w*#y.#"
-"D#e%{ALei#Ieee;%O)fo0q0=Hm#@#u$u$G#u$u$C#Jw&{BO//w.#y,@#//P({)5{1m1HQ(m*5o2q1{1Q#)'#P#57y0Q#-/5F)s(t9y0P#393Q#393F#3"
-"33P#132Q#131P#+C#Q#+C+F#999P#3ZZQ#3Z3F#333P#13YQ#131C)u%u<n8C#)%JO.q&v.'x,@#q&q&G#}&}&C(7x4m6O/-w6&w4@#--Q#NALQ#)J#P"
-"#]V#Q#+N3F#ikYP#/53Q#/5/F#//3P#//2Q#///P#+:#Q#+:+F#779P#/PZQ#/P/F#//3P#//YQ#///C){#{4v1C#)%DD#{-#pL<y3#I{-w.w.;w.C(@"
-"v<z:O#y%~&#y%@#y%y%R({(]uAu@m1E)q=q=D5C)By<u>S's(]oBuA<X#IXXX;XR#9t-u-S#/9Jy1;%KP|*w1m2~#q1<1#I111;/@#m#x%C(az4t>O#m"
-"$m'#m$@#5y*R#gu1m$T(r(]uFwCsFE#y$m$*+C)N}4oEJ1;%KIo.s,Z{#1Jf;fK#$#v1u)%K#($#n/#Jt.;t.C('.v8J(;$>#q9#xLU*m,5oH}Gu#m#}"
-"N>#)#'U#))##%>#+#sFU#++##%>#)#~FU#))##%>#+#{GU#++##%>#+#+U#++##%N###J}9;y9K(GrC%}*{&D#m+1u)L}9}9#Is'y&y&;%>#@#{$@#o%"
-"o%V(v(]yKwKm#<{'#I+77;7O.o&v6wFpA@#55G#s2s2C#q$I{AO//}JvFmI@#34U#c_##GJ;;%J4;4C#1XzAJ(;$Je;aW$n-X$]",
+"qtn~u{%onv5upwz({Q##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#gw#s*')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#3(#%#+)&l9'"
+"*'lg9X*3#&*{%#-*}#,U+'m#s/#T(o.*#[)o.#*)]**#$#*{&Y++o'##(o'###)o'#*)]**#$%*m2Y)(s2###)s2#*)]**#$'*BOR,%6'-&E)'.'8/e%"
+".)#$/':75'0*B9777//1'D;592'`;=53'O/@)1)#,3#+&3#'mn83#-rz14%7X/N#%1F2V2LL23)5zn%1)#O3#+%2#3#2){%#3(o'-3)'#5'@y+5w+1}'"
+")y*2}'@)1)#x*3(1{:3))p;3#%o<6&Aq/57&Bs/q/1a3s.2gg33(Xr<1)(r.1/)#3)9zwropqo$3#'vxo|}q=3(9r{y}osz%3)+~}s~wpu%3(+y}s~wp"
+"u%3)+xyprsq]3#9zpnmxxb3(+zp}wr~z%3)+pyrspyv%6o'#7o'o'1o&#u62o'o'#8&MXqC3(u0{wrspyv%3#1'3#+%6s2#7s2s21s2#s22s2s2#3)o#"
+"}:9)PcyMwMq#q#:(Z'+#);%{,-<&z,{M#=&~,i}M;sM>(fBD=@@'b/FDA(q&/JFHB(v&/NJLC(o&/PNHD(|(XZPVE)t(/_ZPV>LLLL@)LL>#)#+@#))>"
+"#)3*@#))F(s&5}#u#{#C)RDXG'}%/o$m$H(z(Xu$o$_<nH#I'},u$w$y$;rHJ%|,{M;%C(9AAA#q#s##B#q#q#5F(J/DC#9w#aD#y#m$(<N#ILNV;VJz"
+"E;,J#;%K*x,/oNPu'u&}&H#eF0<9#I;91;7J{E;%F#TFr#D#PyF#<9#I79@;@JrC;*F#5oG#J#;%K#%,N_P@#y%y%G#u%u%J9;9K#%y((X=D#N'}(L'y"
+",}*{*#IN=7;%>q(w's'wJM&cq,iC#o%sG{%J#;%N'u+y,y,{,C#@xDCJe;aK)1z&=mDiK#$##(#K#$##|1#K#$##(#K#$##|$#K#$##(#K($s*#y.#D#"
+"e%}ALei#Ieee;%O)f{/}/=y/i@#w$w$G#w$w$C#Lu&}BO//o.#w,@#//P({)5u1y0y/Q(m*5{1}0u1Q#)'#P#57TQ#-/5F)s(t9w0P#393Q#393F#333"
+"P#132Q#131P#+C#Q#+C+F#999P#3ZZQ#3Z3F#333P#13YQ#131C)u%u<n8C#)%JO.q&n.x-v,@#q&q&G#}&}&C(7x4m6O/-q6y-u4@#--Q#NALQ#)J#P"
+"#]V#Q#+N3F#ikYP#/53Q#/5/F#//3P#//2Q#///P#+:#Q#+:+F#779P#/PZQ#/P/F#//3P#//YQ#///C){#{4v1C#)%DD#}-#nL<y3#I}-y.y.;y.C(@"
+"v<x:O#y%n'#y%@#y%y%R({(XoAo@y0E)o=o=D5C)By<s>S's(X{AoA<X#IXXX;XR#9t-u-S#/9J{1;%KL|*y1o2~#s1<1#I111;/@#m#x%C(az4r>O#m"
+"$o'#m$@#5y*R#gu1m$T(r(XoFqCmFE#y$m$*+C)N}4mEJ1;%KEo.s,Z{#1Jf;fK#$#x1u)%K#($#n/#Jv.;v.C('.x8J(;$>#s9#x<U*m,5{GwGq#iwN"
+">#)#x-U#))##%>#+#qFU#++##%>#)#xFU#))##%>#+#uGU#++##%>#+#+U#++##%N###Jm:;{9K(GtC%}*{&D#m+1q)Lm:m:#Is'y&y&;%>#@#{$@#o%"
+"o%V(v(XsKqKi<{'#I+77;7O.o&p6w6nA@#55G#s2s2C#q$I}AO//wJv6}H@#34U#c_##GJ;;%J4;4C#1X|AJ(;$Je;aW$n-X$]",
 0};
 
 /* beyond */
 static const char *const hs_nvidia_vulkan_digest_u32_v4_beyond[] = {
-"qtn~u{%onv5upwz(uI##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#o$m%s,')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#3(#%#+)&l9"
-"'*'lo$9X*3#&*s&#-*o#,U+'m#w0#T(s/*#[)s/#*)]**#$#*y*Y++m+##(m+###)m+#*)]**#$%*m'Y)(s'###)s'#*)]**#$'*FOR,%6'-&E)'.'8/"
-"e%.)#$/':75'0*B9777//1'D;592'`;=53'O/@+1)#,3#-$4%7P3#=&3#'mn83#-rz1/i#%1a2q#2gg23)3zn%1)#j3#+%2#3#2)s&#5'@u-5y$1q()u"
-",2q(;)1)#t,3(u(s;3))p;3#%o<6&Au057&Bw0u01V3w/2]]33(Nr<1)(v/1/)#3)9zwropqo$3#'vxo|}q=3(9r{y}osz%3)+~}s~wpu%3(+y}s~wpu"
-"%3)+xyprsq]3#9zpnmxxb3(+zp}wr~z%3)+pyrspyv%6m+#7m+m+1m*#w;2m+m+#6s'#7s's'1s'#s'2s's'#3(q-{wrspyv%3#++3)9{:8)P}#mH}Gy"
-"$y$9(Z'+#):%{,-;&z,oH#<&~,q$qH:yG=(fBD=@>'b/FD=#+#->#++@(~(PRFN;rE#A'},RTV:vEB%|,oH:%C(q&/cFNC#'@9D(v&/kgiE(o&/m#keF"
-"(|(Pu#m#s#G)t(/y#u#m#s#=g_g]>)__=#)#+>#))=#)3*>#))H(s&5s%}$q%E)PBVI'}%/w%u%J(z(P}%w%y#;s##As#s#s#:q#B#:%E(9>AC#o#q##"
-"D#o#o#3H(J/DE#9u#aF#y#}#(;N#ALNV:LBx=:-B#:*K*x,/{H}'s(m#}(J#eF.;9#A;91:7By=:%H#XFp#E#Rn%aF#V}>#;@#A=@L:=H#;s@#E#;#;B"
-"|::1B#:.K#%kVIZ>#q&q&I#m&m&B=:=K#%1%u,3F#P'*L'y,},{,#APB5:%=w(}'y'{CM&cm.q$E#RyFPB#:%N'u+u.u.w.E#5v<>BV:RK)'r'Bm3VK("
-"$o*#'#F#X%sELVV#AXVV:%O)fm1o1=}0q$>#{#{#I#{#{#E#L}%w:O//s/#s,>#//I);}5P(m*5m3o2y2P#)'#Q({)5y3m3w3P#-/5H)w'|2q0Q#393P"
-"#393H#333Q#132P#131Q#+C#P#+C+H#999Q#3ZZP#3Z3H#333Q#13YP#131Q#-r$SP#/A-P#)J#Q#3u%TP#+/3H#JLYQ#/53P#/5/H#//3Q#//2P#///"
-"Q#+:#P#+:+H#779Q#/PZP#/P/H#//3Q#//YP#///O.o*r/r-r,>#o*o*I(u)n*E#{*{*#O/-s;s-o8>#--P#B:@P#)D#Q#PJ#P#+B3H#]]YQ#/53P#/5"
-"/H#//3Q#//2P#///Q#+:#P#+:+H#779Q#/PZP#/P/H#//3Q#//YP#///P#):'E)m$o*~$E('$~2B#:%=#y3#n6R*m,5}CyCy$q$qIN###B}2:y2K#'UV"
-"q#o3F#{2'rEL}2o3#A{2}2}2:%=#@#u6>#{%{%S(v(PuEsEq$;u8#A+77:7O.}&r;s3n8>#77I#u'u'E#_Qw6E#''TO/1yDr3{A>#56R#gc##CB;:%B4"
-":4E#1Rp9B(:$Bi:eT$n-U$]",
+"qtn~u{%onv5upwz(sI##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#q$o%q,')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#3(#%#+)&l9"
+"'*'lq$9X*3#&*o&#-*o#,U+'m#u0#T(q/*#[)q/#*)]**#$#*y*Y++m+##(m+###)m+#*)]**#$%*m'Y)(s'###)s'#*)]**#$'*FOR,%6'-&E)'.'8/"
+"e%.)#$/':75'0*B9777//1'D;592'`;=53'O/@)1)#,3#-%4%7T3#@(3#'mn83#-rz1/k#%1c2s#2ii23)3zn%1)#l3#+%2#3#2)o&#5'@s-5{$1m()s"
+",2m(;)1)#r,3(q(s;3))p;3#%o<6&As057&Bu0s01V3u/2]]33(Nr<1)(t/1/)#3)9zwropqo$3#'vxo|}q=3(9r{y}osz%3)+~}s~wpu%3(+y}s~wpu"
+"%3)+xyprsq]3#9zpnmxxb3(+zp}wr~z%3)+pyrspyv%6m+#7m+m+1m*#u;2m+m+#6s'#7s's'1s'#s'2s's'#3(q-{wrspyv%3#++3)9{:8)Pm$}G{G{"
+"${$9(Z'+#):%{,-;&z,mH#<&~,s$oH:wG=(fBD=@>'b/FD=#+#->#++@(~(TVNF;~D#A'},VXZ:pEB%|,mH:%C(q&/eNFC#'9DD(v&/m#ikE(o&/o#m#"
+"gF(|(Tw#o#u#G)t(/{#w#o#u#=iai_>)aa=#)#+>#))=#)3*>#))H(s&5u%m%s%E)PBVI'}%/y%w%J(z(Tm&y%{#;q##Aq#q#q#:o#B#:%E(9>AC#o#q"
+"##D#o#o#3H(J/DE#9u#aF#y#}#(;N#ALNV:LBt=:-B#:*K*x,/yHm(u(o#m)J#eF.;9#A;91:7Bu=:%H#VFp#E#Px%_F#Ty>#;=#A;=H:;H#9o@#E#9#"
+"9Bz::/B#:,K#%gTCV>#m&m&I#{%{%B;:;K#%1%}+3F#N'*L'y,{,y,#AN@5:%=s(y'u'wCM&c}-s$E#RmGPB#:%N'u+s.s.u.E#5t<>BV:RK)'n'@m3V"
+"K($})#'#F#X%oELVV#AXVV:%O)f}0m1={0s$>#{#{#I#{#{#E#L{%w:O//q/#o,>#//I);}5P(m*5}2m2w2P#)'#Q({)5w3}2u3P#-/5H)w'|2m0Q#39"
+"3P#393H#333Q#132P#131Q#+C#P#+C+H#999Q#3ZZP#3Z3H#333Q#13YP#131Q#-r$SP#/A-P#)J#Q#3u%TP#+/3H#JLYQ#/53P#/5/H#//3Q#//2P#/"
+"//Q#+:#P#+:+H#779Q#/PZP#/P/H#//3Q#//YP#///O.o*p/n-n,>#o*o*I(u)n*E#{*{*#O/-q;o-}7>#--P#B:@P#)D#Q#PJ#P#+B3H#]]YQ#/53P#"
+"/5/H#//3Q#//2P#///Q#+:#P#+:+H#779Q#/PZP#/P/H#//3Q#//YP#///P#):'E)m$o*~$E('$~2B#:%=#y3#n6R*m,5{CwC{$s$oIN###B}2:y2K#'"
+"UVq#o3F#{2'nEL}2o3#A{2}2}2:%=#@#u6>#{%{%S(v(TsEqEs$;s8#A+77:7O.}&p;s3|7>#77I#u'u'E#_Qw6E#''TO/1wDr3wA>#56R#gc##CB;:%"
+"B4:4E#1Rp9B(:$Bi:eT$n-U$]",
 0};
 
 /* blank, buffers by device address */
@@ -67,47 +67,48 @@ static const char *const hs_nvidia_vulkan_digest_u32_v4_blank_address[] = {
 
 /* digest, buffers by device address */
 static const char *const hs_nvidia_vulkan_digest_u32_v4_digest_address[] = {
-"qtn~u{%onv5upwz(}R##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
-"rO#&&1q{@%'+2-+owvxty{$#u#s$s+()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#3)#%#+*&l9'+'l=/+))*#[*)#+'##)'###*'#+V-P+3#&+m&#-+q@#*"
-",%6'-&E)'.'8/e%/'D11/0&K5s{@0%#1*B9577//./#$2&A=;3&B@=/'wz@32'#3''/%#'/1rz@,4'`FH55'O/J)/)#,5#+(5#'%5#'mn85#-rz16%7g"
-"7':q#;)/J2e4PP25/5zn%/)#W5#+%4#3#4)m&#5.s'-5/'#8'@y,;w,/o()s+4o(@)/)#r+5.1{:5/)p;5#%o</1)#/N'(/-sz@)5#cnqtopqo$5#'vx"
-"o|}q=5.9r{y}osz%5/+~}s~wpu%5.+y}s~wpu%5/+xyprsq]5#9zpnmxxb5.+zp}wr~z%5/+pyrspyv%/}%rz@&/{&&R9&Ng{B:&MgmC5.y/{wrspyv%"
-"5#1'5#+%5/c}:;)Pq#wLuLm$m$<(Z'+#)=%{,->(`u@}L1{B4~+~+)4#P#4#1#4#R#4#1#4#+#4#/#4#B#4#+#4#+#4#7#4o-V#4#%#4#%#4#%#4#%#4"
-"#%#4n-%#4o-=#4#5#4#'#4#'#4#m%#4#w%#4#3#4#'#4w0)#4#J#4#'#4v0'#4#1#4n-w$#@&z,yL#A&~,w#{L=qLB(fLNHJC'b/PND(q&/TPRD#'#'E"
-"(v&/]XZF(o&/_]VG&c3_H(|(gi_eI)t(/m#i_eGP1BPPPPC/PPB#)#+C#))B#)3*C#))J(s&;y$q$w$F/RDXK'}%/}${$G1FL(z(gq%}$m#@pF#M'},q"
-"%s%u%=tFG{Ho<N%|,yL=%F.9AAD#q#w##E#q#q#5GpFx:J.J/DG1+F#9w#aH#y#m$(@N#MLNV=LG7+N|C=-G#~#N#=*O*x,/mMq'y'_q(G.{IL#eF0@9"
-"#M;91=7GmE~(N}C=%J#TFr#GxBv7H#R{D#@;#M9;D=9J#7qE#G37NrA=-G#n(N#=*O#)aR0RG*}JC#}%}%K#y%y%G@z@N;=;O#%5%o+5H#P+o)P'y,}+"
-"{+#MP@7=%Bu({'w'}HGH~&F#s%yEm&GGm)N#=%Q'u+y-y-{-GV~(G%#G%#G%#G%#G%#F#@~BCG%w*Ne=aO/9~&@oDiO#$##*#O#$##~2#O#$##(#O#$#"
-"#t$#O#$##(#O.(w*#}-#H#e)m@Pei#Meee=%B]]|*|JC(m$m$R)f{0}0u0R{MS)b;m1}0'+G=FG5'G''T({);{1m1RG')U(m*;o2q1{1G*)U#)'#G')T"
-"#57o0U#-/5G&-J/{'~7o0G#)T#393U#393G#-J#333G#)T#132U#131G#+T#+C#U#+C+G'+J#999G#)T#3ZZU#3Z3G#-J#333G#)T#13YU#131G#+F/m"
-"'yCo(G`)F#)%JG%)Bu&u&#'C%u&u&R#s&u&##S#s&s&##Gu(3U#FADGt%)U#)J#G')T#TN#U#+F3G&+J#acYG#'T#/53U#/5/G#+J#//3G#'T#//2U#/"
-"//G#+T#+:#U#+:+G'+J#779G#'T#/PZU#/P/G#+J#//3G#'T#//YU#///G#+F#u$%m#G[)F#)%DG%)H#{,#tJ@y2#M{,w-w-=w-F.=.z9R#w%t&#n-S#"
-"w%w%##G{.BG3|,G'},V({(g}@}>m1G)5I/o<o<D5F/B1s=Gn0+W's(gwA}@@V#MVVV=VV#9|,},W#/9Nw0=%OZt*u0m1z#o0@1#M111=/Gq2=G''S#kv"
-"%##G'1R#{#u&##S#3s*##G13@R#M/RR=RV#c{0{#X(r(gyEmCwENa=%O#c9ecaG87Y(u(gqF{CyDX#/#/G'-I#u$}#*+F#u$%u$Gr2+NQ=QOMm,}*.7%"
-"Nd=dO#$#t0m+QO#*$#t0#Nt-=t-F.'2p7G%'N(=$Bv)s-}*&Z*m,;sGoGm$w#oNB#)#'Z#))##%B#+#mEZ#++##%B#)#xEZ#))##%B#+#uFZ#++##%B#"
-"+#+Z#++##%Q###G{8t9Nw8=s8O.b~A%m*w&H#y*5u)Pw8w8#Mu&}#}#=%B#@#{$C'}0}0[(v(g}J{Jw#@m%#M+77=7Bw)-|*~%C&--R#o&u1#o.C'/,Z"
-"#VR##SN;=%N4=4F#s$5#G#{>N(=$Gcr(NX=T]$n-^$]",
+"qtn~u{%onv5upwz(wR##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
+"rO#&&1q{@%'+2-+owvxty{$#q#o$}*()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#3)#%#+*&l9'+'l=/+))*#[*)#+'##)'###*'#+R-P+3#&+{%#-+s@#*"
+",%6'-&E)'.'8/e%/'D11/0&K5s{@0%#1*B9577//./#$2&A=;3&B@=/'wz@32'#3''/%#'/1rz@,4'`FH55'O/J)/)#,5#+&5#'mn85#-rz16%7c7':m"
+"#;)/F2a4LL25/5zn%/)#S5#+%4#3#4){%#5.o'-5/'#8'@q,;o,/}')}*4}'@)/)#|*5.1{:5/)p;5#%o</1)#5.Pr</P'(/-sz@)5/7zwropqo$5#'v"
+"xo|}q=5.9r{y}osz%5/+~}s~wpu%5.+y}s~wpu%5/+xyprsq]5#9zpnmxxb5.+zp}wr~z%5/+pyrspyv%/}%rz@&/{&&N9&NcuB:&McyB5.y/{wrspyv"
+"%5#1'5#+%5/c}:;)Pm#qLoL{#{#<(Z'+#)=%{,->(`o@wL1uB4v+v+)4#L#4#1#4#R#4#1#4#+#4#/#4#B#4#)#4#+#4#5#4y,V#4#%#4#%#4#%#4#%#"
+"4#%#4x,%#4y,=#4#7#4#'#4#'#4#m%#4#w%#4#3#4#'#4y0)#4#J#4#'#4x0'#4#1#4x,w$#@&z,sL#A&~,s#uL=}KB(fLNHJC'b/PND(q&/TPRE(v&/"
+"XTVF(o&/ZXRG&c3ZH(|(ceZaI)t(/ieZaGL1BLLLLC/LLB#)#+C#))B#)3*C#))J(s&;u$m$s$F/RDXK'}%/y$w$G1FL(z(cm%y$i@nF#M'},m%o%q%="
+"rFGyHm<N%|,sL=%F.9AAD#q#s##E#q#q#5GnFv:J.J/DG1+F#9w#aH#y#m$(@N#MLNV=LG7+NzC=-G#~#N#=*O*x,/yLm'u'Zm(G.yIL#eF0@9#M;91="
+"7G}D~(N{C=%J#TFr#GvBt7H#PyD#@9#M79@=7J#5oE#G15NrA=+G#z'N#=(O#)_P,NG*wJC#y%y%K#u%u%G=|@N9=9O#%3%y*5H#N+}(P'y,u+s+#MN="
+"7=%Bq(w's'{HGHz&F#o%wE{%GG{(N#=%Q'u+q-q-s-GVz(G%#G%#G%#G%#G%#F#@|BCG%s*Ne=aO/9z&=qDiO#$##*#O#$##~2#O#$##(#O#$##t$#O#"
+"$##(#O.(s*#}-#H#e)o@Pei#Meee=%B__t*r;C(o$o$R)fu0w0o0{/uMS)b;y0w0'+G=HG7'G''T({);u1y0{/G')U(m*;{1}0u1G*)U#)'#G')T#57R"
+"U#-/5G&-J/{'~7m0G#)T#393U#393G#-J#333G#)T#132U#131G#+T#+C#U#+C+G'+J#999G#)T#3ZZU#3Z3G#-J#333G#)T#13YU#131G#+F/o'wCq("
+"Gb)F#)%JG%)Bu&u&#p-C%u&u&R#s&u&##S#s&s&##Gw(3U#FADGt%)U#)J#G')T#TN#U#+F3G&+J#acYG#'T#/53U#/5/G#+J#//3G#'T#//2U#///G#"
+"+T#+:#U#+:+G'+J#779G#'T#/PZU#/P/G#+J#//3G#'T#//YU#///G#+F#u$%m#G^)F#)%DG%)H#},#rJ@y2#M},y-y-=y-F.=.x9R#w%t&#n-S#w%w%"
+"##G}.BG3|,G'},V({(cw@w>y0G)5I/m<m<D5F/B1q=Gp0+W's(cqAw@@V#MVVV=VV#9|,},W#/9Ny0=%OVt*w0o1z#q0@1#M111=/Gs2=G''S#kv%##G"
+"'1R#{#u&##S#3s*##G13@R#M/RR=RV#c{0{#X(r(csEyBqENa=%O#c9ecaG87Y(u(c}EuCsDX#/#/G'-I#u$}#*+F#u$%u$Gt2+NQ=QOIm,}*.7%Nd=d"
+"O#$#v0m+QO#*$#t0#Nv-=v-F.'2r7G%'N(=$Bx)s-u*q-Z*m,;mG{F{#s#{MB#)#p-Z#))##%B#+#}DZ#++##%B#)#rEZ#))##%B#+#oFZ#++##%B#+#"
+"+Z#++##%Q###G}8v9Ny8=u8O.bnB%m*w&H#y*5q)Py8y8#Mu&}#}#=%B#@#{$C'}0}0[(v(cwJuJs#@m%#M+77=7By)-t*~%C&--R#o&u1#o.C'/,Z#V"
+"R##SN;=%N4=4F#s$5#G#}>N(=$Gcr(NX=T]$n-^$]",
 0};
 
 /* beyond, buffers by device address */
 static const char *const hs_nvidia_vulkan_digest_u32_v4_beyond_address[] = {
 "qtn~u{%onv5upwz(oI##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
-"rO#&&1q{@%'+2-+owvxty{$#y$w%},()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#3)#%#+*&l9'+'l=/+))*#[*)#+'##)'###*'#+m#-P+3#&+s&#-+m8#"
-"*,%6'-&E)'.'8/e%/'D11/0&K5s{@0%#1*B9577//./#$2&A=;3&B@=/'wz@32'#3''/%#'/1rz@,4'`FH55'O/J+/)#,5#-$6%7Z5#=&5#'mn85#-rz"
-"17':u$;)/a2{#4gg25/3zn%/)#n#5#+%4#3#4)s&#8'@m.;q%/q()y,4q(;)/)#x,5.u(s;5/)p;5#%o</1)#5.Fr</F'(/-sz@)5/7zwropqo$5#'vx"
-"o|}q=5.9r{y}osz%5/+~}s~wpu%5.+y}s~wpu%5/+xyprsq]5#9zpnmxxb5.+zp}wr~z%5/+pyrspyv%/{)rz@&5.s,{wrspyv%5#)+5/7{:9)Pu$}F{"
-"Fq%q%:&NZqG/}(&F;&MZwG<(Z'+#)=%{,->(`sGuG1qG4r-r-)4#T#4#7#4#/#4#R#4#1#4#+#4#/#4#B#4#/#4#+#4#9#4u.R#4t.%#4u.=#4#7#4#'"
-"#4#'#4#s$#4#w##4t.q%#@&z,mG#A&~,{$oG=wFB(fLNHJC'b/PND&c3PB#+#-C#++E(~(Z]PX@xC#F'},]_a=|CDwFoEG%|,mG=%H(q&/m#PXH#'@9I"
-"(v&/u#q#s#J(o&/w#u#o#D|C~BK(|(Zm$w#}#L)t(/q$m$w#}#D7/Bg_g]C/__B#)#+C#))B#)3*C#))M(s&;}%u%{%J/PBVN'}%/o&m&D/FO(z(Zu&o"
-"&q$@s##Fs#s#s#=q#DoBu@G#=%J.9>AH#o#q##I#o#o#3Dv>~=M.J/DD1+J#9u#aK#y#}#(@N#FLNV=LD7+G~;=-D#|#G#=*P*x,/yGu(}(w#u)D.oCO"
-"#eF.@9#F;91=7Ds=$Gm<=%M#XFp#J#Rn%aD~:v:K#Vq=#@@#F=@L==M#;y=#J#;#;D7;Gp9=1D#|)G#=.P#+kVIZD*yEC#q&q&N#m&m&DB~8G===P#%1"
-"%u,3K#P-*Q'y,u-s-#FPB5=%Bw(}'y'uBDDr'J#RsEPDCo)G#=%R'u+m/m/o/DRn)J#5p;>D%o*GV=RP//r'Bm2VP.(o*#'#K#X)mDQVV#FXVV=%BTTp"
-",p5C(s#s#S)fy1{1s1m1wHT)b;}1{1'+D=HD7'D''N/w$w9D')U(m*;m3o2y2D*)U#)'#D')V({);y3m3w3U#-/5D&-M/m'z1y/D#)V#393U#393D#-M"
-"#333D#)V#132U#131D#+V#+C#U#+C+D'+M#999D#)V#3ZZU#3Z3D#-M#333D#)V#13YU#131D#+V#-r$QDw$)U#/A-Dz$)U#)J#D')V#3u%RU#+/3D&+"
-"M#JLYD#'V#/53U#/5/D#+M#//3D#'V#//2U#///D#+V#+:#U#+:+D'+M#779D#'V#/PZU#/P/D#+M#//3D#'V#//YU#///D#+Bs*s*#|,C%s*s*S#q*s"
-"*##T#q*q*##Do)3U#9:7Dr))U#)D#D')V#HB#U#+93D&+M#TTYD#'V#/53U#/5/D#+M#//3D#'V#//2U#///D#+V#+:#U#+:+D'+M#779D#'V#/PZU#/"
-"P/D#+M#//3D#'V#//YU#///D#+U#):'J/m1};w3DW-J.'(~1D%'G#=%B~,y$q,},W*m,;uCqCq%{$}HR###Do2~3G}1=y1P#+UVeo2K#{1+~CQ}1o2#F"
-"{1}1}1=%B#@#m6C'q&q&X(v(ZmE}D{$@u7#F+77=7Bm-/p,fC&//J#VWs8S#m'}&#SC'1.W#ZV##QG;=%G4=4J#1ar8D#w7G(=$Dk3G]=XY$n-Z$]",
+"rO#&&1q{@%'+2-+owvxty{$#{$y%{,()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#3)#%#+*&l9'+'l=/+))*#[*)#+'##)'###*'#+o#-P+3#&+o&#-+m8#"
+"*,%6'-&E)'.'8/e%/'D11/0&K5s{@0%#1*B9577//./#$2&A=;3&B@=/'wz@32'#3''/%#'/1rz@,4'`FH55'O/J)/)#,5#-%6%7_5#@(5#'mn85#-rz"
+"17':w$;)/c2}#4ii25/3zn%/)#p#5#+%4#3#4)o&#8'@}-;s%/m()w,4m(;)/)#v,5.q(s;5/)p;5#%o</1)#5.Fr</F'(/-sz@)5/7zwropqo$5#'vx"
+"o|}q=5.9r{y}osz%5/+~}s~wpu%5.+y}s~wpu%5/+xyprsq]5#9zpnmxxb5.+zp}wr~z%5/+pyrspyv%/{)rz@&5.s,{wrspyv%5#)+5/7{:9)Pw${Fy"
+"Fs%s%:&N_oG/}(&J;&M_uG<(Z'+#)=%{,->(`qGsG1oG4p-p-)4#B#4#9#4#5#4#/#4#R#4#1#4#+#4#/#4#B#4#-#4#+#4#7#4s.R#4r.%#4s.=#4#7"
+"#4#'#4#'#4#s$#4#w##4r.q%#@&z,}F#A&~,}$mG=uFB(fLNHJC'b/PND&c3PB#+#-C#++DB+E(~(_aXP@rC#F'},ace=vCD{DwDG%|,}F=%H(q&/o#X"
+"PH#'9DI(v&/w#s#u#J(o&/y#w#q#DvCzBK(|(_o$y#m$L)t(/s$o$y#m$D5/Biai_C/aaB#)#+C#))B#)3*C#))M(s&;m&w%}%J/PBVN'}%/q&o&D/FO"
+"(z(_w&q&s$@q##Fq#q#q#=o#D}Aq@G#=%J.9>AH#o#q##I#o#o#3Dr>z=M.J/DD1+J#9u#aK#y#}#(@N#FLNV=LD7+Gz;=-D#|#G#=*P*x,/wGw(m)y#"
+"w)D.}BO#eF.@9#F;91=7Do=$G{;=%M#VFp#J#Px%_Dz:t:K#Tm=#@=#F;=H=;M#9u=#J#9#9D59Gn9=/D#r)G#=,P#-gTCVD*qEC#m&m&N#{%{%D@n9G"
+";=;P#%1%}+3K#N/*Q'y,s-q-#FN@5=%Bs(y'u'sBDDn'J#R{EPDC}(G#=%R'u+}.}.m/DR|(J#5p;>D%})GV=RP//n'@m2VP.(})#'#K#X)}CQVV#FXV"
+"V=%BTTn,r5C(s#s#S)fw1y1q1}0wHT)b;{1y1'+D=HD7'D''N/w$y9D')U(m*;}2m2w2D*)U#)'#D')V({);w3}2u3U#-/5D&-M/m'z1u/D#)V#393U#"
+"393D#-M#333D#)V#132U#131D#+V#+C#U#+C+D'+M#999D#)V#3ZZU#3Z3D#-M#333D#)V#13YU#131D#+V#-r$QDw$)U#/A-Dz$)U#)J#D')V#3u%RU"
+"#+/3D&+M#JLYD#'V#/53U#/5/D#+M#//3D#'V#//2U#///D#+V#+:#U#+:+D'+M#779D#'V#/PZU#/P/D#+M#//3D#'V#//YU#///D#+Bs*s*#x,C%s*"
+"s*S#q*s*##T#q*q*##Do)3U#9:7Dr))U#)D#D')V#HB#U#+93D&+M#TTYD#'V#/53U#/5/D#+M#//3D#'V#//2U#///D#+V#+:#U#+:+D'+M#779D#'V"
+"#/PZU#/P/D#+M#//3D#'V#//YU#///D#+U#):'J/m1};w3DW-J.'(~1D%'G#=%B~,y$o,y,W*m,;sCoCs%}$}HR###Do2~3G}1=y1P#+UVeo2K#{1+|C"
+"Q}1o2#F{1}1}1=%B#@#o6C'q&q&X(v(_}D{D}$@s7#F+77=7Bm-/n,hC&//J#VYu8S#m'}&#UC'1.W#ZV##SG;=%G4=4J#1ct8D#w7G(=$Dk3G]=XY$n"
+"-Z$]",
 0};
 
 const hs_spirv hs_nvidia_vulkan_digest_u32_v4_spirv[] = {
@@ -117,6 +118,6 @@ const hs_spirv hs_nvidia_vulkan_digest_u32_v4_spirv[] = {
 };
 const hs_spirv hs_nvidia_vulkan_digest_u32_v4_spirv_address[] = {
     {0, 1760, hs_nvidia_vulkan_digest_u32_v4_blank_address},
-    {0, 6672, hs_nvidia_vulkan_digest_u32_v4_digest_address},
-    {0, 5764, hs_nvidia_vulkan_digest_u32_v4_beyond_address},
+    {0, 6652, hs_nvidia_vulkan_digest_u32_v4_digest_address},
+    {0, 5792, hs_nvidia_vulkan_digest_u32_v4_beyond_address},
 };

@@ -17,38 +17,38 @@ static const char *const hs_nvidia_vulkan_digest_u64_blank[] = {
 
 /* digest */
 static const char *const hs_nvidia_vulkan_digest_u64_digest[] = {
-"qtn~u{%onv5upwz(uI##%4%#7$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#k{#{*')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'l"
-"k9X*3#&*m&#-*o$,M+'m#m0#T({.(#K){.#*)]2*#$#*m3Y+(s3###)s3#*)]**#$%*DOT,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;=53"
-"'O/@'1)#,3#+&3#'%3#'mn83#-rz14%7]/R#%1J2Z2PP23)5zn%1)#S3#+%2#3#2)m&#3(s'-3)'#5'@o,5m,1o()o+2o(@)1)#n+3(1{:3))p;3#%o<"
-".w.e#6&A}/w/7&Bm0}/1e3m/2kk31'(~.1/)w.3#q#nqtopqo$3#'vxo|}q=3(;r{y}osz%3)+~}s~wpu%3(+y}s~wpu%3)+xyprsq]3#9zpnmxxb3(+"
-"zp}wr~z%3)+pyrspyv%3(5o{rspyv%3#y(^3#+%3#+%6s3v.7s3s31u2#{32s3s3#13#rD3)q#}:8)PgsGqGu#u#9(Z'+#):%{,-;&z,uG#<&~,m#wG:"
-"mG=(fBD=@>'b/FD@(q&/NFLA(v&/RNPB(o&/TRLC(|(]_TZD)t(/c_TZ=PPPP>)PP=#)#+>#))=#)3*>#))E(s&5o$y#m$B)RDXF'}%/s$q$G(z(]y$s"
-"$c;vA#H'},y${$}$:zAI%|,uG:%B(9AA@#q#w##A#q#q#5E(J/DB#9w#aC#y#m$(;N#HLNV:LIp>:-I#:*J*x,/mHy&o'Ty'G#eF0;9#H;91:7Iq>:%E"
-"#TFr#C#Rs@#;;#H9;D:9E#7{@#Ix;:-I#:*J#%aR0R>#}%}%F#y%y%I;:;J#%5%o+5C#P'o)K'y,s+q+#HP@7:%=u({'w'qDL&cy,m#B#s%mAm&I#:%M"
-"'u+o-o-q-B#@r=CIe:aJ)+~&@s:iJ#$##z*#J#$##(#J($w*#i#C#e%s:Kei#Heee:%N)fs0u0=Hm#>#y$y$F#y$y$B#N{&s;N//{.#},>w.//O({)w/"
-"m2q1HP'r%5o2m2Q(m*5u2u1o2Q#)'#Ov.79m1Q#-15E)y(x2m1O#393Q#393E#333O#132Q#131O#+C#Q#+C+E#999O#3ZZQ#3Z3E#333O#13YQ#131O"
-"w./t$u#P#w$w$Q#3A1Q#)J#Ov.5{%t#Q#+33E#NPYO#/53Q#/5/E#//3O#//2Q#///O#+:#Q#+:+E#779O#/PZQ#/P/E#//3O#//YQ#///B)s*{5p,B#"
-")%DC#y,#zE;w2#Hy,u-u-:u-B(@x5x9N#o,##q,>#o,o,R({(]s@s>q1D)o<o<D5B)B{5s=Iy-:%J)5o8c&q-Ir-:r-B('(z1I(:$=#u2#pFS*m,5sAo"
-"Au#m#uH=#)#'S#))##%=#)#.S#))##vD=#+#w@S#++###=#+#+S#++##yD=#+#+S#++##xDM###Io3:}2J(,x;%s%}$C#s%+u)Ko3o3#Hs%y$y$:%=#@"
-"#{$>v.u$u$T(v(]}D{Dm#;{%#H+77:7N.u%z.'n:>#55F#q3q3B#q$Om:Nm41oD&qB>#54S#ea##{BI;:%I4:4B#3X~9I(:$Ig:cU$n-V$]",
+"qtn~u{%onv5upwz(oI##%4%#7$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#gw#s*')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'l"
+"g9X*3#&*{%#-*o$,M+'m#w/#T(s.(#K)s.#*)]2*#$#*o3Y+(u3###)u3#*)]**#$%*DOT,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;=53"
+"'O/@'1)#,3#+$3#'mn83#-rz14%7X/N#%1F2V2LL23)5zn%1)#O3#+%2#3#2){%#3(o'-3)'#5'@y+5w+1}')y*2}'@)1)#x*3(1{:3))p;3#%o<.o.e"
+"#6&Au/o/7&Bw/u/1e3w.2kk33(]r<1)(v.1/)o.3)9zwropqo$3#'vxo|}q=3(;r{y}osz%3)+~}s~wpu%3(+y}s~wpu%3)+xyprsq]3#9zpnmxxb3(+"
+"zp}wr~z%3)+pyrspyv%3(5o{rspyv%3#y(^3#+%3#+%6u3n.7u3u31u2#}32u3u3#13#~C3)q#}:8)PcmG}Fq#q#9(Z'+#):%{,-;&z,oG#<&~,iqG:y"
+"F=(fBD=@>'b/FD@(q&/JFHA(v&/NJLB(o&/PNHC(|(XZPVD)t(/_ZPV=LLLL>)LL=#)#+>#))=#)3*>#))E(s&5}#u#{#B)RDXF'}%/o$m$G(z(Xu$o$"
+"_;tA#H'},u$w$y$:xAI%|,oG:%B(9AA@#q#s##A#q#q#5E(J/DB#9w#aC#y#m$(;N#HLNV:LIn>:-I#:*J*x,/yGu&}&Pu'G#eF0;9#H;91:7Io>:%E#"
+"TFr#C#Pq@#;9#H79@:7E#5y@#Ix;:+I#:(J#%_P,N>#y%y%F#u%u%I9:9J#%3%y*5C#N'}(K'y,}*{*#HN=7:%=q(w's'oDL&cq,iB#o%}@{%I#:%M'u"
+"+y,y,{,B#@p=CIe:aJ)+z&=u:iJ#$##z*#J#$##(#J($s*#i#C#e%u:Kei#Heee:%N)fm0o0=}/i>#{${$F#{${$B#Py&u;N//s.#{,>o.//O({)o/y1"
+"}0}/P'r%5{1y1Q(m*5o2o1{1Q#)'#On.79VQ#-15E)y(x2}0O#393Q#393E#333O#132Q#131O#+C#Q#+C+E#999O#3ZZQ#3Z3E#333O#13YQ#131Oo."
+"/t$u#P#w$w$Q#3A1Q#)J#On.5{%t#Q#+33E#NPYO#/53Q#/5/E#//3O#//2Q#///O#+:#Q#+:+E#779O#/PZQ#/P/E#//3O#//YQ#///B)s*{5p,B#)%"
+"DC#{,#xE;w2#H{,w-w-:w-B(@x5v9N#o,##q,>#o,o,R({(Xm@m>}0D)m<m<D5B)B{5q=I{-:%J)5q8c&s-It-:t-B('(|1I(:$=#w2#~5S*m,5mA{@q"
+"#ioH=#)#|-S#))##%=#)#*S#))##tD=#+#q@S#++###=#+#+S#++##wD=#+#+S#++##vDM###Iq3:m3J(,z;%s%}$C#s%+q)Kq3q3#Hs%y$y$:%=#@#{"
+"$>n.u$u$T(v(XwDuDi;{%#H+77:7N.u%r.|-~9>#55F#q3q3B#q$Oo:Nm41{C}-oB>#54S#ea##yBI;:%I4:4B#3Xn:I(:$Ig:cU$n-V$]",
 0};
 
 /* beyond */
 static const char *const hs_nvidia_vulkan_digest_u64_beyond[] = {
-"qtn~u{%onv5upwz(mI##%4%#7$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#o$m%s,')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'"
-"lo$9X*3#&*s&#-*s#,M+'m#{0#T(w/(#K)w/#*)]2*#$#*s2Y+(y2###)y2#*)]**#$%*FOT,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;="
-"53'O/@)1)#,3#-$4%7P3#=$3#'mn83#-rz1/i#%1a2q#2gg23)3zn%1)#j3#+%2#3#2)s&#5'@u-5y$1q()u,2q(;)1)#t,3(u(s;3))p;3#%o<.s/e#"
-"6&Ay0s07&B{0y01Z3{/2aa33(Rr<1)(z/1/)s/3)9zwropqo$3#'vxo|}q=3(9r{y}osz%3)+~}s~wpu%3(+y}s~wpu%3)+xyprsq]3#9zpnmxxb3(+z"
-"p}wr~z%3)+pyrspyv%3(y$o{rspyv%6y2r/7y2y21y1#o32y2y2#3#q'W15#tD3);{:8)P}#wGuGy$y$9(Z'+#):%{,-;&z,yG#<&~,q${G:qG=(fBD="
-"@>'b/FD=#+#->#++@(~(PRFN;|D#A'},RTV:nEB%|,yG:%C(q&/cFNC#'@9D(v&/kgiE(o&/m#keF(|(Pu#m#s#G)t(/y#u#m#s#=g_g]>)__=#)#+>#"
-"))=#)3*>#))H(s&5s%}$q%E)PBVI'}%/w%u%J(z(P}%w%y#;s##As#s#s#:q#B#:%E(9>AC#o#q##D#o#o#3H(J/DE#9u#aF#y#}#(;N#ALNV:LBp=:-"
-"B#:*K*x,/sH}'s(m#}(J#eF.;9#A;91:7Bq=:%H#XFp#E#Rn%aF#Vu>#;@#A=@L:=H#;}>#E#;#;Bt::1B#:.K#%kVIZ>#q&q&I#m&m&B=:=K#%1%u,3"
-"F#P'*L'y,},{,#APB5:%=w(}'y'sCM&cm.q$E#RqFPB#:%N'u+u.u.w.E#5n<>BV:RK)'r'Bw2VK($o*#'#F#X%}DLVV#AXVV:%O)fq1s1=o1q$>#m$m"
-"$I#m$m$E#Po&o:O//w/#w,>s///I);q5P(m*5q3s2}2P#)'#Q({)5}3q3{3P#-/5H){'p2u0Q#393P#393H#333Q#132P#131Q#+C#P#+C+H#999Q#3Z"
-"ZP#3Z3H#333Q#13YP#131Qs/-r$SR'r%5s8q8P#1A/P#)J#Qr/5w%TP#+13H#LNYQ#/53P#/5/H#//3Q#//2P#///Q#+:#P#+:+H#779Q#/PZP#/P/H#"
-"//3Q#//YP#///Qs//~(o(R#{#{#P#3:1P#)D#Qr/5s*n(P#+33H#NNYQ#/53P#/5/H#//3Q#//2P#///Q#+:#P#+:+H#779Q#/PZP#/P/H#//3Q#//YP"
-"#///P#):'E)o/q5~$E('$v2B#:%=#q3#t5S*m,5uCqCy$q${HN###Bu2:q2K#'UVq#y2F#s2'|DLu2y2#As2u2u2:%=#@#{5>r/{0{0T(v(PmE}Dq$;m"
-"8#A+77:7O.{1v/v-v,>#55I(o1UE#]Sm6E#''VOs33qDw-qA>#74S#gc##CB;:%B4:4E#3Tz8B(:$Bi:eU$n-V$]",
+"qtn~u{%onv5upwz(}H##%4%#7$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#q$o%q,')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'"
+"lq$9X*3#&*o&#-*s#,M+'m#y0#T(u/(#K)u/#*)]2*#$#*s2Y+(y2###)y2#*)]**#$%*FOT,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;="
+"53'O/@'1)#,3#-%4%7T3#@&3#'mn83#-rz1/k#%1c2s#2ii23)3zn%1)#l3#+%2#3#2)o&#5'@s-5{$1m()s,2m(;)1)#r,3(q(s;3))p;3#%o<.q/e#"
+"6&Aw0q07&By0w01Z3y/2aa33(Rr<1)(x/1/)q/3)9zwropqo$3#'vxo|}q=3(9r{y}osz%3)+~}s~wpu%3(+y}s~wpu%3)+xyprsq]3#9zpnmxxb3(+z"
+"p}wr~z%3)+pyrspyv%3(y$o{rspyv%6y2p/7y2y21y1#o32y2y2#3#q'W15#rD3);{:8)Pm$uGsG{${$9(Z'+#):%{,-;&z,wG#<&~,s$yG:oG=(fBD="
+"@>'b/FD=#+#->#++@(~(TVNF;vD#A'},VXZ:zDB%|,wG:%C(q&/eNFC#'9DD(v&/m#ikE(o&/o#m#gF(|(Tw#o#u#G)t(/{#w#o#u#=iai_>)aa=#)#+"
+">#))=#)3*>#))H(s&5u%m%s%E)PBVI'}%/y%w%J(z(Tm&y%{#;q##Aq#q#q#:o#B#:%E(9>AC#o#q##D#o#o#3H(J/DE#9u#aF#y#}#(;N#ALNV:LB~<"
+":-B#:*K*x,/qHm(u(o#m)J#eF.;9#A;91:7Bm=:%H#VFp#E#Px%_F#Tq>#;=#A;=H:;H#9y>#E#9#9Br::/B#:,K#%gTCV>#m&m&I#{%{%B;:;K#%1%}"
+"+3F#N'*L'y,{,y,#AN@5:%=s(y'u'oCM&c}-s$E#RwFPB#:%N'u+s.s.u.E#5~;>BV:RK)'n'@w2VK($})#'#F#X%yDLVV#AXVV:%O)fo1q1=m1s$>#m"
+"$m$I#m$m$E#Pm&o:O//u/#s,>q///I);q5P(m*5o3q2{2P#)'#Q({)5{3o3y3P#-/5H){'p2q0Q#393P#393H#333Q#132P#131Q#+C#P#+C+H#999Q#"
+"3ZZP#3Z3H#333Q#13YP#131Qq/-r$SR'r%5q8o8P#1A/P#)J#Qp/5w%TP#+13H#LNYQ#/53P#/5/H#//3Q#//2P#///Q#+:#P#+:+H#779Q#/PZP#/P/"
+"H#//3Q#//YP#///Qq//~(o(R#{#{#P#3:1P#)D#Qp/5s*n(P#+33H#NNYQ#/53P#/5/H#//3Q#//2P#///Q#+:#P#+:+H#779Q#/PZP#/P/H#//3Q#//"
+"YP#///P#):'E)o/q5~$E('$v2B#:%=#q3#t5S*m,5sCoC{$s$yHN###Bu2:q2K#'UVq#y2F#s2'xDLu2y2#As2u2u2:%=#@#{5>p/{0{0T(v(T}D{Ds$"
+";}7#A+77:7O.{1t/r-r,>#55I(o1UE#]Sm6E#''VOs33oDs-mA>#74S#gc##CB;:%B4:4E#3Tz8B(:$Bi:eU$n-V$]",
 0};
 
 /* blank, buffers by device address */
@@ -64,46 +64,46 @@ static const char *const hs_nvidia_vulkan_digest_u64_blank_address[] = {
 
 /* digest, buffers by device address */
 static const char *const hs_nvidia_vulkan_digest_u64_digest_address[] = {
-"qtn~u{%onv5upwz(oJ##%4%#7#}y@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x"
-"|{rO#&&1q{@%'+2-+owvxty{$#w#u$u+()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#+*&l9'+'l=/3))(#K*)#+)#*))###*)#+V-P+3#&+m&#-+q9#*,%6"
-"'-&E)'.'8/e%/'D11/0&K5s{@0%#1)B957//./e$2&A=;3&B@=/'wz@3.)d#2))3))/%#)/3rz@.4'`HJ55'O/L'/)#,5#+&5#'%5#'mn85#-rz16%7i"
-"7':s#B)/J2g4PP2555zn%/)#S5#+%4#3#4)m&#54s'-55'#8'@{,By,/o()o+4o(@)/)#n+541{:55)p;5#%o</1)#/L#(/''(/-sz@)5#enqtopqo$5"
-"#'vxo|}q=54;r{y}osz%55+~}s~wpu%54+y}s~wpu%55+xyprsq]5#9zpnmxxb54+zp}wr~z%55+pyrspyv%545o{rspyv%/{,vz@P5#w(^5#+%5#+%/"
-"s$'S/-sz@-55g}:9)Ps#yFwFo$o$:&NimG;&MiqG<(Z'+#)=%{,->(`{>oG1mG4n,n,)4#R#4#1#4#R#4#1#4#+#4#/#4#B#4#+#4#+#4#7#4q-V#4#%"
-"#4#%#4#%#4#%#4#%#4p-%#4u/@#4K5#4#'#4#'#4#u$#4Lq%#4#3#4#'#4w-)#4~=c#@&z,{F#A&~,y#}F=sFB(fNPJLC'b/RPD(q&/VRTD#'#'E(v&/"
-"_Z]F(o&/a_XG&c3aH(|(ikagI)t(/o#kagGR1BPPPPC5PPB#)#+C#))B#)3*C#))J(s&B{$s$y$F5RDXK'}%/m%}$G1FL(z(is%m%o#@p@#M'},s%u%w"
-"%=t@G}BqAN%|,{F=%F49AAD#q#w##E#q#q#5Gr@z>J4J/DG1+F#9w#aH#y#m$(@N#MLNV=LG7+N|<=-G#~#N#=*O*x,/sGs'{'as(G.mDL#eF0@9#M;9"
-"1=7Go>$N}<=%J#TFr#Gz;x;H#Rm>#@;#M9;D=9J#7u>#G37Nr:=-G#n(N#=*O#)aR0RG*oEC#}%}%K#y%y%G@~9N;=;O#%5%o+5H#P+o)P'y,m,}+#MP"
-"@7=%Bu({'w'oCGH~&F#s%}>m&GGm)N#=%Q'u+{-{-}-GV~(G%#G%#G%#G%#G%#F#@p<CG%w*Ne=aO57~&@s:iO#(##t+#O#$##(#O4(w*#g#H#e)q9Pe"
-"i#Meee=%B__|*nEC.o$o$R)fm1o1y0ToHS)b;q1o1'3G@HG5'G''T({);m2q1TU'r%Bo2m2G'+V(m*Bu2u1o2G*)V#)'#G')T)79s0V#-15G&-J5m(~1"
-"s0G#)T#393V#393G#-J#333G#)T#132V#131G#+T#+C#V#+C+G'+J#999G#)T#3ZZV#3Z3G#-J#333G#)T#13YV#131G#+T(/t$u#U#w$w$Gy$-V#3A1"
-"G|$)V#)J#G')T)5{%t#V#+33G&+J#NPYG#'T#/53V#/5/G#+J#//3G#'T#//2V#///G#+T#+:#V#+:+G'+J#779G#'T#/PZV#/P/G#+J#//3G#'T#//Y"
-"V#///G#+F5m,}<u-Gb)F#)%DG%)H#m,#xD@}1#Mm,{,{,={,F4=*~8R#m,##n(S#m,m,##Gq.BG3~+G'm,W({(iq@q>q1G)5I5s;s;D5F5B1w<Gr/+Nm"
-"-=%O5Fy7c&w,Nx,=x,F4'0~0G''N(=$B^u.}*#X*m,BqAmAo$y#uHB#)#'X#))##%B#)#.X#))##|CB#+#{>X#++###B#+#+X#++##qDB#+#+X#++##p"
-"DQ###Gw2p3Ns2=o2O42p;%{${$H#q%5u)Ps2s2#Mq%w$w$=%B#@#q%C/m2m2Y(v(i{DyDy#@y%#M+77=7B}5/|*pFC,//Ry2y%y2#o)C-1.X#ZV##uAN"
-";=%N4=4F#w$5#G#{8N(=$Gi1N]=XZ$n-[$]",
+"qtn~u{%onv5upwz({I##%4%#7#}y@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x"
+"|{rO#&&1q{@%'+2-+owvxty{$#s#q$m+()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#+*&l9'+'l=/3))(#K*)#+)#*))###*)#+R-P+3#&+{%#-+s9#*,%6"
+"'-&E)'.'8/e%/'D11/0&K5s{@0%#1)B957//./e$2&A=;3&B@=/'wz@3.)d#2))3))/%#)/3rz@.4'`HJ55'O/L'/)#,5#+$5#'mn85#-rz16%7e7':o"
+"#B)/F2c4LL2555zn%/)#O5#+%4#3#4){%#54o'-55'#8'@s,Bq,/}')y*4}'@)/)#x*541{:55)p;5#%o</1)#/L#(54Rr</)'(/-sz@)557zwropqo$"
+"5#'vxo|}q=54;r{y}osz%55+~}s~wpu%54+y}s~wpu%55+xyprsq]5#9zpnmxxb54+zp}wr~z%55+pyrspyv%545o{rspyv%/{,vz@L5#w(^5#+%5#+%"
+"/s$'O/-sz@-55g}:9)Po#sFqF}#}#:&NeyF;&Me}F<(Z'+#)=%{,->(`u>{F1yF4x+x+)4#N#4#1#4#R#4#1#4#+#4#/#4#B#4#)#4#+#4#5#4{,V#4#"
+"%#4#%#4#%#4#%#4#%#4z,%#4m/@#4K7#4#'#4#'#4#u$#4Lq%#4#3#4#'#4y-)#4x=c#@&z,uF#A&~,u#wF=mFB(fNPJLC'b/RPD(q&/VRTE(v&/ZVXF"
+"(o&/]ZTG&c3]H(|(eg]cI)t(/kg]cGN1BLLLLC5LLB#)#+C#))B#)3*C#))J(s&Bw$o$u$F5RDXK'}%/{$y$G1FL(z(eo%{$k@n@#M'},o%q%s%=r@G{"
+"BoAN%|,uF=%F49AAD#q#s##E#q#q#5Gp@x>J4J/DG1+F#9w#aH#y#m$(@N#MLNV=LG7+Nz<=-G#~#N#=*O*x,/mGo'w']o(G.}CL#eF0@9#M;91=7Gm>"
+"$N{<=%J#TFr#Gx;v;H#P}=#@9#M79@=7J#5s>#G15Nr:=+G#z'N#=(O#)_P,NG*{DC#y%y%K#u%u%G=n:N9=9O#%3%y*5H#N+}(P'y,w+u+#MN=7=%Bq"
+"(w's'mCGHz&F#o%{>{%GG{(N#=%Q'u+s-s-u-GVz(G%#G%#G%#G%#G%#F#@n<CG%s*Ne=aO57z&=u:iO#(##t+#O#$##(#O4(s*#g#H#e)s9Pei#Meee"
+"=%Baat*t5C.q$q$R)fy0{0s0m0{GS)b;}0{0'3G@JG7'G''T({);y1}0m0U'r%B{1y1G'+V(m*Bo2o1{1G*)V#)'#G')T)79TV#-15G&-J5m(~1q0G#)"
+"T#393V#393G#-J#333G#)T#132V#131G#+T#+C#V#+C+G'+J#999G#)T#3ZZV#3Z3G#-J#333G#)T#13YV#131G#+T(/t$u#U#w$w$Gy$-V#3A1G|$)V"
+"#)J#G')T)5{%t#V#+33G&+J#NPYG#'T#/53V#/5/G#+J#//3G#'T#//2V#///G#+T#+:#V#+:+G'+J#779G#'T#/PZV#/P/G#+J#//3G#'T#//YV#///"
+"G#+F5o,{<w-Gd)F#)%DG%)H#o,#vD@}1#Mo,},},=},F4=*|8R#m,##n(S#m,m,##Gs.BG3~+G'm,W({(e}>}=}0G)5I5q;q;D5F5B1u<Gt/+No-=%O5"
+"F{7c&y,Nz,=z,F4'0n1G''N(=$B`u.u*#X*m,B}@y@}#u#oHB#)#r-X#))##%B#)#*X#))##zCB#+#u>X#++###B#+#+X#++##oDB#+#+X#++##nDQ##"
+"#Gy2r3Nu2=q2O42r;%{${$H#q%5q)Pu2u2#Mq%w$w$=%B#@#q%C/m2m2Y(v(euDsDu#@y%#M+77=7Bm6/t*nFC,//Ry2y%y2#o)C-1.X#ZV##sAN;=%N"
+"4=4F#w$5#G#}8N(=$Gi1N]=XZ$n-[$]",
 0};
 
 /* beyond, buffers by device address */
 static const char *const hs_nvidia_vulkan_digest_u64_beyond_address[] = {
 "qtn~u{%onv5upwz(qI##%4%#7#}y@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x"
-"|{rO#&&1q{@%'+2-+owvxty{$#{$y%m-()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#+*&l9'+'l=/3))(#K*)#+)#*))###*)#+m#-P+3#&+s&#-+m8#*,%"
-"6'-&E)'.'8/e%/'D11/0&K5s{@0%#1)B957//./e$2&A=;3&B@=/'wz@3.)d#2))3))/%#)/3rz@.4'`HJ55'O/L)/)#,5#-$6%7]5#=$5#'mn85#-rz"
-"17':w$B)/a2}#4gg2553zn%/)#j5#+%4#3#4)s&#8'@o.Bs%/q()u,4q(;)/)#t,54u(s;55)p;5#%o</1)#/B#(54Hr</)'(/-sz@)557zwropqo$5#"
+"|{rO#&&1q{@%'+2-+owvxty{$#}${%},()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#+*&l9'+'l=/3))(#K*)#+)#*))###*)#+o#-P+3#&+o&#-+m8#*,%"
+"6'-&E)'.'8/e%/'D11/0&K5s{@0%#1)B957//./e$2&A=;3&B@=/'wz@3.)d#2))3))/%#)/3rz@.4'`HJ55'O/L'/)#,5#-%6%7a5#@&5#'mn85#-rz"
+"17':y$B)/c2m$4ii2553zn%/)#l5#+%4#3#4)o&#8'@m.Bu%/m()s,4m(;)/)#r,54q(s;55)p;5#%o</1)#/B#(54Hr</)'(/-sz@)557zwropqo$5#"
 "'vxo|}q=549r{y}osz%55+~}s~wpu%54+y}s~wpu%55+xyprsq]5#9zpnmxxb54+zp}wr~z%55+pyrspyv%54y$o{rspyv%/u1rz@&5#{&W//sz@-559"
-"{:9)Pw$mG}Fs%s%:&N]sG/=vz@=;&M]yG<(Z'+#)=%{,->(`uGwG1sG4t-t-)4#V#4#7#4#/#4#R#4#1#4#+#4#/#4#B#4#/#4#+#4#9#4w.R#4v.%#4"
-"q0@#4A7#4#'#4#'#4#s$#4#y##4v.}$#@&z,oG#A&~,}$qG=yFB(fNPJLC'b/RPD&c3RB#+#-C#++E(~(]_RZ@xC#F'},_ac=|CDyFoEG%|,oG=%H(q&"
-"/o#RZH#'@9I(v&/w#s#u#J(o&/y#w#q#D|C~BK(|(]o$y#m$L)t(/s$o$y#m$D7/Bg_g]C5__B#)#+C#))B#)3*C#))M(s&Bm&w%}%J5PBVN'}%/q&o&"
-"D/FO(z(]w&q&s$@s##Fs#s#s#=q#DoBu@G#=%J49>AH#o#q##I#o#o#3Dv>~=M4J/DD1+J#9u#aK#y#}#(@N#FLNV=LD7+G~;=-D#|#G#=*P*x,/{Gw("
-"m)y#w)D.oCO#eF.@9#F;91=7Ds=$Gm<=%M#XFp#J#Rn%aD~:v:K#Vq=#@@#F=@L==M#;y=#J#;#;D7;Gp9=1D#|)G#=.P#+kVIZD*yEC#q&q&N#m&m&D"
-"B~8G===P#%1%u,3K#P-*Q'y,w-u-#FPB5=%Bw(}'y'uBDDr'J#RsEPDCo)G#=%R'u+o/o/q/DRn)J#5p;>D%o*GV=RP5/r'B}1VP4(o*#'#K#X)mDQVV"
-"#FXVV=%BVVp,n5C.u#u#S)f}1m2w1q1yHT)b;o2m2'3D@JD7'D''N5y$w9D')U(m*Bq3s2}2D*)U#)'#D')V({)B}3q3{3U#-/5D&-M5o'x1{/D#)V#3"
-"93U#393D#-M#333D#)V#132U#131D#+V#+C#U#+C+D'+M#999D#)V#3ZZU#3Z3D#-M#333D#)V#13YU#131D#+V(-r$QW'r%Bs8q8Dw$+U#1A/Dz$)U#"
-")J#D')V)5w%RU#+13D&+M#LNYD#'V#/53U#/5/D#+M#//3D#'V#//2U#///D#+V#+:#U#+:+D'+M#779D#'V#/PZU#/P/D#+M#//3D#'V#//YU#///D#"
-"+V(/~(o(W#{#{#Dq)-U#3:1Dt))U#)D#D')V)5s*n(U#+33D&+M#NNYD#'V#/53U#/5/D#+M#//3D#'V#//2U#///D#+V#+:#U#+:+D'+M#779D#'V#/"
-"PZU#/P/D#+M#//3D#'V#//YU#///D#+U#):'J5}0};u3DY-J4'(|1D%'G#=%BU{/q,#X*m,BuCqCs%}$mIR###Dm2|3G{1=w1P#+UVgm2K#y1+~CQ{1m"
-"2#Fy1{1{1=%B#@#}5C/s1s1Y(v(]mE}D}$@s7#F+77=7B{4/p,|DC,//J#VYs8So2o2m2#UC-3.X#]X##QG;=%G4=4J#3cr8D#w7G(=$Dm#3G_=ZZ$n-"
-"[$]",
+"{:9)Py$}F{Fu%u%:&NaqG/=vz@B;&MawG<(Z'+#)=%{,->(`sGuG1qG4r-r-)4#D#4#9#4#5#4#/#4#R#4#1#4#+#4#/#4#B#4#-#4#+#4#7#4u.R#4t"
+".%#4o0@#4A7#4#'#4#'#4#s$#4#y##4t.}$#@&z,mG#A&~,m%oG=wFB(fNPJLC'b/RPD&c3RB#+#-C#++DD+E(~(acZR@rC#F'},ceg=vCD{DwDG%|,m"
+"G=%H(q&/q#ZRH#'9DI(v&/y#u#w#J(o&/{#y#s#DvCzBK(|(aq${#o$L)t(/u$q${#o$D5/Biai_C5aaB#)#+C#))B#)3*C#))M(s&Bo&y%m&J5PBVN'"
+"}%/s&q&D/FO(z(ay&s&u$@q##Fq#q#q#=o#D}Aq@G#=%J49>AH#o#q##I#o#o#3Dr>z=M4J/DD1+J#9u#aK#y#}#(@N#FLNV=LD7+Gz;=-D#|#G#=*P*"
+"x,/yGy(o){#y)D.}BO#eF.@9#F;91=7Do=$G{;=%M#VFp#J#Px%_Dz:t:K#Tm=#@=#F;=H=;M#9u=#J#9#9D59Gn9=/D#r)G#=,P#-gTCVD*qEC#m&m&"
+"N#{%{%D@n9G;=;P#%1%}+3K#N/*Q'y,u-s-#FN@5=%Bs(y'u'sBDDn'J#R{EPDC}(G#=%R'u+m/m/o/DR|(J#5p;>D%})GV=RP5/n'@}1VP4(})#'#K#"
+"X)}CQVV#FXVV=%BVVn,p5C.u#u#S)f{1}1u1o1yHT)b;m2}1'3D@JD7'D''N5y$y9D')U(m*Bo3q2{2D*)U#)'#D')V({)B{3o3y3U#-/5D&-M5o'x1w"
+"/D#)V#393U#393D#-M#333D#)V#132U#131D#+V#+C#U#+C+D'+M#999D#)V#3ZZU#3Z3D#-M#333D#)V#13YU#131D#+V(-r$QW'r%Bq8o8Dw$+U#1A"
+"/Dz$)U#)J#D')V)5w%RU#+13D&+M#LNYD#'V#/53U#/5/D#+M#//3D#'V#//2U#///D#+V#+:#U#+:+D'+M#779D#'V#/PZU#/P/D#+M#//3D#'V#//Y"
+"U#///D#+V(/~(o(W#{#{#Dq)-U#3:1Dt))U#)D#D')V)5s*n(U#+33D&+M#NNYD#'V#/53U#/5/D#+M#//3D#'V#//2U#///D#+V#+:#U#+:+D'+M#77"
+"9D#'V#/PZU#/P/D#+M#//3D#'V#//YU#///D#+U#):'J5}0};u3DY-J4'(|1D%'G#=%BU{/o,#X*m,BsCoCu%m%mIR###Dm2|3G{1=w1P#+UVgm2K#y1"
+"+|CQ{1m2#Fy1{1{1=%B#@#m6C/s1s1Y(v(a}D{Dm%@q7#F+77=7B{4/n,zDC,//J#V[u8So2o2m2#WC-3.X#]X##SG;=%G4=4J#3et8D#w7G(=$Dm#3G"
+"_=ZZ$n-[$]",
 0};
 
 const hs_spirv hs_nvidia_vulkan_digest_u64_spirv[] = {
@@ -113,6 +113,6 @@ const hs_spirv hs_nvidia_vulkan_digest_u64_spirv[] = {
 };
 const hs_spirv hs_nvidia_vulkan_digest_u64_spirv_address[] = {
     {0, 1760, hs_nvidia_vulkan_digest_u64_blank_address},
-    {0, 5876, hs_nvidia_vulkan_digest_u64_digest_address},
-    {0, 5764, hs_nvidia_vulkan_digest_u64_beyond_address},
+    {0, 5856, hs_nvidia_vulkan_digest_u64_digest_address},
+    {0, 5792, hs_nvidia_vulkan_digest_u64_beyond_address},
 };
