@@ -10,7 +10,7 @@ from hsgen.algorithms.buffers import DESTINATION, SOURCE, word_array
 from hsgen.algorithms.group_by import dealt
 from hsgen.algorithms.group_by.dealt import Dealt
 from hsgen.algorithms.group_by.kernels import DEALS, FEW, table
-from hsgen.algorithms.radix.partition.kernels import rest as all_passes
+from hsgen.algorithms.radix.partition.kernels import fallback as all_passes
 from hsgen.algorithms.radix.partition.params import words as rest_words
 from hsgen.algorithms.radix.parts import CROWD, NEAR, sums
 from hsgen.algorithms.reduce_by_key.kernels import COUNTS, FIRSTS, REPORT, VALUES_IN, VALUES_OUT
