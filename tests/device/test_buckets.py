@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from every import direct, sort_of
+from models.radix import msd as bucket_model
 from nightly import NIGHTLY, nightly
 from sorts import radix_params as params
 
@@ -44,7 +45,7 @@ SHAPES = [
 def sort_by(file: str, label: str, key: str, signature: Signature = PLAIN, *, alone: bool = False) -> Sort:
     """Return the sort of a test target; `alone`: without the look-back rows."""
     sort = sort_of(f"{file}.toml", label, key, signature)
-    steps = tuple(s for s in sort.plan.steps if not alone or s.kernel in (*msd_plan.KERNELS, "single"))
+    steps = tuple(s for s in sort.plan.steps if not alone or s.kernel in (*bucket_model.KERNELS, "single"))
     return replace(sort, plan=replace(sort.plan, steps=steps))
 
 

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 from every import direct, sort_of
+from models.radix import msd as bucket_model
 from nightly import nightly
 from sorts import sort_by
 
 from hsgen.algorithms.radix import hybrid
-from hsgen.algorithms.radix.hybrid import Hybrid, buckets, buckets_plan
+from hsgen.algorithms.radix.hybrid import Hybrid, buckets
 from hsgen.algorithms.radix.stages import Counting
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature
@@ -39,7 +40,7 @@ def counted(signature: Signature = PLAIN, *, alone: bool = False) -> tuple[Hybri
     p = hybrid.large(replace(shape, counting=Counting(work_group=128, items=2, bits=BITS), large=True))
     assert 3 * (N // buckets.limit(p)) > 1 << 32 - BITS
     sort = sort_by("radix", p, signature)
-    steps = tuple(s for s in sort.plan.steps if not alone or s.kernel.removesuffix("_wide") in buckets_plan.KERNELS)
+    steps = tuple(s for s in sort.plan.steps if not alone or s.kernel.removesuffix("_wide") in bucket_model.KERNELS)
     return p, replace(sort, plan=replace(sort.plan, steps=steps))
 
 

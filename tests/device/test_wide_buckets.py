@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from every import direct, sort_of
+from models.radix import msd as bucket_model
 from nightly import nightly
 from sorts import sort_by
 
@@ -32,7 +33,7 @@ def wide(label: str, key: str, signature: Signature = PLAIN, *, alone: bool = Fa
     p = hybrid.large(replace(shape, large=True))
     sort = sort_by("radix", p, signature)
     assert all(k.index64 for k in sort.kernels)
-    steps = tuple(s for s in sort.plan.steps if not alone or s.kernel.removesuffix("_wide") in buckets_plan.KERNELS)
+    steps = tuple(s for s in sort.plan.steps if not alone or s.kernel.removesuffix("_wide") in bucket_model.KERNELS)
     return p, replace(sort, plan=replace(sort.plan, steps=steps))
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models.radix import finish as pair_model
 from models.radix import model
 from models.radix.memory import Fault
 from nightly import thinned
@@ -174,7 +175,7 @@ def mutants(plan: Plan, low: int) -> Iterator[tuple[str, Plan]]:
     """Yield plans with one row of buckets, or one pass ahead of them, missing or wrong."""
     for i, step in enumerate(plan.steps):
         ahead = step.kernel == "onesweep" and step.guard.min_n >= low
-        if not (ahead or step.kernel in finish_plan.KERNELS) or (step.kernel == "finish" and step.guard.min_n >= 1664):
+        if not (ahead or step.kernel in pair_model.KERNELS) or (step.kernel == "finish" and step.guard.min_n >= 1664):
             continue  # a number of buckets that no count of this test uses
         rows: dict[str, Step | None] = {
             "dropped": None,

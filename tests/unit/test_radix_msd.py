@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from models.radix import model
+from models.radix import msd as bucket_model
 from models.radix.memory import Fault
 from nightly import thinned
 from sorts import ROOMY, sort_by, survivors
@@ -95,7 +96,7 @@ def play(sort: Sort, plan: Plan, keys: Any, *, in_place: bool, how: Options | No
 
 def dealt(p: radix.Params, plan: Plan) -> Plan:
     """Return the plan without the look-back rows for counts that are distributed into buckets."""
-    own = (*msd_plan.KERNELS, "single")
+    own = (*bucket_model.KERNELS, "single")
     return replace(plan, steps=tuple(s for s in plan.steps if s.kernel in own))
 
 
@@ -147,7 +148,7 @@ def test_types_orders_ranges_and_counts() -> None:
 def mutants(plan: Plan) -> Iterator[tuple[str, Plan]]:
     """Yield plans with one row of buckets missing or wrong."""
     for i, step in enumerate(plan.steps):
-        if step.kernel not in msd_plan.KERNELS or (step.kernel == "bucket" and step.guard.max_n > 1664):
+        if step.kernel not in bucket_model.KERNELS or (step.kernel == "bucket" and step.guard.max_n > 1664):
             continue  # a number of buckets that no count of this test uses
         rows: dict[str, Step | None] = {
             "dropped": None,
@@ -205,7 +206,7 @@ def test_rows_are_for_all_bits_and_large_counts() -> None:
         (5000, Options(kind=2, descending=True), True),
     ):
         names = {x.step.kernel for x in launches(sort.plan, n, in_place=False, how=how)}
-        own = set(msd_plan.KERNELS) - {"bucket_count"}
+        own = set(bucket_model.KERNELS) - {"bucket_count"}
         assert (names >= own) == expected and (not names & own) == (not expected) and "bucket_count" not in names
 
 
@@ -251,7 +252,7 @@ def test_forms_that_must_keep_an_order_have_no_buckets() -> None:
 def test_other_choices_have_no_buckets_and_no_scratch_for_them() -> None:
     plain = shape(coordination="lookback")
     assert not plain.msd and words(plain).use_partition is None
-    assert not any(s.kernel in msd_plan.KERNELS for s in radix.plan(plain).steps)
+    assert not any(s.kernel in bucket_model.KERNELS for s in radix.plan(plain).steps)
 
 
 BAD: list[tuple[dict[str, Any], str, dict[str, Any]]] = [

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from models.radix import model
+from models.radix import msd as bucket_model
 from models.radix.memory import Fault
 from sorts import sort_by, survivors
 from steps import changed
@@ -56,7 +57,7 @@ def test_every_kind_is_sorted(key: str) -> None:
 
 def test_buckets_alone_sort_even_keys() -> None:
     p, sort = wide()
-    own = [s for s in sort.plan.steps if s.kernel.removesuffix("_wide") in buckets_plan.KERNELS]
+    own = [s for s in sort.plan.steps if s.kernel.removesuffix("_wide") in bucket_model.KERNELS]
     rng = np.random.default_rng(2)
     for n in [n for n in counts(p) if n > buckets.least(p)]:
         for what, keys in kinds(rng, p, n):
@@ -115,7 +116,7 @@ def test_counts_that_32_bits_do_not_index_go_to_wide_buckets_before_passes(name:
         assert names and all(sort.kernel(k).index64 for k in names)
         tried = n <= buckets.most(own)
         assert [k.removesuffix("_wide") for k in names if "bucket" in k or "msd" in k] == (
-            [k for k in buckets_plan.KERNELS if k not in unused] if tried else []
+            [k for k in bucket_model.KERNELS if k not in unused] if tried else []
         )
         many = [x.groups for x in rows if x.step.kernel == ends]
         assert many == ([1 << sum(buckets.widths(own, n))] if tried else [])

@@ -12,7 +12,7 @@ from hsgen.algorithms.group_by.dealt import Dealt
 from hsgen.algorithms.group_by.kernels import DEALS, FEW, table
 from hsgen.algorithms.radix import bin_sort
 from hsgen.algorithms.radix.bin_sort import BinSort, Crowd, OnChip
-from hsgen.algorithms.radix.partition.kernels import rest as all_passes
+from hsgen.algorithms.radix.partition.kernels import fallback as all_passes
 from hsgen.algorithms.radix.partition.params import words as rest_words
 from hsgen.algorithms.radix.parts import sums
 from hsgen.algorithms.radix.stages import Bucket

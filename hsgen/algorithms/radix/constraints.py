@@ -8,6 +8,7 @@ from typing import Any
 from hsgen.algorithms import device_constraints
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import strategies
+from hsgen.algorithms.radix.hybrid.partition import Partitioning
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.core import records
 from hsgen.core.device import Device
@@ -44,6 +45,7 @@ def _memory(p: Tile, device: Device) -> Iterator[Problem]:
         need = kernel.local_bytes(p.key)
         if need > device.local_bytes:
             what = f"{kernel.name} needs {need} bytes of local memory, the device has {device.local_bytes}"
-            key = _OWN.get(kernel.name, "partition.items" if kernel.name.startswith("msd_") else "items")
+            partitions = isinstance(kernel.data, Partitioning)
+            key = _OWN.get(kernel.name, "partition.items" if partitions else "items")
             yield key if key in records.flat(p) else "items", what, "give fewer bits, items or lanes"
             return

@@ -141,3 +141,5 @@ def play(name: str) -> Callable[[Params, Memory, Pass, Collection[int]], None]:
 
 
 PLAY = {name: play(name) for name in ("finish_starts", "finish_bounds", "finish", "finish_rest", "finish_again")}
+KERNELS = (*PLAY, "finish_begin", "finish_histogram", "finish_even", "finish_left")
+"""The kernels of buckets of pairs, where passes look back or count."""

@@ -200,6 +200,8 @@ _PLAY: dict[str, tuple[int, Callable[[Params, Memory, Pass], None]]] = {
     "bucket_rest": (1, _rest),
 }
 """Kernels, each with the flag that says whether it has work, -1 without a flag."""
+KERNELS = tuple(_PLAY)
+"""The kernels of buckets of keys alone, in the order of their launches."""
 
 
 def play(name: str) -> Callable[[Params, Memory, Pass, Collection[int]], None]:

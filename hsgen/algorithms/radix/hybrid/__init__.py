@@ -63,7 +63,7 @@ def _common(p: Hybrid) -> Hybrid:
 
 def _finish(p: Hybrid) -> tuple[Kernel, ...]:
     if p.pieces:
-        return tuple(replace(k, common=_common(p)) if k.name in pieces.SHARED else k for k in pieces.kernels(p))
+        return pieces.kernels(p, _common(p))
     *most, last = pair_passes.kernels(p)
     return (*most, replace(last, common=_common(p)) if p.looks_back else last)
 
@@ -86,14 +86,14 @@ def large(p: Hybrid) -> Hybrid:
 
 def plan(p: Hybrid) -> Plan:
     """Return the whole sort: that of `onesweep.plan`, with the rows of buckets before it, or within it for pairs."""
-    high, own = max_n(p), kernels(p)
+    high = max_n(p)
     if not p.looks_back:
-        first = buckets_plan.steps(p, own, high) if p.msd else []
-        first += dealt_plan.steps(p, own) if p.deal and not p.index64 else []
-        return reduce_scan.plan(p, [*first, *(pairs_plan.steps(p, own, high) if p.finish and not p.index64 else [])])
+        first = buckets_plan.steps(p, high) if p.msd else []
+        first += dealt_plan.steps(p) if p.deal and not p.index64 else []
+        return reduce_scan.plan(p, [*first, *(pairs_plan.steps(p, high) if p.finish and not p.index64 else [])])
     steps = rows.single(p, single.kernel(single.of(p)))
-    steps += buckets_plan.steps(p, own, high) if p.msd else []
-    steps += pieces.settled(p, own, high) if p.msd and p.pieces else []
+    steps += buckets_plan.steps(p, high) if p.msd else []
+    steps += pieces.settled(p, high) if p.msd and p.pieces else []
     steps += onesweep.head(p)
     least, most = pieces.span(p, high) if p.pieces else pairs_plan.span(p, high) if p.finish else (high, high)
     steps += [*onesweep.started(p, p.alone, least), *onesweep.started(p, most, high)]
@@ -101,10 +101,10 @@ def plan(p: Hybrid) -> Plan:
     if least < most:
         steps += onesweep.started(p, least, most, "part") if p.signature.bit_range else []
         if p.pieces:
-            before, behind = pieces.steps(p, own, least, most)
+            before, behind = pieces.steps(p, least, most)
             steps += before
         else:
-            steps += pairs_plan.steps(p, own, high)
+            steps += pairs_plan.steps(p, high)
     narrow = rows.plan(p, [*steps, *onesweep.passes(p), *behind, *rows.copied(p, copy(p))])
     if not (p.large and p.msd):
         return reduce_scan.joined(p, narrow)

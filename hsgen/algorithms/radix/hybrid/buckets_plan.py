@@ -8,6 +8,7 @@ from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import bucket_shape
 from hsgen.algorithms.radix.hybrid import buckets, partition
 from hsgen.algorithms.radix.hybrid.params import DIGIT, Hybrid
+from hsgen.algorithms.radix.rankers import rank_arrays
 from hsgen.algorithms.radix.rows import BOUND, launch
 from hsgen.algorithms.radix.stages import Bucket, Partition
 from hsgen.algorithms.radix.words import OTHER, words_binding
@@ -15,37 +16,56 @@ from hsgen.core.device import Device
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Argument, Binding, BitRange, Grid, Literal, Step, fixed
 
-KERNELS = (
-    "msd_begin",
-    "msd_histogram",
-    "msd_starts",
-    "msd_first",
-    "msd_count",
-    "msd_places",
-    "msd_second",
-    "bucket",
-    "bucket_count",
-    "bucket_rest",
-)
-"""The kernels, in the order of their launches."""
+Span = tuple[int, int, Grid]
+"""min_n and max_n of a grid."""
 
 
-def steps(p: Hybrid, kernels: tuple[Kernel, ...], high: int) -> list[Step]:
-    """Return the rows for all bits of the keys and counts up to `high`, or to what two digits can deal."""
+def steps(p: Hybrid, high: int) -> list[Step]:
+    """Return the rows for all bits of the keys and counts up to `high`, or to what two digits can partition."""
     bound = {**BOUND, partition.PARTITIONED.name: OTHER, "words": words_binding(p)}
     low, high = buckets.least(p), min(high, buckets.most(p))
-    found: list[Step] = []
-    for k in (k for k in kernels if k.index64 == p.index64):
-        name = k.name.removesuffix("_wide")
-        if name == "msd_begin" and not p.looks_back and p.signature.bit_range:  # says so to the passes of every range
-            found.append(launch(k, bound, low, high, fixed(1), BitRange()))
-        elif name in KERNELS:
-            found += launched(k, bound, _grids(p, name), low, high)
+
+    def rows(kernel: Kernel, *grids: Span) -> list[Step]:
+        return launched(kernel, bound, grids or [(0, high, fixed(1))], low, high)
+
+    def grid(grid: Grid) -> Span:
+        return (0, high, grid)
+
+    first = partition.begin(p)
+    if not p.looks_back and p.signature.bit_range:  # says so to the passes of every range
+        found = [launch(first, bound, low, high, fixed(1), BitRange())]
+    else:
+        found = rows(first)
+    tile, more = buckets.tile(p), 1 if p.sampled else 0
+    # of the second digit: as many as there are tiles, one more for each value of the first digit
+    second = grid(Grid(add=p.msd_digits * tile, div=tile))
+    found += rows(partition.histogram(p), grid(Grid(add=(more + 1) * tile - 1, div=tile, cap=buckets.groups(p) + more)))
+    found += rows(partition.starts(p))
+    found += rows(partition.first(p), grid(Grid(add=tile - 1, div=tile)))
+    found += rows(partition.second_histogram(p), second)
+    found += rows(partition.bucket_starts(p), grid(fixed(p.msd_digits)))
+    found += rows(partition.second(p), second)
+    for kernel, grids in zip(_buckets(p), _bucket_grids(p), strict=False):
+        found += rows(kernel, *grids)
     return found
 
 
-Span = tuple[int, int, Grid]
-"""min_n and max_n of a grid."""
+def _buckets(p: Hybrid) -> tuple[Kernel, ...]:
+    """The kernels that count each bucket; or that sort each bucket, then crowded buckets."""
+    return buckets.kernels(p, rank_arrays(buckets.rest(p)))
+
+
+def _bucket_grids(p: Hybrid) -> list[list[Span]]:
+    """The grids of the kernels of buckets, in their order.
+
+    A bucket sort has a row for each number of buckets: launching an empty work-group costs 2.4 ns, and a bucket sort is
+    short enough for that to matter.
+    """
+    most = buckets.most(p)
+    if p.counted:
+        return [[(0, most, fixed(1 << buckets.shared(p)))]]
+    sort = numbered(buckets.limit(p), 2 * p.msd_digit, device_count=p.signature.device_count)
+    return [sort, [(0, most, Grid(add=-1, div=buckets.limit(p), mul=2, cap=buckets.groups(p)))]]
 
 
 def launched(
@@ -69,27 +89,6 @@ def numbered(limit: int, bits: int, *, device_count: bool) -> list[Span]:
     if device_count:  # more than n / limit, but no more than twice that
         return [(0, limit << bits, Grid(add=-1, div=limit, mul=2, cap=1 << bits))]
     return [(limit << b - 1, limit << b, fixed(1 << b)) for b in range(1, bits + 1)]
-
-
-def _grids(p: Hybrid, name: str) -> list[Span]:
-    """The grids of a kernel.  Work-groups without work leave: those of the second digit are as many as there are tiles,
-    one more for each value of the first.  Buckets have a row for each number of them, for an empty work-group is not
-    for nothing where a full one does so little; but where the count lies on the device every row is a launch."""
-    tile, limit = buckets.tile(p), buckets.limit(p)
-    dealt = Grid(add=p.msd_digits * tile, div=tile)
-    more = 1 if p.sampled else 0
-    if name == "bucket":
-        return numbered(limit, 2 * p.msd_digit, device_count=p.signature.device_count)
-    found = {
-        "msd_histogram": Grid(add=(more + 1) * tile - 1, div=tile, cap=buckets.groups(p) + more),
-        "msd_first": Grid(add=tile - 1, div=tile),
-        "msd_count": dealt,
-        "msd_places": fixed(p.msd_digits),
-        "msd_second": dealt,
-        "bucket_count": fixed(1 << buckets.shared(p)),
-        "bucket_rest": Grid(add=-1, div=limit, mul=2, cap=buckets.groups(p)),
-    }
-    return [(0, buckets.most(p), found.get(name, fixed(1)))]
 
 
 def moved(p: Hybrid, name: str, n: int) -> int | None:

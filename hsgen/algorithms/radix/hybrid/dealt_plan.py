@@ -14,36 +14,33 @@ from hsgen.algorithms.radix.rows import BOUND, launch
 from hsgen.algorithms.radix.stages import Dealt, PairBucket
 from hsgen.algorithms.radix.words import OTHER, words_binding
 from hsgen.core.device import Device
-from hsgen.core.kernels import Kernel
 from hsgen.core.keys import Signature
 from hsgen.core.plan import Grid, Step, fixed
 
-KERNELS = ("deal_begin", "deal_count", "deal_pairs", "deal_bucket")
-"""The kernels, in the order of their launches."""
 
-
-def steps(p: Hybrid, kernels: tuple[Kernel, ...]) -> list[Step]:
+def steps(p: Hybrid) -> list[Step]:
     """Return the rows, out of place and for all bits; the first one runs always, and leaves the pairs to the passes.
 
     A bucket reads values from where they came, which in place others have overwritten.
     """
-    bound, found = {**BOUND, dealt.PAIRS.name: OTHER, "words": words_binding(p)}, list[Step]()
-    for kernel in (k for k in kernels if k.name in KERNELS):
-        if kernel.name == "deal_begin":
-            found.append(launch(kernel, bound, dealt.least(p), dealt.most(p), fixed(1)))
-            continue
-        for least, most, grid in _grids(p, kernel.name):
+    bound = {**BOUND, dealt.PAIRS.name: OTHER, "words": words_binding(p)}
+    tiles = [(0, dealt.most(p), Grid(add=dealt.tile(p) - 1, div=dealt.tile(p)))]
+    found = [launch(dealt.begin(p), bound, dealt.least(p), dealt.most(p), fixed(1))]
+    for kernel, grids in (
+        (dealt.histogram(p), tiles),
+        (dealt.partition(p), tiles),
+        (dealt.bucket(p), _bucket_grids(p)),
+    ):
+        for least, most, grid in grids:
             low, high = max(least, dealt.least(p)), min(most, dealt.most(p))
             if low < high:
                 found.append(launch(kernel, bound, low, high, grid, part="whole", place="out"))
     return found
 
 
-def _grids(p: Hybrid, name: str) -> list[Span]:
-    """The grids of a kernel; buckets have a row for each number of them, as in `buckets_plan`."""
-    limit, tile = pairs.limit(p), dealt.tile(p)
-    if name != "deal_bucket":
-        return [(0, dealt.most(p), Grid(add=tile - 1, div=tile))]
+def _bucket_grids(p: Hybrid) -> list[Span]:
+    """The grids of the bucket sort: a row for each number of buckets, as in `buckets_plan`."""
+    limit = pairs.limit(p)
     if p.signature.device_count:
         return [(0, dealt.most(p), Grid(add=-1, div=limit, mul=2, cap=p.deal_digits))]
     bits = range(1, p.deal_digits.bit_length())

@@ -46,7 +46,7 @@ def _kernel(
 
 def begin(p: Hybrid) -> Kernel:
     """Return the kernel that clears the histogram, where passes count."""
-    return _kernel(p, "finish_begin", "begin", "clear the counts of the highest digit", (WORDS,))
+    return _kernel(p, "finish_begin", "begin", "clear the histogram of the highest digit", (WORDS,))
 
 
 def histogram(p: Hybrid) -> Kernel:
@@ -59,13 +59,13 @@ def histogram(p: Hybrid) -> Kernel:
 def decide(p: Hybrid) -> Kernel:
     """Return the kernel that says whether the two passes run, where passes count."""
     return _kernel(
-        p, "finish_even", "decide", "say whether the two highest digits are passed ahead of others", (WORDS,)
+        p, "finish_even", "decide", "say whether the passes by the two highest digits run ahead of others", (WORDS,)
     )
 
 
 def starts(p: Hybrid) -> Kernel:
     """Return the kernel that scans the histograms of all passes, where passes look back."""
-    what = "turn counts into starts; send the two highest digits ahead"
+    what = "turn the histograms into starts; say whether the passes by the two highest digits run ahead"
     return _kernel(p, "finish_starts", "starts", what, (WORDS,), digit_arrays(p))
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import bucket_shape, onesweep, reduce_scan
-from hsgen.algorithms.radix.hybrid import pairs, pieces
-from hsgen.algorithms.radix.hybrid.buckets_plan import Span, launched, numbered
+from hsgen.algorithms.radix.hybrid import pair_passes, pairs, pieces
+from hsgen.algorithms.radix.hybrid.buckets_plan import launched, numbered
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import NEAR
 from hsgen.algorithms.radix.rankers import rank_arrays
@@ -18,13 +18,7 @@ from hsgen.algorithms.radix.words import values_binding, words_binding
 from hsgen.core.device import Device
 from hsgen.core.flags import DIRECT
 from hsgen.core.kernels import Kernel
-from hsgen.core.plan import BitRange, Step, fixed
-
-KERNELS = (
-    *("finish_begin", "finish_histogram", "finish_even", "finish_starts", "finish_bounds", "finish", "finish_rest"),
-    *("finish_again", "finish_left"),
-)
-"""The kernels, in the order of their launches."""
+from hsgen.core.plan import BitRange, Grid, Step, fixed
 
 
 def span(p: Hybrid, high: int) -> tuple[int, int]:
@@ -32,22 +26,32 @@ def span(p: Hybrid, high: int) -> tuple[int, int]:
     return min(pairs.least(p), high), min(pairs.most(p), high)
 
 
-def steps(p: Hybrid, kernels: tuple[Kernel, ...], high: int) -> list[Step]:
+def steps(p: Hybrid, high: int) -> list[Step]:
     """Return the rows for all bits of the keys and counts of the `span`, the two passes ahead among them."""
     bound = {**BOUND, "bounds": values_binding(p), "words": words_binding(p)}
     low, high = span(p, high)
+
+    def rows(kernel: Kernel, grid: Grid, flags: int = 0) -> list[Step]:
+        return launched(kernel, bound, [(0, high, grid)], low, high, flags)
+
     found: list[Step] = []
-    for kernel in (k for k in kernels if k.name in KERNELS):
-        flags = DIRECT if kernel.name in ("finish_starts", "finish_again") else 0
-        if kernel.name == "finish_begin" and p.signature.bit_range:  # says so to the passes of every range
-            found.append(launch(kernel, bound, low, high, fixed(1), BitRange()))
+    if p.waitless:
+        begin = pair_passes.begin(p)
+        if p.signature.bit_range:  # says so to the passes of every range
+            found.append(launch(begin, bound, low, high, fixed(1), BitRange()))
         else:
-            made = launched(kernel, bound, _grids(p, kernel.name), low, high, flags)
-            found += [x for s in made for x in tiled(p, s)] if kernel.name == "finish_histogram" else made
-        if kernel.name in ("finish_starts", "finish_even"):
-            for ahead in (len(p.digits) - 2, len(p.digits) - 1):
-                found += _ahead(p, ahead, low, high)
-    return found
+            found += rows(begin, fixed(1))
+        found += [x for s in rows(pair_passes.histogram(p), tiles(p)) for x in tiled(p, s)]
+        found += rows(pair_passes.decide(p), fixed(1))
+    else:
+        found += rows(pair_passes.starts(p), fixed(1), DIRECT)
+    for ahead in (len(p.digits) - 2, len(p.digits) - 1):
+        found += _ahead(p, ahead, low, high)
+    found += rows(pair_passes.bounds(p), fixed(pairs.bound_groups(p)))
+    sort = numbered(pairs.limit(p), pairs.top_bits(p), device_count=p.signature.device_count)
+    found += launched(pair_passes.bucket(p), bound, sort, low, high)
+    found += rows(pair_passes.crowded(p), fixed(pairs.groups(p)))
+    return found + rows(pair_passes.fallback(p), fixed(1), 0 if p.waitless else DIRECT)
 
 
 def _ahead(p: Hybrid, number: int, low: int, high: int) -> list[Step]:
@@ -56,17 +60,6 @@ def _ahead(p: Hybrid, number: int, low: int, high: int) -> list[Step]:
         return onesweep.sweeps(p, number, low, high, "whole")
     rows = [replace(s, guard=s.guard.within(low, high)) for s in reduce_scan.counted(p, number, DIRECT)]
     return [replace(s, guard=replace(s.guard, range="whole")) for s in rows if not s.guard.empty]
-
-
-def _grids(p: Hybrid, name: str) -> list[Span]:
-    """The grids of a kernel; buckets have a row for each number of them, as in `buckets_plan`."""
-    limit, top = pairs.limit(p), pairs.top_bits(p)
-    if name == "finish":
-        return numbered(limit, top, device_count=p.signature.device_count)
-    if name == "finish_histogram":
-        return [(0, pairs.most(p), tiles(p))]
-    groups = {"finish_bounds": pairs.bound_groups(p), "finish_rest": pairs.groups(p)}.get(name, 1)
-    return [(0, pairs.most(p), fixed(groups))]
 
 
 def taken(p: Hybrid, n: int) -> bool:

@@ -94,7 +94,7 @@ def _kernel(
 
 def begin(p: Hybrid) -> Kernel:
     """Return the kernel that clears the first histogram."""
-    return _kernel(p, "msd_begin", "begin", "clear the counts of the first digit", (WORDS,))
+    return _kernel(p, "msd_begin", "begin", "clear the histogram of the first digit", (WORDS,))
 
 
 def histogram(p: Hybrid) -> Kernel:
@@ -112,7 +112,7 @@ def _sums(p: Hybrid) -> tuple[Array, ...]:
 
 def starts(p: Hybrid) -> Kernel:
     """Return the kernel that scans the first histogram."""
-    made = _kernel(p, "msd_starts", "starts", "turn the counts of the first digit into starts", (WORDS,), _sums(p))
+    made = _kernel(p, "msd_starts", "starts", "turn the histogram of the first digit into starts", (WORDS,), _sums(p))
     return buckets.summing(made, p)
 
 
@@ -131,7 +131,7 @@ def _partition(p: Hybrid, kernel: Kernel, *more: Array) -> Kernel:
 
 def first(p: Hybrid) -> Kernel:
     """Return the kernel that partitions the keys by the first digit."""
-    made = _kernel(p, "msd_first", "first", "deal keys by the first digit", (SOURCE, PARTITIONED, WORDS))
+    made = _kernel(p, "msd_first", "first", "partition the keys by the first digit", (SOURCE, PARTITIONED, WORDS))
     return _partition(p, made)
 
 
@@ -144,13 +144,20 @@ def second_histogram(p: Hybrid) -> Kernel:
 
 def bucket_starts(p: Hybrid) -> Kernel:
     """Return the kernel that scans the second histograms."""
-    made = _kernel(p, "msd_places", "bucket_starts", "turn the counts of buckets into starts", (WORDS,), _sums(p))
+    made = _kernel(
+        p,
+        "msd_places",
+        "bucket_starts",
+        "turn the histograms of the second digit into starts of buckets",
+        (WORDS,),
+        _sums(p),
+    )
     return buckets.summing(made, p)
 
 
 def second(p: Hybrid) -> Kernel:
     """Return the kernel that partitions the keys by the second digit."""
-    made = _kernel(p, "msd_second", "second", "deal keys by the second digit", (_READ, DESTINATION, WORDS))
+    made = _kernel(p, "msd_second", "second", "partition the keys by the second digit", (_READ, DESTINATION, WORDS))
     return _partition(p, made, array("tile_value", 1))
 
 

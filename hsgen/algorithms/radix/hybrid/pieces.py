@@ -9,7 +9,7 @@ work-group for each, which compares the keys first: equal ones are in order alre
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, VALUES_OUT
 from hsgen.algorithms.device_constraints import Problem
@@ -18,13 +18,11 @@ from hsgen.algorithms.radix.hybrid import buckets, pairs
 from hsgen.algorithms.radix.hybrid.buckets_plan import launched, numbered
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import ALL, WORDS, moving, picking, ranking
-from hsgen.algorithms.radix.rankers import array, digit_arrays
+from hsgen.algorithms.radix.rankers import array, digit_arrays, rank_arrays
 from hsgen.core.flags import DIRECT
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Literal, Step, fixed
 
-SHARED = ("finish_starts", "finish_bounds", "finish_cuts", "finish_settle")
-"""Kernels whose text does not depend on the size of buckets."""
 _GROUPS = 528
 """The most work-groups that sort in memory."""
 
@@ -60,11 +58,25 @@ def sizes(p: Hybrid) -> int:
     return limit(p) | min(31, 128 * (capacity(p) - limit(p)) // limit(p)) << pairs.SLACK
 
 
-def kernels(p: Hybrid) -> tuple[Kernel, ...]:
-    """Return the kernels in the order of their launches; keys alone are sorted by that of buckets that are dealt."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernels:
+    """The kernels, in the order of their launches.
+
+    sort: the bucket sort; that of keys alone is also the one behind partitions.
+    """
+
+    choose: Kernel
+    bounds: Kernel
+    cut: Kernel
+    sort: Kernel
+    settle: Kernel
+
+
+def parts(p: Hybrid) -> Kernels:
+    """Return the kernels."""
     data = pairs.layout(p)
     common = replace(data, **{**pairs.SIZES, "groups": groups(p)})
-    plan, find = "choose the digits that are passed, and make starts of counts", "find where each bucket begins"
+    plan, find = "choose the digits that are passed, and scan the histograms", "find where each bucket begins"
     cut, settle = "cut buckets that are too large", "sort crowded or alike keys in memory, a digit at a time"
     more = (
         array("unordered", 1),
@@ -77,42 +89,52 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
     kind = "ranges_of_pairs" if p.finish else "ranges_of_keys"
     *digits, mixed = digit_arrays(p)
     facts = replace(mixed, count=mixed.count + len(p.digits) + p.rounds + 1)
-    starts = pairs.kernel(p, common, "finish_starts", plan, (WORDS,), (*digits, facts), "sampled_passes:choose")
+    choose = pairs.kernel(p, common, "finish_starts", plan, (WORDS,), (*digits, facts), "sampled_passes:choose")
     bounds = pairs.kernel(p, common, "finish_bounds", find, (DESTINATION, WORDS), (), "sampled_passes:bounds")
-    on_chip = [pairs.on_chip(p, data, (DESTINATION, VALUES_OUT, WORDS))] if p.finish else []
-    return (
-        replace(starts, subgroup=p.subgroup),
-        replace(bounds, subgroup=p.subgroup, ballot=True),
-        pairs.kernel(p, common, "finish_cuts", cut, (DESTINATION, WORDS), (), "sampled_passes:cut"),
-        *on_chip,
-        replace(picking(rest), template=f"radix/hybrid/range_sort:{kind}", data=common),
+    return Kernels(
+        choose=replace(choose, subgroup=p.subgroup),
+        bounds=replace(bounds, subgroup=p.subgroup, ballot=True),
+        cut=pairs.kernel(p, common, "finish_cuts", cut, (DESTINATION, WORDS), (), "sampled_passes:cut"),
+        sort=pairs.on_chip(p, data, (DESTINATION, VALUES_OUT, WORDS)) if p.finish else _key_sort(p),
+        settle=replace(picking(rest), template=f"radix/hybrid/range_sort:{kind}", data=common),
     )
 
 
-def steps(p: Hybrid, made: tuple[Kernel, ...], low: int, high: int) -> tuple[list[Step], list[Step]]:
+def _key_sort(p: Hybrid) -> Kernel:
+    """The bucket sort of keys alone."""
+    return buckets.kernels(p, rank_arrays(buckets.rest(p)))[0]
+
+
+def kernels(p: Hybrid, common: Hybrid) -> tuple[Kernel, ...]:
+    """Return the kernels in the order of their launches; keys alone are sorted by that of buckets behind partitions.
+
+    common: what the text of the kernels depends on that do not depend on the size of buckets.
+    """
+    own = parts(p)
+    first = (replace(k, common=common) for k in (own.choose, own.bounds, own.cut))
+    return (*first, *([own.sort] if p.finish else []), replace(own.settle, common=common))
+
+
+def steps(p: Hybrid, low: int, high: int) -> tuple[list[Step], list[Step]]:
     """Return the rows before the passes and those after them, for all bits of the keys and counts above `low` up to
     `high`."""
-    own = {k.name: k for k in made}
-    bound, every, chip = rows.bound(p), pairs.bound_groups(p), [(0, most(p), fixed(buckets.CHIP))]
+    own, bound, every = parts(p), rows.bound(p), pairs.bound_groups(p)
+    chip = [(0, most(p), fixed(buckets.CHIP))]
     if p.finish:
         chip = numbered(limit(p), pairs.top_bits(p), device_count=p.signature.device_count)
-    grids = {
-        "finish_bounds": [(0, most(p), fixed(groups(p)))],
-        "finish_cuts": [(0, most(p), fixed(2 * every))],
-        "finish" if p.finish else "bucket": chip,
-        "finish_settle": [(0, most(p), fixed(groups(p)))],
-    }
     argument = Literal(value=sizes(p), flags=DIRECT)
-    first = rows.launch(own["finish_starts"], bound, low, high, fixed(1), argument, part="whole")
-    behind = [s for name, grid in grids.items() for s in launched(own[name], bound, grid, low, high)]
+    first = rows.launch(own.choose, bound, low, high, fixed(1), argument, part="whole")
+    behind = launched(own.bounds, bound, [(0, most(p), fixed(groups(p)))], low, high)
+    behind += launched(own.cut, bound, [(0, most(p), fixed(2 * every))], low, high)
+    behind += launched(own.sort, bound, chip, low, high)
+    behind += launched(own.settle, bound, [(0, most(p), fixed(groups(p)))], low, high)
     return [first], behind if p.finish else [replace(s, argument=Literal(value=1)) for s in behind]
 
 
-def settled(p: Hybrid, made: tuple[Kernel, ...], high: int) -> list[Step]:
-    """Return the row that sorts crowded buckets that were dealt."""
+def settled(p: Hybrid, high: int) -> list[Step]:
+    """Return the row that sorts crowded buckets behind partitions."""
     low, high = buckets.least(p), min(high, buckets.most(p))
-    kernel = next(k for k in made if k.name == "finish_settle")
-    return launched(kernel, rows.bound(p), [(0, high, fixed(groups(p)))], low, high)
+    return launched(parts(p).settle, rows.bound(p), [(0, high, fixed(groups(p)))], low, high)
 
 
 def moved(p: Hybrid, step: Step, n: int) -> int | None:

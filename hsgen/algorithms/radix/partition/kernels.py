@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, OTHER, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
-from hsgen.algorithms.radix import bin_sort, single
+from hsgen.algorithms.radix import bin_sort, rankers, single
 from hsgen.algorithms.radix.bin_sort import BinSort, OnChip, StableBinSort
 from hsgen.algorithms.radix.partition.params import FOLD, Partition, capacity, chip, columns, passing, words
 from hsgen.algorithms.radix.parts import ALL, WORDS, Body, moving, picking, plain, ranking
@@ -33,24 +33,28 @@ _KEPT = replace(OTHER, read_only=True)
 
 
 def count(p: Partition) -> Kernel:
-    """Return the kernel that counts the first digit."""
+    """Return the kernel that counts the highest digit."""
     what = "count the highest digit of the keys of each work-group"
     made = plain(p, "partition_count", what, (SOURCE, WORDS), (array("counts", p.radix),), folder=_FOLDER)
-    return replace(made, scratch=words(p))
-
-
-def deal(p: Partition) -> Kernel:
-    """Return the kernel that partitions by the first digit, from the source to `other`."""
-    what = "partition keys by their highest digit, unless a bucket would exceed what a work-group holds"
-    made = ranking(p, "partition_deal", what, moving(p, *ALL), (array("bases", p.radix),), folder=_FOLDER)
-    return picking(replace(made, data=Scan(fold=FOLD, columns=columns(p)), scratch=words(p)))
+    return replace(made, template=f"{_FOLDER}partition:count", data=_scan(p), scratch=words(p))
 
 
 def scan(p: Partition) -> Kernel:
-    """Return the kernel that scans the counts of many work-groups."""
+    """Return the kernel that scans the histograms of many work-groups."""
     what = "scan the counts of some digits over all work-groups"
     made = plain(p, "partition_scan", what, (WORDS,), (array("sums", p.work_group),), folder=_FOLDER)
-    return replace(made, data=Scan(fold=FOLD, columns=columns(p)), scratch=words(p))
+    return replace(made, template=f"{_FOLDER}partition:scan", data=_scan(p), scratch=words(p))
+
+
+def partition(p: Partition) -> Kernel:
+    """Return the kernel that partitions the keys, from the source to `other`."""
+    what = "partition keys by their highest digit, unless a bucket would exceed what a work-group holds"
+    made = ranking(p, "partition_deal", what, moving(p, *ALL), (array("bases", p.radix),), folder=_FOLDER)
+    return picking(replace(made, template=f"{_FOLDER}partition:partition", data=_scan(p), scratch=words(p)))
+
+
+def _scan(p: Partition) -> Scan:
+    return Scan(ranker=rankers.template(p.ranker), fold=FOLD, columns=columns(p))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +101,7 @@ def _bins(p: Partition) -> BinSort:
     )
 
 
-def rest(p: Partition) -> Kernel:
+def fallback(p: Partition) -> Kernel:
     """Return the kernel that does all passes, where buckets do not hold the keys."""
 
     def shared(b: Buffer) -> Buffer:
@@ -108,10 +112,16 @@ def rest(p: Partition) -> Kernel:
     made = picking(ranking(q, "partition_rest", what, moving(p, *ALL), more, folder=_FOLDER))
     room = len(p.digits) * p.radix
     arrays = tuple(replace(a, count=max(a.count, room)) if a.name == "counts" else a for a in made.arrays)
-    return replace(made, scratch=words(p), buffers=tuple(shared(b) for b in made.buffers), arrays=arrays)
+    return replace(
+        made,
+        template=f"{_FOLDER}fallback:fallback",
+        scratch=words(p),
+        buffers=tuple(shared(b) for b in made.buffers),
+        arrays=arrays,
+    )
 
 
 def kernels(p: Partition) -> tuple[Kernel, ...]:
     """Return every kernel, in the order in which a sort uses them."""
     made = [single.kernel(single.of(p))] if p.alone else []
-    return (*made, count(p), *((scan(p), deal(p), bucket(p)) if p.dealt else ()), rest(p))
+    return (*made, count(p), *((scan(p), partition(p), bucket(p)) if p.dealt else ()), fallback(p))

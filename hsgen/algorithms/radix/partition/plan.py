@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hsgen.algorithms.radix import rows, single
-from hsgen.algorithms.radix.partition.kernels import bucket, count, deal, rest, scan
+from hsgen.algorithms.radix.partition.kernels import bucket, count, fallback, partition, scan
 from hsgen.algorithms.radix.partition.params import FOLD, MAX_N, Partition, columns, most, passing, words
 from hsgen.core.flags import DIRECT
 from hsgen.core.plan import BitRange, Plan, Step
@@ -20,9 +20,9 @@ def plan(p: Partition) -> Plan:
         if folded < high and p.groups > FOLD:
             grid = rows.fixed(p.radix // columns(p))
             steps.append(rows.row(p, scan(p), grid, low=folded, high=high, part="whole"))
-        steps.append(rows.row(p, deal(p), rows.tiles(p), high=high, part="whole"))
+        steps.append(rows.row(p, partition(p), rows.tiles(p), high=high, part="whole"))
         steps.append(rows.row(p, bucket(p), rows.fixed(1 << p.first), high=high, part="whole"))
-    steps.append(rows.row(p, rest(p), rows.tiles(passing(p)), BitRange(flags=DIRECT), high=MAX_N))
+    steps.append(rows.row(p, fallback(p), rows.tiles(passing(p)), BitRange(flags=DIRECT), high=MAX_N))
     bits = (p.key.bits if p.end is None else p.end) - p.begin
     return Plan(steps=tuple(steps), max_n=MAX_N, first_bit=p.begin, bits=bits, scratch=_scratch(p))
 
