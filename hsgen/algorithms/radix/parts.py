@@ -29,11 +29,10 @@ ALL = (SOURCE, DESTINATION, OTHER, WORDS)
 class Body:
     """Facts for a template that are not parameters.
 
-    lines: the kernel stores whole cache lines.  raw: it sorts with indices, out of place, and zeros and NaNs, which it
+    raw: the kernel sorts with indices, out of place, and zeros and NaNs, which it
     reads as one of each, are given the bits back that they had.  ranker: the template of the ranker, if it ranks tiles.
     """
 
-    lines: bool = False
     raw: bool = False
     ranker: str = ""
 

@@ -1,0 +1,117 @@
+"""The kernels of lanes, or of subgroups, that walk chunks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hsgen.algorithms.buffers import OTHER, VALUES_TMP
+from hsgen.algorithms.radix.parts import ALL, WORDS, Body, copy, found, moving, order_check, plain
+from hsgen.algorithms.radix.per_thread.params import PerThread, alone_shape, counters
+from hsgen.algorithms.radix.phases import Scan
+from hsgen.algorithms.radix.rankers import array
+from hsgen.algorithms.radix.words import columns
+from hsgen.core.buffers import GROUP, Array, Buffer
+from hsgen.core.kernels import Kernel
+
+_SERIAL = "radix/per_thread/serial.j2"
+
+
+def _local(p: PerThread, count: int) -> tuple[Array, ...]:
+    return () if p.compact else (array("counts", count),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walk(Body):
+    """The variants of the phases of lanes that walk, as sets of macros.
+
+    order: whether all keys are in order.  table: the histograms of all chunks.  store: by the key, or by the line.
+    """
+
+    order: str
+    table: str
+    store: str = f"{_SERIAL}:by_key"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alone(Body):
+    """The variants of the phases of a work-group that sorts alone, as sets of macros.
+
+    scan: the offsets of digits, by one lane or by several.  values: those of the kernel for a short compilation.
+    """
+
+    scan: str
+    values: str
+
+
+def _walk(p: PerThread) -> Walk:
+    """The variants of the phases of a pass."""
+    order = "order_alone" if p.folded else "order_together"
+    return Walk(
+        order=f"{_SERIAL}:{order if p.sorted_exit else 'any_order'}",
+        table=f"{_SERIAL}:" + ("row_by_chunk" if p.folded else "row_by_digit"),
+    )
+
+
+def _alone_phases(p: PerThread) -> Alone:
+    """The variants of the phases of the kernel of one work-group."""
+    return Alone(
+        scan=f"{_SERIAL}:" + ("alone" if p.work_group == 1 else "together"),
+        values=f"{_SERIAL}:" + ("compact_pairs" if p.valued else "compact_keys"),
+    )
+
+
+def _walking(
+    p: PerThread, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = ()
+) -> Kernel:
+    """A kernel whose lanes or subgroups walk."""
+    file = "serial:" if p.subgroup == 1 else "simd:"
+    made = plain(p, name, summary, buffers, arrays, folder=f"radix/per_thread/{file}")
+    return replace(made, subgroup=p.subgroup, ballot=p.subgroup > 1, data=_walk(p))
+
+
+def count(p: PerThread) -> Kernel:
+    """Return the kernel that stores the histogram of each chunk."""
+    return _walking(p, "count", "count the digits", ALL, (*_local(p, counters(p)), *found(p)))
+
+
+def scanned(p: PerThread) -> Kernel:
+    """Return the kernel that scans the counts of each digit over all chunks."""
+    made = plain(p, "rows", "scan the counts of one digit a lane", (WORDS,))
+    return replace(
+        made, template="radix/reduce_scan/reduce_scan:rows_by_lane", data=Scan(order_check=order_check(p.sorted_exit))
+    )
+
+
+def scatter(p: PerThread) -> Kernel:
+    """Return the kernel that scatters the keys of each chunk."""
+    sums = () if p.folded else (array("sums", p.work_group),)
+    arrays = (*_local(p, p.radix * columns(p)), *sums)
+    return _walking(p, "scatter", "walk chunks and store each key at its place", moving(p, *ALL), arrays)
+
+
+def stream(p: PerThread) -> Kernel:
+    """Return the scatter that stores whole lines past the caches."""
+    lines = Array(name="lines", type="key", count=p.radix * p.line, align=64)
+    what = "walk chunks and store keys by the line, past the caches"
+    kernel = replace(scatter(p), name="scatter_lines", summary=what)
+    arrays = (*kernel.arrays, array("firsts", p.radix), lines)
+    return replace(kernel, arrays=arrays, data=replace(_walk(p), store=f"{_SERIAL}:by_line"))
+
+
+def single(p: PerThread) -> Kernel:
+    """Return the kernel of one work-group that sorts small counts."""
+    summary, p = f"sort up to {p.alone} keys in one work-group", alone_shape(p)
+    if p.compact:
+        buffers = tuple(replace(b, times=2) if b in (OTHER, VALUES_TMP) else b for b in moving(p, *ALL))
+        return replace(_walking(p, "compact", summary, buffers), name="single", data=_alone_phases(p))
+    moved = moving(p, *ALL[:3])
+    buffers = tuple(b if b.read_only else replace(b, coherent=GROUP if p.work_group > 1 else "") for b in moved)
+    arrays = (array("counts", counters(p)), array("sums", p.work_group))
+    return replace(_walking(p, "single", summary, buffers, arrays), data=_alone_phases(p))
+
+
+def kernels(p: PerThread) -> tuple[Kernel, ...]:
+    """Return every kernel, in the order of their launches."""
+    made = [single(p)] if p.alone else []
+    scans = [] if p.folded else [scanned(p)]
+    return (*made, count(p), *scans, scatter(p), *([stream(p)] if p.stream else []), copy(p))

@@ -1,0 +1,139 @@
+"""The parameters of walks: their fields, their limits and their search space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from hsgen.algorithms.device_constraints import Problem
+from hsgen.algorithms.radix import tile
+from hsgen.algorithms.radix.tile import Tile
+from hsgen.algorithms.search_space import Box, steps
+from hsgen.core.device import Device
+from hsgen.core.fields import Field
+from hsgen.core.keys import KeyType
+
+FIELDS = {
+    "bits": tile.BITS,
+    "items": Field("int", "the least keys of a chunk", least=1, greatest=65536),
+    "work_group": tile.WORK_GROUP,
+    "subgroup": tile.SUBGROUP,
+    "groups": tile.GROUPS,
+    **tile.SINGLE,
+    "single_lanes": replace(tile.WORK_GROUP, hint="the lanes of the work-group that sorts alone", required=False),
+    "loads": Field(
+        "int", "the keys that a lane loads before it handles the first", required=False, least=1, greatest=16
+    ),
+    "compact": Field("bool", "whether kernels are made for a short compilation", required=False),
+    "stream_from": Field("int", "the count from which keys are stored past the caches", required=False, least=1),
+    "sorted_exit": tile.SORTED_EXIT,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerThread(Tile):
+    """The table ``[radix.KEY.per_thread]``.
+
+    A lane walks a chunk; with a subgroup > 1, a subgroup walks a chunk and is a work-group.
+    stream_from: from this count on, keys are stored by the line of 64 bytes, past the caches; None means never.
+    single_lanes: the lanes of the work-group that sorts small counts alone; None means `work_group`.  One lane needs no
+    barrier, which suits devices that run lanes one after the other.
+    loads: the keys that a lane loads before it handles the first; None means 8 for a lane alone, else 2.
+    compact: counters lie in scratch, since WebGPU sets local memory to zero and some compilers take time in proportion
+    to it; the lane that sorts alone moves keys between two halves of scratch, with little code.
+    sorted_exit: see `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
+    """
+
+    STRATEGY: ClassVar[str] = "per_thread"
+    single_lanes: int | None = None
+    loads: int | None = None
+    compact: bool = False
+    stream_from: int | None = None
+    sorted_exit: bool = False
+
+    @property
+    def serial(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def folded(self) -> bool:
+        """Whether work-groups are single lanes."""
+        return self.work_group == 1
+
+    @property
+    def alone(self) -> int:
+        """The greatest count that one work-group sorts in one launch: none if not given."""
+        return self.single or 0
+
+    @property
+    def unrolled(self) -> int:
+        """Keys that a lane loads before it handles the first."""
+        return self.loads or (8 if self.folded else 2)
+
+    @property
+    def counter_words(self) -> int:
+        """The words in scratch that a work-group's counters take, of the kernels of passes or of the one alone."""
+        return max(counters(self), alone_shape(self).radix if self.alone else 0) if self.compact else 0
+
+    @property
+    def halves(self) -> int:
+        """The greatest count that is sorted between two halves of scratch."""
+        return self.alone if self.compact else 0
+
+    @property
+    def line(self) -> int:
+        """Keys of a line of 64 bytes."""
+        return 64 // self.key.bytes
+
+    @property
+    def stream(self) -> int | None:
+        """The count from which keys are stored past the caches; values, and keys of less than a word, never are."""
+        return None if self.valued or self.key.bytes < 4 else self.stream_from
+
+
+def counters(p: PerThread) -> int:
+    """Return the counters of a work-group: one set a lane; two for a lane alone, since equal digits then wait less."""
+    return p.radix * (2 if p.folded else p.work_group)
+
+
+def alone_shape(p: PerThread) -> PerThread:
+    """Return the shape of the work-group that sorts small counts."""
+    lanes, bits = p.single_lanes or p.work_group, p.single_bits or p.bits
+    return replace(p, bits=bits, single_bits=None, work_group=lanes, single_lanes=None, single=None)
+
+
+def problems(p: PerThread, device: Device) -> Iterator[Problem]:
+    """Yield what cannot work."""
+    if p.subgroup > 1 and p.work_group != p.subgroup:
+        what = f"a subgroup that walks a chunk is a work-group, {p.work_group} lanes are not {p.subgroup}"
+        yield "work_group", what, f"give {p.subgroup}, or a subgroup of 1: every lane then walks its own chunk"
+    if p.folded and p.groups > 256:
+        yield "groups", f"each of {p.groups} lanes would sum {p.groups} columns of counts", "give at most 256"
+    if p.stream_from and p.work_group > 1:
+        yield "stream_from", "only work-groups of one lane collect keys", "leave it out, or give a work_group of 1"
+    if p.compact and p.alone and (p.single_lanes or p.work_group) > 1:
+        yield "compact", "only a lane alone sorts in such a kernel", "give single_lanes = 1, or leave it out"
+    for name in ("single_lanes", "loads", "compact"):
+        if getattr(p, name) and p.subgroup > 1:
+            yield name, "subgroups that walk chunks take keys a row at a time", "leave it out, or give a subgroup of 1"
+    if p.sorted_exit and p.subgroup > 1:
+        yield "sorted_exit", "subgroups that walk chunks do not look whether keys are in order", "leave it out"
+
+
+def space(key: KeyType, device: Device) -> Iterator[Box]:
+    """Yield boxes of lanes alone, of several lanes in a work-group, and of each width of subgroups."""
+    shared: Box = {
+        "bits": (5, 6, 7, 8, 9, 10, 11),
+        "groups": steps(1, 256),
+        "single": (0, *steps(256, 1 << 18)),
+        "single_bits": (None, 6, 7, 8, 9, 10, 11),
+    }
+    lines = (None, *steps(1 << 18, 1 << 24))
+    yield {"subgroup": (1,), "work_group": (1,), "items": steps(64, 65536), "stream_from": lines, **shared}
+    shared = {"items": steps(16, 4096), **shared}
+    if lanes := steps(2, min(256, device.work_group)):
+        yield {"subgroup": (1,), "work_group": lanes, **shared}
+    for width in (w for w in device.subgroups if w > 1 and device.shuffle):
+        yield {"subgroup": (width,), "work_group": (width,), **shared}
