@@ -1030,7 +1030,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
     }
 }
 
-// clear the counts of the first digit
+// clear the histogram of the first digit
 HS_KERNEL void __launch_bounds__(512) msd_begin_radix(hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
@@ -1160,7 +1160,7 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_radix(const hs_stored_key *s
     }
 }
 
-// turn the counts of the first digit into starts
+// turn the histogram of the first digit into starts
 HS_KERNEL void __launch_bounds__(512) msd_starts_radix(hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
@@ -1230,7 +1230,7 @@ HS_KERNEL void __launch_bounds__(512) msd_starts_radix(hs_u32 *words, int n, int
     }
 }
 
-// deal keys by the first digit
+// partition the keys by the first digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_first_radix(const hs_stored_key *source, hs_stored_key *partitioned, hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
@@ -1385,7 +1385,7 @@ HS_KERNEL void __launch_bounds__(512) msd_count_radix(const hs_stored_key *parti
     }
 }
 
-// turn the counts of buckets into starts
+// turn the histograms of the second digit into starts of buckets
 HS_KERNEL void __launch_bounds__(512) msd_places_radix(hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
@@ -1426,7 +1426,7 @@ HS_KERNEL void __launch_bounds__(512) msd_places_radix(hs_u32 *words, int n, int
     if (value == 0 && hs_local_id() == 0) words[HS_BUCKET_STARTS + (1 << bits)] = hs_to_u32(hs_n());
 }
 
-// deal keys by the second digit
+// partition the keys by the second digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_second_radix(const hs_stored_key *partitioned, hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
@@ -2137,7 +2137,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
     }
 }
 
-// clear the counts of the first digit
+// clear the histogram of the first digit
 HS_KERNEL void __launch_bounds__(512) msd_begin_wide_radix(hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
@@ -2200,7 +2200,7 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_wide_radix(const hs_stored_k
     }
 }
 
-// turn the counts of the first digit into starts
+// turn the histogram of the first digit into starts
 HS_KERNEL void __launch_bounds__(512) msd_starts_wide_radix(hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
@@ -2269,7 +2269,7 @@ HS_KERNEL void __launch_bounds__(512) msd_starts_wide_radix(hs_u32 *words, long 
     }
 }
 
-// deal keys by the first digit
+// partition the keys by the first digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_first_wide_radix(const hs_stored_key *source, hs_stored_key *partitioned, hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
@@ -2423,7 +2423,7 @@ HS_KERNEL void __launch_bounds__(512) msd_count_wide_radix(const hs_stored_key *
     }
 }
 
-// turn the counts of buckets into starts
+// turn the histograms of the second digit into starts of buckets
 HS_KERNEL void __launch_bounds__(512) msd_places_wide_radix(hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
@@ -2463,7 +2463,7 @@ HS_KERNEL void __launch_bounds__(512) msd_places_wide_radix(hs_u32 *words, long 
     if (value == 0 && hs_local_id() == 0) words[HS_BUCKET_STARTS_2 + (1 << bits)] = hs_to_u32(hs_n());
 }
 
-// deal keys by the second digit
+// partition the keys by the second digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_second_wide_radix(const hs_stored_key *partitioned, hs_stored_key *destination, hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();

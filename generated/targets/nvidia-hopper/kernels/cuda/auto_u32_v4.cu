@@ -1418,7 +1418,7 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
     }
 }
 
-// choose the digits that are passed, and make starts of counts
+// choose the digits that are passed, and scan the histograms
 HS_KERNEL void __launch_bounds__(512) finish_starts_radix_few(hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();

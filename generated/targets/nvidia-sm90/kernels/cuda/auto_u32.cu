@@ -1181,7 +1181,7 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_stored_key *destination, int n, i
     }
 }
 
-// clear the counts of the first digit
+// clear the histogram of the first digit
 HS_KERNEL void __launch_bounds__(512) msd_begin(hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
@@ -1241,7 +1241,7 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram(const hs_stored_key *source,
     }
 }
 
-// turn the counts of the first digit into starts
+// turn the histogram of the first digit into starts
 HS_KERNEL void __launch_bounds__(512) msd_starts(hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
@@ -1311,7 +1311,7 @@ HS_KERNEL void __launch_bounds__(512) msd_starts(hs_u32 *words, int n, int argum
     }
 }
 
-// deal keys by the first digit
+// partition the keys by the first digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_first(const hs_stored_key *source, hs_stored_key *partitioned, hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
@@ -1466,7 +1466,7 @@ HS_KERNEL void __launch_bounds__(512) msd_count(const hs_stored_key *partitioned
     }
 }
 
-// turn the counts of buckets into starts
+// turn the histograms of the second digit into starts of buckets
 HS_KERNEL void __launch_bounds__(512) msd_places(hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
@@ -1507,7 +1507,7 @@ HS_KERNEL void __launch_bounds__(512) msd_places(hs_u32 *words, int n, int argum
     if (value == 0 && hs_local_id() == 0) words[HS_BUCKET_STARTS + (1 << bits)] = hs_to_u32(hs_n());
 }
 
-// deal keys by the second digit
+// partition the keys by the second digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_second(const hs_stored_key *partitioned, hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
@@ -2217,7 +2217,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
     }
 }
 
-// clear the counts of the first digit
+// clear the histogram of the first digit
 HS_KERNEL void __launch_bounds__(512) msd_begin_wide(hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
@@ -2281,7 +2281,7 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_wide(const hs_stored_key *so
     }
 }
 
-// turn the counts of the first digit into starts
+// turn the histogram of the first digit into starts
 HS_KERNEL void __launch_bounds__(512) msd_starts_wide(hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
@@ -2351,7 +2351,7 @@ HS_KERNEL void __launch_bounds__(512) msd_starts_wide(hs_u32 *words, long long n
     }
 }
 
-// deal keys by the first digit
+// partition the keys by the first digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_first_wide(const hs_stored_key *source, hs_stored_key *partitioned, hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
@@ -2507,7 +2507,7 @@ HS_KERNEL void __launch_bounds__(512) msd_count_wide(const hs_stored_key *partit
     }
 }
 
-// turn the counts of buckets into starts
+// turn the histograms of the second digit into starts of buckets
 HS_KERNEL void __launch_bounds__(512) msd_places_wide(hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
@@ -2548,7 +2548,7 @@ HS_KERNEL void __launch_bounds__(512) msd_places_wide(hs_u32 *words, long long n
     if (value == 0 && hs_local_id() == 0) words[HS_BUCKET_STARTS_2 + (1 << bits)] = hs_to_u32(hs_n());
 }
 
-// deal keys by the second digit
+// partition the keys by the second digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_second_wide(const hs_stored_key *partitioned, hs_stored_key *destination, hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();

@@ -1221,7 +1221,7 @@ __kernel void clean(__global hs_stored_key *destination, int n, int argument)
     hs_end();
 }
 
-// clear the counts of the first digit
+// clear the histogram of the first digit
 __attribute__((reqd_work_group_size(512, 1, 1)))
 __kernel void msd_begin(__global uint *words, int n, int argument)
 {
@@ -1281,7 +1281,7 @@ __kernel void msd_histogram(__global const hs_stored_key *source, __global uint 
     hs_end();
 }
 
-// turn the counts of the first digit into starts
+// turn the histogram of the first digit into starts
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
@@ -1354,7 +1354,7 @@ __kernel void msd_starts(__global uint *words, int n, int argument)
     hs_end();
 }
 
-// deal keys by the first digit
+// partition the keys by the first digit
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
@@ -1512,7 +1512,7 @@ __kernel void msd_count(__global const hs_stored_key *partitioned, __global uint
     hs_end();
 }
 
-// turn the counts of buckets into starts
+// turn the histograms of the second digit into starts of buckets
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
@@ -1556,7 +1556,7 @@ __kernel void msd_places(__global uint *words, int n, int argument)
     hs_end();
 }
 
-// deal keys by the second digit
+// partition the keys by the second digit
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
@@ -2291,7 +2291,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
     }
 }
 
-// clear the counts of the first digit
+// clear the histogram of the first digit
 __attribute__((reqd_work_group_size(512, 1, 1)))
 __kernel void msd_begin_wide(__global uint *words, long n, int argument)
 {
@@ -2355,7 +2355,7 @@ __kernel void msd_histogram_wide(__global const hs_stored_key *source, __global 
     hs_end();
 }
 
-// turn the counts of the first digit into starts
+// turn the histogram of the first digit into starts
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
@@ -2428,7 +2428,7 @@ __kernel void msd_starts_wide(__global uint *words, long n, int argument)
     hs_end();
 }
 
-// deal keys by the first digit
+// partition the keys by the first digit
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
@@ -2587,7 +2587,7 @@ __kernel void msd_count_wide(__global const hs_stored_key *partitioned, __global
     hs_end();
 }
 
-// turn the counts of buckets into starts
+// turn the histograms of the second digit into starts of buckets
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
@@ -2631,7 +2631,7 @@ __kernel void msd_places_wide(__global uint *words, long n, int argument)
     hs_end();
 }
 
-// deal keys by the second digit
+// partition the keys by the second digit
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif

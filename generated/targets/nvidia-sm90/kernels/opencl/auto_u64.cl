@@ -1655,7 +1655,7 @@ __kernel void clean(__global hs_stored_key *destination, int n, int argument)
     hs_end();
 }
 
-// clear the counts of the first digit
+// clear the histogram of the first digit
 __attribute__((reqd_work_group_size(512, 1, 1)))
 __kernel void msd_begin(__global uint *words, int n, int argument)
 {
@@ -1715,7 +1715,7 @@ __kernel void msd_histogram(__global const hs_stored_key *source, __global uint 
     hs_end();
 }
 
-// turn the counts of the first digit into starts
+// turn the histogram of the first digit into starts
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
@@ -1788,7 +1788,7 @@ __kernel void msd_starts(__global uint *words, int n, int argument)
     hs_end();
 }
 
-// deal keys by the first digit
+// partition the keys by the first digit
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
@@ -1946,7 +1946,7 @@ __kernel void msd_count(__global const hs_stored_key *partitioned, __global uint
     hs_end();
 }
 
-// turn the counts of buckets into starts
+// turn the histograms of the second digit into starts of buckets
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
@@ -1990,7 +1990,7 @@ __kernel void msd_places(__global uint *words, int n, int argument)
     hs_end();
 }
 
-// deal keys by the second digit
+// partition the keys by the second digit
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
@@ -2807,7 +2807,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
     }
 }
 
-// clear the counts of the first digit
+// clear the histogram of the first digit
 __attribute__((reqd_work_group_size(512, 1, 1)))
 __kernel void msd_begin_wide(__global uint *words, long n, int argument)
 {
@@ -2871,7 +2871,7 @@ __kernel void msd_histogram_wide(__global const hs_stored_key *source, __global 
     hs_end();
 }
 
-// turn the counts of the first digit into starts
+// turn the histogram of the first digit into starts
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
@@ -2944,7 +2944,7 @@ __kernel void msd_starts_wide(__global uint *words, long n, int argument)
     hs_end();
 }
 
-// deal keys by the first digit
+// partition the keys by the first digit
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
@@ -3103,7 +3103,7 @@ __kernel void msd_count_wide(__global const hs_stored_key *partitioned, __global
     hs_end();
 }
 
-// turn the counts of buckets into starts
+// turn the histograms of the second digit into starts of buckets
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
@@ -3147,7 +3147,7 @@ __kernel void msd_places_wide(__global uint *words, long n, int argument)
     hs_end();
 }
 
-// deal keys by the second digit
+// partition the keys by the second digit
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif

@@ -1750,7 +1750,7 @@ void main()
 }
 #endif
 
-// clear the counts of the first digit
+// clear the histogram of the first digit
 #ifdef HS_KERNEL_msd_begin
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
@@ -1841,7 +1841,7 @@ void main()
 }
 #endif
 
-// turn the counts of the first digit into starts
+// turn the histogram of the first digit into starts
 #ifdef HS_KERNEL_msd_starts
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
@@ -1923,7 +1923,7 @@ void main()
 }
 #endif
 
-// deal keys by the first digit
+// partition the keys by the first digit
 #ifdef HS_KERNEL_msd_first
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
@@ -2119,7 +2119,7 @@ void main()
 }
 #endif
 
-// turn the counts of buckets into starts
+// turn the histograms of the second digit into starts of buckets
 #ifdef HS_KERNEL_msd_places
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
@@ -2172,7 +2172,7 @@ void main()
 }
 #endif
 
-// deal keys by the second digit
+// partition the keys by the second digit
 #ifdef HS_KERNEL_msd_second
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
