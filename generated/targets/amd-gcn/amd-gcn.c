@@ -1454,10 +1454,12 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "\n",
     "    // order: of the passes in which digits differ\n",
     "    if (hs_local_id() == 0) {\n",
-    "        int left = 0, number = 0, place = 0;\n",
+    "        int number = 0, place = 0;\n",
+    "        int left = 0;\n",
     "        for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);\n",
     "        // in place an even number of passes ends in the destination, else any number but none: constant digits help out\n",
-    "        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;\n",
+    "        int more = left & 1;\n",
+    "        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;\n",
     "        if (left + more > 4) more = 0; // the keys are copied at the end\n",
     "        left += more;\n",
     "        // with an odd number of passes the first may go to the destination, unless that is the source\n",
@@ -1470,6 +1472,8 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "                number++;\n",
     "                words[HS_PASS_ORDER + q] = hs_to_u32(number);\n",
     "                place = place == 0 ? first : 3 - place;\n",
+    "            } else {\n",
+    "                words[HS_PASS_ORDER + q] = 0u;\n",
     "            }\n",
     "        }\n",
     "        words[HS_BUFFERS + 4] = hs_to_u32(place == 0 ? 1 : place);\n",
@@ -1606,7 +1610,8 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "            hs_match_bit(same, d, 5);\n",
     "            hs_match_bit(same, d, 6);\n",
     "            hs_match_bit(same, d, 7);\n",
-    "            int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "            int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "            int rank = hs_to_int(counts[bins + d]) + before;\n",
     "            hs_subgroup_barrier();\n",
     "            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "            hs_subgroup_barrier();\n",
@@ -1905,7 +1910,8 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -1943,7 +1949,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u32_opencl_starts[] = {133, 216, 510, 943, 990, 1053, 1122, 1132, 1182, 1257, 1459, 1504, 1548};
+static const uint32_t hs_amd_gcn_auto_u32_opencl_starts[] = {133, 216, 510, 943, 990, 1053, 1122, 1132, 1182, 1261, 1464, 1509, 1553};
 const hs_sort hs_amd_gcn_auto_u32 = {
     "amd-gcn", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -1959,7 +1965,7 @@ const hs_sort hs_amd_gcn_auto_u32 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u32_scratch, 3u,
     {{HS_SCRATCH, 0u, 4u, 0u}, 4u, 65536u}, /* device status */
-    hs_amd_gcn_auto_u32_opencl, 1724u, /* OpenCL C */
+    hs_amd_gcn_auto_u32_opencl, 1730u, /* OpenCL C */
     hs_amd_gcn_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -3725,10 +3731,12 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "\n",
     "    // order: of the passes in which digits differ\n",
     "    if (hs_local_id() == 0) {\n",
-    "        int left = 0, number = 0, place = 0;\n",
+    "        int number = 0, place = 0;\n",
+    "        int left = 0;\n",
     "        for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);\n",
     "        // in place an even number of passes ends in the destination, else any number but none: constant digits help out\n",
-    "        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;\n",
+    "        int more = left & 1;\n",
+    "        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;\n",
     "        if (left + more > 4) more = 0; // the keys are copied at the end\n",
     "        left += more;\n",
     "        // with an odd number of passes the first may go to the destination, unless that is the source\n",
@@ -3741,6 +3749,8 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "                number++;\n",
     "                words[HS_PASS_ORDER + q] = hs_to_u32(number);\n",
     "                place = place == 0 ? first : 3 - place;\n",
+    "            } else {\n",
+    "                words[HS_PASS_ORDER + q] = 0u;\n",
     "            }\n",
     "        }\n",
     "        words[HS_BUFFERS + 4] = hs_to_u32(place == 0 ? 1 : place);\n",
@@ -3884,7 +3894,8 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "            hs_match_bit(same, d, 5);\n",
     "            hs_match_bit(same, d, 6);\n",
     "            hs_match_bit(same, d, 7);\n",
-    "            int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "            int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "            int rank = hs_to_int(counts[bins + d]) + before;\n",
     "            hs_subgroup_barrier();\n",
     "            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "            hs_subgroup_barrier();\n",
@@ -4192,7 +4203,8 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -4232,7 +4244,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u32_v4_opencl_starts[] = {147, 275, 561, 1053, 1100, 1163, 1258, 1396, 1405, 1417, 1427, 1477, 1552, 1763, 1808, 1852};
+static const uint32_t hs_amd_gcn_auto_u32_v4_opencl_starts[] = {147, 275, 561, 1053, 1100, 1163, 1258, 1396, 1405, 1417, 1427, 1477, 1556, 1768, 1813, 1857};
 const hs_sort hs_amd_gcn_auto_u32_v4 = {
     "amd-gcn", "auto", "u32", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -4248,7 +4260,7 @@ const hs_sort hs_amd_gcn_auto_u32_v4 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u32_v4_scratch, 4u,
     {{HS_SCRATCH, 1024u, 8u, 0u}, 4u, 65536u}, /* device status */
-    hs_amd_gcn_auto_u32_v4_opencl, 2037u, /* OpenCL C */
+    hs_amd_gcn_auto_u32_v4_opencl, 2043u, /* OpenCL C */
     hs_amd_gcn_auto_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -6151,10 +6163,12 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "\n",
     "    // order: of the passes in which digits differ\n",
     "    if (hs_local_id() == 0) {\n",
-    "        int left = 0, number = 0, place = 0;\n",
+    "        int number = 0, place = 0;\n",
+    "        int left = 0;\n",
     "        for (int q = 0; q < 8; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);\n",
     "        // in place an even number of passes ends in the destination, else any number but none: constant digits help out\n",
-    "        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;\n",
+    "        int more = left & 1;\n",
+    "        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;\n",
     "        if (left + more > 8) more = 0; // the keys are copied at the end\n",
     "        left += more;\n",
     "        // with an odd number of passes the first may go to the destination, unless that is the source\n",
@@ -6167,6 +6181,8 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "                number++;\n",
     "                words[HS_PASS_ORDER + q] = hs_to_u32(number);\n",
     "                place = place == 0 ? first : 3 - place;\n",
+    "            } else {\n",
+    "                words[HS_PASS_ORDER + q] = 0u;\n",
     "            }\n",
     "        }\n",
     "        words[HS_BUFFERS + 8] = hs_to_u32(place == 0 ? 1 : place);\n",
@@ -6303,7 +6319,8 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "            hs_match_bit(same, d, 5);\n",
     "            hs_match_bit(same, d, 6);\n",
     "            hs_match_bit(same, d, 7);\n",
-    "            int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "            int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "            int rank = hs_to_int(counts[bins + d]) + before;\n",
     "            hs_subgroup_barrier();\n",
     "            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "            hs_subgroup_barrier();\n",
@@ -6602,7 +6619,8 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -6640,7 +6658,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u64_opencl_starts[] = {133, 261, 547, 1039, 1086, 1149, 1244, 1290, 1428, 1438, 1496, 1571, 1773, 1818, 1862};
+static const uint32_t hs_amd_gcn_auto_u64_opencl_starts[] = {133, 261, 547, 1039, 1086, 1149, 1244, 1290, 1428, 1438, 1496, 1575, 1778, 1823, 1867};
 const hs_sort hs_amd_gcn_auto_u64 = {
     "amd-gcn", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -6656,7 +6674,7 @@ const hs_sort hs_amd_gcn_auto_u64 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u64_scratch, 3u,
     {{HS_SCRATCH, 0u, 8u, 0u}, 8u, 131072u}, /* device status */
-    hs_amd_gcn_auto_u64_opencl, 2038u, /* OpenCL C */
+    hs_amd_gcn_auto_u64_opencl, 2044u, /* OpenCL C */
     hs_amd_gcn_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -8184,10 +8202,12 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "\n",
     "    // order: of the passes in which digits differ\n",
     "    if (hs_local_id() == 0) {\n",
-    "        int left = 0, number = 0, place = 0;\n",
+    "        int number = 0, place = 0;\n",
+    "        int left = 0;\n",
     "        for (int q = 0; q < 8; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);\n",
     "        // in place an even number of passes ends in the destination, else any number but none: constant digits help out\n",
-    "        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;\n",
+    "        int more = left & 1;\n",
+    "        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;\n",
     "        if (left + more > 8) more = 0; // the keys are copied at the end\n",
     "        left += more;\n",
     "        // with an odd number of passes the first may go to the destination, unless that is the source\n",
@@ -8200,6 +8220,8 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "                number++;\n",
     "                words[HS_PASS_ORDER + q] = hs_to_u32(number);\n",
     "                place = place == 0 ? first : 3 - place;\n",
+    "            } else {\n",
+    "                words[HS_PASS_ORDER + q] = 0u;\n",
     "            }\n",
     "        }\n",
     "        words[HS_BUFFERS + 8] = hs_to_u32(place == 0 ? 1 : place);\n",
@@ -8332,7 +8354,8 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "            hs_match_bit(same, d, 5);\n",
     "            hs_match_bit(same, d, 6);\n",
     "            hs_match_bit(same, d, 7);\n",
-    "            int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "            int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "            int rank = hs_to_int(counts[bins + d]) + before;\n",
     "            hs_subgroup_barrier();\n",
     "            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "            hs_subgroup_barrier();\n",
@@ -8636,7 +8659,8 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -8676,7 +8700,7 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u64_v4_opencl_starts[] = {147, 235, 450, 829, 876, 939, 985, 1109, 1118, 1130, 1140, 1196, 1271, 1467, 1512, 1556};
+static const uint32_t hs_amd_gcn_auto_u64_v4_opencl_starts[] = {147, 235, 450, 829, 876, 939, 985, 1109, 1118, 1130, 1140, 1196, 1275, 1472, 1517, 1561};
 const hs_sort hs_amd_gcn_auto_u64_v4 = {
     "amd-gcn", "auto", "u64", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -8692,7 +8716,7 @@ const hs_sort hs_amd_gcn_auto_u64_v4 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u64_v4_scratch, 2u,
     {{HS_SCRATCH, 1024u, 12u, 0u}, 8u, 32768u}, /* device status */
-    hs_amd_gcn_auto_u64_v4_opencl, 1741u, /* OpenCL C */
+    hs_amd_gcn_auto_u64_v4_opencl, 1747u, /* OpenCL C */
     hs_amd_gcn_auto_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */

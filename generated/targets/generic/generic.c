@@ -2880,7 +2880,8 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "                    hs_barrier();\n",
     "                    int before = hs_to_int(totals[d]);\n",
     "                    for (int w = 0; w < hs_local_id() / 32; w++) before += hs_popcount(flags[d * 8 + w]);\n",
-    "                    r[i] = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & ((1u << (hs_local_id() & 31)) - 1u));\n",
+    "                    hs_u32 lanes_before = (1u << (hs_local_id() & 31)) - 1u;\n",
+    "                    r[i] = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & lanes_before);\n",
     "                }\n",
     "                hs_barrier();\n",
     "                {\n",
@@ -2966,7 +2967,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_generic_auto_u32_opencl_starts[] = {101, 453, 1054, 1952, 1993, 2048, 2131, 2173, 2228, 2311, 2492, 2537, 2581, 2764};
+static const uint32_t hs_generic_auto_u32_opencl_starts[] = {101, 453, 1054, 1952, 1993, 2048, 2131, 2173, 2228, 2311, 2492, 2537, 2581, 2765};
 const hs_sort hs_generic_auto_u32 = {
     "generic", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -2982,7 +2983,7 @@ const hs_sort hs_generic_auto_u32 = {
     1073741823u, /* the greatest count */
     hs_generic_auto_u32_scratch, 1u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_generic_auto_u32_opencl, 2783u, /* OpenCL C */
+    hs_generic_auto_u32_opencl, 2784u, /* OpenCL C */
     hs_generic_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -5826,7 +5827,8 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "                    hs_barrier();\n",
     "                    int before = hs_to_int(totals[d]);\n",
     "                    for (int w = 0; w < hs_local_id() / 32; w++) before += hs_popcount(flags[d * 8 + w]);\n",
-    "                    r[i] = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & ((1u << (hs_local_id() & 31)) - 1u));\n",
+    "                    hs_u32 lanes_before = (1u << (hs_local_id() & 31)) - 1u;\n",
+    "                    r[i] = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & lanes_before);\n",
     "                }\n",
     "                hs_barrier();\n",
     "                {\n",
@@ -5917,7 +5919,7 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_generic_auto_u32_v4_opencl_starts[] = {114, 466, 1067, 1965, 2006, 2061, 2144, 2186, 2241, 2422, 2431, 2443, 2488, 2532, 2720};
+static const uint32_t hs_generic_auto_u32_v4_opencl_starts[] = {114, 466, 1067, 1965, 2006, 2061, 2144, 2186, 2241, 2422, 2431, 2443, 2488, 2532, 2721};
 const hs_sort hs_generic_auto_u32_v4 = {
     "generic", "auto", "u32", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -5933,7 +5935,7 @@ const hs_sort hs_generic_auto_u32_v4 = {
     1073741823u, /* the greatest count */
     hs_generic_auto_u32_v4_scratch, 2u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_generic_auto_u32_v4_opencl, 2742u, /* OpenCL C */
+    hs_generic_auto_u32_v4_opencl, 2743u, /* OpenCL C */
     hs_generic_auto_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -8881,7 +8883,8 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "                    hs_barrier();\n",
     "                    int before = hs_to_int(totals[d]);\n",
     "                    for (int w = 0; w < hs_local_id() / 32; w++) before += hs_popcount(flags[d * 8 + w]);\n",
-    "                    r[i] = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & ((1u << (hs_local_id() & 31)) - 1u));\n",
+    "                    hs_u32 lanes_before = (1u << (hs_local_id() & 31)) - 1u;\n",
+    "                    r[i] = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & lanes_before);\n",
     "                }\n",
     "                hs_barrier();\n",
     "                {\n",
@@ -8967,7 +8970,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_generic_auto_u64_opencl_starts[] = {101, 453, 1054, 1952, 1993, 2048, 2131, 2173, 2228, 2311, 2492, 2537, 2581, 2764};
+static const uint32_t hs_generic_auto_u64_opencl_starts[] = {101, 453, 1054, 1952, 1993, 2048, 2131, 2173, 2228, 2311, 2492, 2537, 2581, 2765};
 const hs_sort hs_generic_auto_u64 = {
     "generic", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -8983,7 +8986,7 @@ const hs_sort hs_generic_auto_u64 = {
     1073741823u, /* the greatest count */
     hs_generic_auto_u64_scratch, 1u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_generic_auto_u64_opencl, 2783u, /* OpenCL C */
+    hs_generic_auto_u64_opencl, 2784u, /* OpenCL C */
     hs_generic_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -11083,7 +11086,8 @@ static const char *const hs_generic_auto_u64_v4_opencl[] = {
     "                    hs_barrier();\n",
     "                    int before = hs_to_int(totals[d]);\n",
     "                    for (int w = 0; w < hs_local_id() / 32; w++) before += hs_popcount(flags[d * 8 + w]);\n",
-    "                    r[i] = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & ((1u << (hs_local_id() & 31)) - 1u));\n",
+    "                    hs_u32 lanes_before = (1u << (hs_local_id() & 31)) - 1u;\n",
+    "                    r[i] = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & lanes_before);\n",
     "                }\n",
     "                hs_barrier();\n",
     "                {\n",
@@ -11174,7 +11178,7 @@ static const char *const hs_generic_auto_u64_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_generic_auto_u64_v4_opencl_starts[] = {115, 573, 1271, 1312, 1367, 1409, 1464, 1615, 1624, 1636, 1681, 1725, 1913};
+static const uint32_t hs_generic_auto_u64_v4_opencl_starts[] = {115, 573, 1271, 1312, 1367, 1409, 1464, 1615, 1624, 1636, 1681, 1725, 1914};
 const hs_sort hs_generic_auto_u64_v4 = {
     "generic", "auto", "u64", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -11190,7 +11194,7 @@ const hs_sort hs_generic_auto_u64_v4 = {
     1073741823u, /* the greatest count */
     hs_generic_auto_u64_v4_scratch, 2u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_generic_auto_u64_v4_opencl, 1935u, /* OpenCL C */
+    hs_generic_auto_u64_v4_opencl, 1936u, /* OpenCL C */
     hs_generic_auto_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */

@@ -3231,7 +3231,8 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;\n",
     "                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;\n",
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -3256,7 +3257,8 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;\n",
     "                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;\n",
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -3281,7 +3283,8 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;\n",
     "                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;\n",
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -3306,7 +3309,8 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;\n",
     "                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;\n",
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -3331,7 +3335,8 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;\n",
     "                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;\n",
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -3356,7 +3361,8 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;\n",
     "                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;\n",
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -3381,7 +3387,8 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;\n",
     "                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;\n",
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -3406,7 +3413,8 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;\n",
     "                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;\n",
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -3542,7 +3550,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_intel_gen8_auto_u32_opencl_starts[] = {123, 547, 1252, 2232, 2279, 2342, 2437, 2600, 2646, 2796, 2849, 2893, 3361};
+static const uint32_t hs_intel_gen8_auto_u32_opencl_starts[] = {123, 547, 1252, 2232, 2279, 2342, 2437, 2600, 2646, 2796, 2849, 2893, 3369};
 const hs_sort hs_intel_gen8_auto_u32 = {
     "intel-gen8", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -3558,7 +3566,7 @@ const hs_sort hs_intel_gen8_auto_u32 = {
     1073741823u, /* the greatest count */
     hs_intel_gen8_auto_u32_scratch, 1u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_intel_gen8_auto_u32_opencl, 3380u, /* OpenCL C */
+    hs_intel_gen8_auto_u32_opencl, 3388u, /* OpenCL C */
     hs_intel_gen8_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -5924,7 +5932,8 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;\n",
     "                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;\n",
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -5949,7 +5958,8 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;\n",
     "                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;\n",
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -5974,7 +5984,8 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;\n",
     "                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;\n",
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -5999,7 +6010,8 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;\n",
     "                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;\n",
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -6024,7 +6036,8 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;\n",
     "                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;\n",
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -6049,7 +6062,8 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;\n",
     "                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;\n",
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -6074,7 +6088,8 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;\n",
     "                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;\n",
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -6099,7 +6114,8 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;\n",
     "                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;\n",
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -6265,7 +6281,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_intel_gen8_auto_u32_v4_opencl_starts[] = {137, 621, 1341, 1388, 1451, 1546, 1592, 1651, 1738, 1866, 1875, 1887, 1940, 1984, 2482};
+static const uint32_t hs_intel_gen8_auto_u32_v4_opencl_starts[] = {137, 621, 1341, 1388, 1451, 1546, 1592, 1651, 1738, 1866, 1875, 1887, 1940, 1984, 2490};
 const hs_sort hs_intel_gen8_auto_u32_v4 = {
     "intel-gen8", "auto", "u32", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -6281,7 +6297,7 @@ const hs_sort hs_intel_gen8_auto_u32_v4 = {
     1073741823u, /* the greatest count */
     hs_intel_gen8_auto_u32_v4_scratch, 2u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_intel_gen8_auto_u32_v4_opencl, 2504u, /* OpenCL C */
+    hs_intel_gen8_auto_u32_v4_opencl, 2512u, /* OpenCL C */
     hs_intel_gen8_auto_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -10323,7 +10339,8 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;\n",
     "                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;\n",
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -10340,7 +10357,8 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;\n",
     "                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;\n",
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -10357,7 +10375,8 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;\n",
     "                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;\n",
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -10374,7 +10393,8 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;\n",
     "                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;\n",
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -10391,7 +10411,8 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;\n",
     "                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;\n",
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -10408,7 +10429,8 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;\n",
     "                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;\n",
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -10520,7 +10542,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_intel_gen8_auto_u64_opencl_starts[] = {123, 732, 1605, 2858, 2905, 2968, 3063, 3226, 3272, 3559, 3608, 3652, 3990};
+static const uint32_t hs_intel_gen8_auto_u64_opencl_starts[] = {123, 732, 1605, 2858, 2905, 2968, 3063, 3226, 3272, 3559, 3608, 3652, 3996};
 const hs_sort hs_intel_gen8_auto_u64 = {
     "intel-gen8", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -10536,7 +10558,7 @@ const hs_sort hs_intel_gen8_auto_u64 = {
     1073741823u, /* the greatest count */
     hs_intel_gen8_auto_u64_scratch, 1u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_intel_gen8_auto_u64_opencl, 4009u, /* OpenCL C */
+    hs_intel_gen8_auto_u64_opencl, 4015u, /* OpenCL C */
     hs_intel_gen8_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -13020,7 +13042,8 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;\n",
     "                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;\n",
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -13037,7 +13060,8 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;\n",
     "                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;\n",
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -13054,7 +13078,8 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;\n",
     "                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;\n",
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -13071,7 +13096,8 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;\n",
     "                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;\n",
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -13088,7 +13114,8 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;\n",
     "                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;\n",
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -13105,7 +13132,8 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;\n",
     "                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;\n",
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -13232,7 +13260,7 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_intel_gen8_auto_u64_v4_opencl_starts[] = {138, 695, 1504, 1551, 1614, 1709, 1755, 1814, 1960, 1969, 1981, 2030, 2074, 2427};
+static const uint32_t hs_intel_gen8_auto_u64_v4_opencl_starts[] = {138, 695, 1504, 1551, 1614, 1709, 1755, 1814, 1960, 1969, 1981, 2030, 2074, 2433};
 const hs_sort hs_intel_gen8_auto_u64_v4 = {
     "intel-gen8", "auto", "u64", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -13248,7 +13276,7 @@ const hs_sort hs_intel_gen8_auto_u64_v4 = {
     1073741823u, /* the greatest count */
     hs_intel_gen8_auto_u64_v4_scratch, 2u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_intel_gen8_auto_u64_v4_opencl, 2449u, /* OpenCL C */
+    hs_intel_gen8_auto_u64_v4_opencl, 2455u, /* OpenCL C */
     hs_intel_gen8_auto_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */

@@ -2373,7 +2373,8 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                    int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
     "                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                    hs_subgroup_barrier();\n",
@@ -2506,10 +2507,12 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "\n",
     "    // order: of the passes in which digits differ\n",
     "    if (hs_local_id() == 0) {\n",
-    "        int left = 0, number = 0, place = 0;\n",
+    "        int number = 0, place = 0;\n",
+    "        int left = 0;\n",
     "        for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);\n",
     "        // in place an even number of passes ends in the destination, else any number but none: constant digits help out\n",
-    "        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;\n",
+    "        int more = left & 1;\n",
+    "        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;\n",
     "        if (left + more > 4) more = 0; // the keys are copied at the end\n",
     "        left += more;\n",
     "        // with an odd number of passes the first may go to the destination, unless that is the source\n",
@@ -2522,6 +2525,8 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                number++;\n",
     "                words[HS_PASS_ORDER + q] = hs_to_u32(number);\n",
     "                place = place == 0 ? first : 3 - place;\n",
+    "            } else {\n",
+    "                words[HS_PASS_ORDER + q] = 0u;\n",
     "            }\n",
     "        }\n",
     "        words[HS_BUFFERS + 4] = hs_to_u32(place == 0 ? 1 : place);\n",
@@ -2654,7 +2659,8 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -3447,7 +3453,8 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                    int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
     "                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                    hs_subgroup_barrier();\n",
@@ -3681,7 +3688,8 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -3739,7 +3747,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u32_opencl_starts[] = {148, 334, 672, 719, 782, 877, 937, 993, 1039, 1098, 1222, 1236, 1282, 1355, 1462, 1513, 1557, 1673, 1848, 1969, 1978, 2029, 2106, 2292, 2306, 2356, 2429, 2536, 2588, 2632, 2749, 2925, 3043, 3089, 3134, 3296};
+static const uint32_t hs_nvidia_sm90_auto_u32_opencl_starts[] = {148, 334, 672, 719, 782, 877, 937, 993, 1039, 1098, 1222, 1236, 1282, 1355, 1462, 1513, 1557, 1673, 1848, 1970, 1979, 2030, 2111, 2298, 2312, 2362, 2435, 2542, 2594, 2638, 2755, 2931, 3050, 3096, 3141, 3304};
 const hs_sort hs_nvidia_sm90_auto_u32 = {
     "nvidia-sm90", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -3755,7 +3763,7 @@ const hs_sort hs_nvidia_sm90_auto_u32 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u32_scratch, 5u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u32_opencl, 3316u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u32_opencl, 3324u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -5608,10 +5616,12 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "\n",
     "    // order: of the passes in which digits differ\n",
     "    if (hs_local_id() == 0) {\n",
-    "        int left = 0, number = 0, place = 0;\n",
+    "        int number = 0, place = 0;\n",
+    "        int left = 0;\n",
     "        for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);\n",
     "        // in place an even number of passes ends in the destination, else any number but none: constant digits help out\n",
-    "        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;\n",
+    "        int more = left & 1;\n",
+    "        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;\n",
     "        if (left + more > 4) more = 0; // the keys are copied at the end\n",
     "        left += more;\n",
     "        // with an odd number of passes the first may go to the destination, unless that is the source\n",
@@ -5624,6 +5634,8 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "                number++;\n",
     "                words[HS_PASS_ORDER + q] = hs_to_u32(number);\n",
     "                place = place == 0 ? first : 3 - place;\n",
+    "            } else {\n",
+    "                words[HS_PASS_ORDER + q] = 0u;\n",
     "            }\n",
     "        }\n",
     "        words[HS_BUFFERS + 4] = hs_to_u32(place == 0 ? 1 : place);\n",
@@ -5762,7 +5774,8 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -6044,7 +6057,8 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -6106,7 +6120,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u32_v4_opencl_starts[] = {146, 274, 560, 1052, 1115, 1210, 1270, 1316, 1463, 1472, 1484, 1493, 1543, 1618, 1813, 1858, 1902, 2072};
+static const uint32_t hs_nvidia_sm90_auto_u32_v4_opencl_starts[] = {146, 274, 560, 1052, 1115, 1210, 1270, 1316, 1463, 1472, 1484, 1493, 1543, 1622, 1818, 1863, 1907, 2078};
 const hs_sort hs_nvidia_sm90_auto_u32_v4 = {
     "nvidia-sm90", "auto", "u32", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -6122,7 +6136,7 @@ const hs_sort hs_nvidia_sm90_auto_u32_v4 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u32_v4_scratch, 4u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u32_v4_opencl, 2094u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u32_v4_opencl, 2100u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -9152,7 +9166,8 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                    int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
     "                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                    hs_subgroup_barrier();\n",
@@ -9293,10 +9308,12 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "\n",
     "    // order: of the passes in which digits differ\n",
     "    if (hs_local_id() == 0) {\n",
-    "        int left = 0, number = 0, place = 0;\n",
+    "        int number = 0, place = 0;\n",
+    "        int left = 0;\n",
     "        for (int q = 0; q < 8; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);\n",
     "        // in place an even number of passes ends in the destination, else any number but none: constant digits help out\n",
-    "        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;\n",
+    "        int more = left & 1;\n",
+    "        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;\n",
     "        if (left + more > 8) more = 0; // the keys are copied at the end\n",
     "        left += more;\n",
     "        // with an odd number of passes the first may go to the destination, unless that is the source\n",
@@ -9309,6 +9326,8 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                number++;\n",
     "                words[HS_PASS_ORDER + q] = hs_to_u32(number);\n",
     "                place = place == 0 ? first : 3 - place;\n",
+    "            } else {\n",
+    "                words[HS_PASS_ORDER + q] = 0u;\n",
     "            }\n",
     "        }\n",
     "        words[HS_BUFFERS + 8] = hs_to_u32(place == 0 ? 1 : place);\n",
@@ -9441,7 +9460,8 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -10308,7 +10328,8 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                    int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
     "                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                    hs_subgroup_barrier();\n",
@@ -10542,7 +10563,8 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -10600,7 +10622,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u64_opencl_starts[] = {149, 277, 563, 1055, 1118, 1213, 1273, 1319, 1378, 1465, 1509, 1656, 1670, 1716, 1789, 1896, 1947, 1991, 2107, 2356, 2477, 2486, 2545, 2622, 2808, 2822, 2872, 2945, 3052, 3104, 3148, 3265, 3515, 3633, 3679, 3724, 3886};
+static const uint32_t hs_nvidia_sm90_auto_u64_opencl_starts[] = {149, 277, 563, 1055, 1118, 1213, 1273, 1319, 1378, 1465, 1509, 1656, 1670, 1716, 1789, 1896, 1947, 1991, 2107, 2356, 2478, 2487, 2546, 2627, 2814, 2828, 2878, 2951, 3058, 3110, 3154, 3271, 3521, 3640, 3686, 3731, 3894};
 const hs_sort hs_nvidia_sm90_auto_u64 = {
     "nvidia-sm90", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -10616,7 +10638,7 @@ const hs_sort hs_nvidia_sm90_auto_u64 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u64_scratch, 5u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u64_opencl, 3906u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u64_opencl, 3914u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -12333,10 +12355,12 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "\n",
     "    // order: of the passes in which digits differ\n",
     "    if (hs_local_id() == 0) {\n",
-    "        int left = 0, number = 0, place = 0;\n",
+    "        int number = 0, place = 0;\n",
+    "        int left = 0;\n",
     "        for (int q = 0; q < 8; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);\n",
     "        // in place an even number of passes ends in the destination, else any number but none: constant digits help out\n",
-    "        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;\n",
+    "        int more = left & 1;\n",
+    "        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;\n",
     "        if (left + more > 8) more = 0; // the keys are copied at the end\n",
     "        left += more;\n",
     "        // with an odd number of passes the first may go to the destination, unless that is the source\n",
@@ -12349,6 +12373,8 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "                number++;\n",
     "                words[HS_PASS_ORDER + q] = hs_to_u32(number);\n",
     "                place = place == 0 ? first : 3 - place;\n",
+    "            } else {\n",
+    "                words[HS_PASS_ORDER + q] = 0u;\n",
     "            }\n",
     "        }\n",
     "        words[HS_BUFFERS + 8] = hs_to_u32(place == 0 ? 1 : place);\n",
@@ -12487,7 +12513,8 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -12769,7 +12796,8 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
+    "                int rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
     "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
@@ -12831,7 +12859,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u64_v4_opencl_starts[] = {147, 235, 450, 829, 892, 987, 1033, 1092, 1194, 1203, 1215, 1224, 1282, 1357, 1552, 1597, 1641, 1811};
+static const uint32_t hs_nvidia_sm90_auto_u64_v4_opencl_starts[] = {147, 235, 450, 829, 892, 987, 1033, 1092, 1194, 1203, 1215, 1224, 1282, 1361, 1557, 1602, 1646, 1817};
 const hs_sort hs_nvidia_sm90_auto_u64_v4 = {
     "nvidia-sm90", "auto", "u64", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -12847,7 +12875,7 @@ const hs_sort hs_nvidia_sm90_auto_u64_v4 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u64_v4_scratch, 4u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u64_v4_opencl, 1833u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u64_v4_opencl, 1839u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */

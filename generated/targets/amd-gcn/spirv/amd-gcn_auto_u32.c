@@ -318,22 +318,22 @@ static const char *const hs_amd_gcn_auto_u32_histogram[] = {
 
 /* starts */
 static const char *const hs_amd_gcn_auto_u32_starts[] = {
-"qtn~u{%onv5upwz(oP##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&)2-+owvxty{$#N')3+Fu;%%('lN9_(P,U)(m#}##k#*&l}#'()]*(#$#)+##"
-"#)#%#3)#%#+*+#(sDOV+%6',&E)'-'8/e%.'O/5#.#1+/%7F-=#$0'DL%J1'`LN%.=9&2'@]JZ05)5155).#+&0)#4.#)s<.#+229#903#L199#3&A{#"
-"J4&B}#{#0-3-1--35':q$J'6(Bs$q$//0+(+1++(0'#^.<Fv9.#)w90;)#.#=r;05(<.=1#14q%,.<s'%1#{&#.#s&9.#y#3.#u)G5oD#%7)PsIuIq#y"
-"'y'.#J-8(Z'+#)9%{,-:%|,79-;*x,/yI5-s8=<(|(FHyID='y,;=#>'},H9;9%@'bJPNA'}%/RPB(u(FTR5C&z,X#>/@@9@D(fega5E&cgc:D9%F'u+"
-"ZZiG)fy${$w$5c@#ccA#ccH(o&/q%m%o%I(s&/w%yIu%H#+'+H#'+lG;;*#c@#;;D#g9@Egi@#+'A#DDDu#15s$@<-1B#y$q$q&Cy$#>y$y$y$9w$Dt#"
-"/K|%E==:y$9%F###<#s&nGy#C5#>55593:99);=]P}'|,u';<$O#'#<#7oJ==y'u'#>7++9%H#o#n#oJD#N9m)@=ZZH=+qJtAH<'$`:#9%D#7q&t'Eco"
-"D:&9*;=+P2oA%F###:X9X;<&u#5v:V<#T'<=TX#>TTT9%J(z(Fy,R}LCs##>-9999:=9%;9v={$Z|&5C1#>/1@9/K(q&/o.R}LD#Z#w+@#o#o#:193:#"
-"90;'m@BH|$BF###C=#>~#=/9;D#;#v+@#;;H=o$~:uFEs#~::=9%F###:`9`I#y)_w):(9$CB#>#BB9m$D#B##@#BBK=c{.':s%97;#&_]}0c;<2v0#'"
-"#<#s%)==s%o%#>o)999%H<an-6D#J{&w0Eis<D#/~-#@#VVH=9wKn7H<'2p,:#9%:498F###D#Jm.v0@#JJEp,|5Co%#>z/}#}#9m%H#XpGu/H#'u1s0"
-"D#Bp/>@#BBK#u%x(p3G#m1##{0Em1D:o%9%F###:t59t5H#/q0zA:(9$@#-t5A#{0{0B#s0{0p&CH#>m6HH9u7:s89/;#`#o'{%y&;#$##'#<#y&bn%="
-"y&y&#>=119%G:J+#p4@#F}7A#FFH#Lp-u/H#'%u0G;/*#s7@#//A#//H#-s-x,H#'$p3:#9%Du#m#Lm/@<33L(|)/o<};m<M(n*/q<o<}&N(v(Fs<q<5"
-"Ci#>LZc9XB#q#s/#O)t(/m=}<}&5:_9-M#7{+#:#9*;#'m<iDeH#L%oBP(x(F}={=D:=9=O#m15|%mIH#/#m%CT#>#TL97M#Lt)#N#aa#:99%;9p(.@N"
-"JO#n.F}%~7:191;8y)r;9u-9;#(mO#(#;#,~N#$#;#$##x%#<#y%/#=y%}%#>u#559%G:m%+#r7@=o$o$A#m%m%H#Vz&pNH#'%yHA=-w'G;3*#m>Ey(y"
-"(H#5$n1H#';o1G#5##9@#FFB#o%~$PQ's(FqDmDP#w$s+0R(q(FwDqDuDCu##>Vcc9cC)#>,))9)K<s+uB~/:m#9%;#w#oJs#SeH#Fm'vBA#i~#E5iB#"
-"Vy%OCH#>VHL9F:H9)K#NfyB:#9&;#Up)NNN:M9M;#Xw)z$I&;#((#u(#;#$,#U#:`9`H#P4#:(9$G:s#+#p@@#s#s#A<FTH#-IyAB#H##O#o'm'#w8A="
-"11G;7*#oEEu$T:p&9t&S$n-T$]",
+"qtn~u{%onv5upwz({Q##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&)2-+owvxty{$#N')3+Fu;%%('lN9_(P,U)(m#}##k#*&l}#'()]*(#$#)+##"
+"#)#%#3)#%#+*+#(uEOV+%6',&E)'-'8/e%.'O/5#.#1+/%7F-=#$0'DL%J1'`LN%.=9&2'@]JZ05)5155).#+&0)#4.#)s<.#+229#903#L199#3&A{#"
+"J4&B}#{#0-3-1--35':q$J'6(Bs$q$//0+(+1++(0'#^.<Fv9.#)w90;)#.#=r;05(<.=1#14q%,.<s'%1#{&#.#s&9.#s$3.#m)G5qE#%7)PuJwJq#y"
+"'y'.#Z-8&MFyQ9(Z'+#):%{,-;%|,7:-<*x,/{J5-s8==(|(FH{JD>'y,;=#@'},H9;:%A'bJPNB'}%/RPC(u(FTR5D&z,X#@/@@:@E(fega5F&cgc;D"
+":%G'u+ZZiH)fy${$w$5cA#ccB#ccI(o&/q%m%o%J(s&/w%{Ju%I#+'+I#'+lH;;*#cA#;;E#g9@FgiA#+'B#DDEu#15s$A<-1C#y$q$q&Dy$#@y$y$y$"
+":w$Et#/K|%F==;y$:%G###=#s&pHy#D5#@555:3;9:)<=eP}'|,u'<<$O#'#=#7yK=>y'u'#@7++:%I#o#n#yKE#N9m)A=ZZI=+{K~BI<'$`;#:%E#7q"
+"&t'FcyE;&:*<=+P2yB%G###;X:X<<&u#5n<V=#T'<>TX#@TTT:%K(z(Fy,RuNDs##@-99:9;=:%<9n@{$Z|&5D1#@/1@:/L(q&/o.RuNE#Z#w+A#o#o#"
+";1:3;#:0<'wABH|$BG###D=#@~#=/:;E#;#v+A#;;I=o$v<mHFs#v<;=:%G###;`:`J#y)gw);(:$DB#@#BB:m$E#B##A#BBL=c{.';s%:7<#&_]}0c<"
+"<2v0#'#=#s%)=>s%o%#@o)99:%I<an-6E#J{&w0Fi}=E#/~-#A#VVI=9oMx8I<'2p,;#:%;4:8G###E#Jm.v0A#JJFp,t7Do%#@z/}#}#:m%I#XzHu/I"
+"#'u1u1E#Bp/>A#BBL#u%x(z4H#m1##{0Fm1D;o%:%G###;t5:t5I#/s1|B;(:$A#-t5B#{0{0C#s0{0p&DH#@m6HH:u7;s8:/<#h#o'{%y&<#$##'#=#"
+"y&jn%>y&y&#@=11:%H:J+#p4A#F}7B#FFI#Lr.u/I#'%w1H;/*#s7A#//B#//I#-u.z-I#'$p3;#:%M(n*/};mK}&Dc#@w5TT:REu#y#Lm/A<@@N(|)/"
+"{<w<y<M#5p,#O(v(Fm=}<5;X:%<9z+yP3=TD5#@v255:3C#}#u0#P)t(/y=w=}&5;5:%<8s,z3T/5I#P%wCQ(x(Fo>m>D;5:5P#}1-|%uJI#/#o%E#P#"
+"#A#PPN#NP#M#NN#O#NN#DL#@LLL:7M#-*#O#--#;9:%<9t)cHLLP#t/F}%t9;1:1<8}*r>9{.9<#(wP#(#<#,vP#$#<#$##n&#=#}%5#>}%o&#@B55:%"
+"H:q%+#r7A=LLB#q%q%I#Vx'zOI#'%oJB=-{(H;3*#q>F}(}(I#5$v2I#';w2H#5##9A#FFC#y$|%PR's(FuDqDQ#w$w,0S(q(F{DuDyDDu##@Vcw%:cD"
+")#@,)U:)L<w+}C~/;m#:%<#y#wKs#deI#Fq(~CB#ip%F5iC#V}&ODH#@VHL:F;H:)L#N|#oD;#:&<#Ut*NNN;M:1F#pC;#:[<#Xy#%m$-<#({)#(#<#$"
+"U#,#;`:`I#a4#;(:$H:q$+#t@A#q$q$B<VeI#-O{BC#X##P#m(}'#m:B=11H;7*#qFFs%{F;t&:x&T$n-U$]",
 0};
 
 /* onesweep */
@@ -527,24 +527,25 @@ static const char *const hs_amd_gcn_auto_u32_histogram_address[] = {
 
 /* starts, buffers by device address */
 static const char *const hs_amd_gcn_auto_u32_starts_address[] = {
-"qtn~u{%onv5upwz(uN##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
-"rO#&&1q{@%')2-+owvxty{$#N()3+Fu;%%)'lN9_*(m#}##k#*#%#3*#%#++&l}#')T,U*'&#:+'#)uB-N,%6'-&E)'.'8/e%/'D11/0'O/5#0#1+1%7"
+"qtn~u{%onv5upwz(}O##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
+"rO#&&1q{@%')2-+owvxty{$#N()3+Fu;%%)'lN9_*(m#}##k#*#%#3*#%#++&l}#')T,U*'&#:+'#)sC-N,%6'-&E)'.'8/e%/'D11/0'O/5#0#1+1%7"
 "F.=#$/=.=2'`LN%0=9&3'@]JZ/5)5255)0#+&/)#40#)s<0#+239#9/3#L299#4&K{#s{@5(B}#{#//6&Am$J7&Bo$m$/)}z@1/+rz@&211-/'#$0<@v"
-"90#'w9/7sz@S0#=r;/5rz@<0=1#/3&=20m%,0<s'%2#{&#0#m&90#s#3/o8#&0#{(G0#3-8':sGJ)9)PsGuGq#q'q':(Z'+#);%{,-2fp1)2#Z#2y&y#"
-"#2x&/#2#T#2y&3#2#9#2#c#2x&1#2#Z#2#k#2#%#2#%#2#%#2#J#2#1#2#J#2#=#2{@D#2z@c#<&c35=%|,7;->*x,/wG5-u7=@(|(FHwGDA'y,;=#B'"
-"},H9;;%C'bJPND'}%/RPE(u(FTR5F&z,X#B/@@;@G(fega5<VP=D;%H'u+ZZi<'2GFFH#CT__I(s&/o%wGm%J(o&/q%{$o%J#'+dK)fw%y%y$5u%L)bJ"
-"{%y%'+GE;0@<Zq#CS@;D#{#{#Gm#11}#C<-1E#q${#{%Fq$#Bq$q$q$;o$Gl/Gt%<===q$;%H###<'z#@#}%~Dq#F5#B555;3</O=9;)>=aPu't,m'><"
-"$O#'#@#7qH=Aq'm'#B7++;%J#o#fqHG#N9w(C=ZZJ=+sH~><.m)J<'$`</'=#;%G#7{%~&<Ry>=&;*>=+P2y>%H###<%tC=X;X><&m#5n9V@#T'<ATX#"
-"BTTT;%M(z(Fq,RmKFs##B-99;9==;%>9n<{$Z|&5F1#B/1@;/N(q&/y-RmKG#Z#o+C#o#o#<Ju&=1;3<#t*=#;0>'w=BHt$B<8mIH###F=#B~#=/;;G#"
-";#n+C#;;J=o$v9mE<an;==;%H###=`;`I#y)cw)<p#+=(;$FB#B#BB;m$G#B##C#BBN=cs.'<w$;<1n0=s%;7>#&_]u0c><2n0#'#@#s%)=As%o%#Bo)"
-"99;%J<ax,6G#J{&o0<BqKG#/v-#C#VVJ=9yIx5<Or6J<'2p,<1'=#;%=4;8H###<Zv1G#Fw-n0C#FFO(cy%w5'+F}$#Br/y#y#;{$J#Tz2o@G#=z.>C#"
-"==N#m%x(p2K#w0##s0Ow0@##=}$;%H###=z4;z4J#/m/n@<r3}4=(;$C#-v4D#s0s0E#}/s0z%FD#Bo5DD;w6<q7t6<%#<%#<%#=u7;/>#d#y&o%q&>#"
-"$##'#@#q&fx$Aq&q&#B=11;%GFPH#CTFm7J#L~.q@K#R{3#XL#o3o3##D#NNJ#-q/x+<(q9J#'$v2<)'=#;%GJ;#w.Cn#;;P(|)/m;{:}:Q(n*/o;m;u"
-"&R(v(Fq;o;5Fe#BHV_;TE#m#o.#S)t(/};{;u&5<X==Z;-Q#7{*#<#)=#;*>#'}:eDa<0y)J#L%u@T(x(F{<y<DF=#B@=5;;<#|F==;%S#u05t%}FJ#/"
-"#u%<Os<F9#B>99;7Q#Lt(#R#aa#=9;%>9p'.@NJS#v-Fu%r6<s$=<=z==1;1>8y(p:9y,9>#(sM#(#>#,rM#$#>#$##v%#@#u%/#Au%y%#Bu#55;%GIo"
-"$#v.Co#o$o$J#V~E~$D=s%w,K#y%u%#u%Oq(q(##J#5{4#K#1##5L#u&u&##E#y$t$P<DuAU's(FyBuBT#o$s*0V(q(FmCyB}BFm##BNZZ;ZF)#B,));"
-")N<y*{@v/<n%;=e;%>#{#mHkO]J#F{0|@<M'D#at#O1a##E#Ro%OFD#BRDH;B<}*p#=D;)N#J`mA<#o%=#;&>#Up(JJJ<z*u#=I;I>#Xw(n$E&>#((#o"
-"(#>#$,#U#=W;WJ#L4#<w%n#=(;$G#w$##C#w$w$E#D##S#q&o&#}6D#PZK#m$w$#u#Om$P##=~%;p&W$n-X$]",
+"90#'w9/7sz@S0#=r;/5rz@<0=1#/3&=20m%,0<s'%2#{&#0#m&90#m$3/s8#&0#s(G0#@-8':qHJ)9)PqHsHq#q'q':&MF{O;(Z'+#)<%{,-2fp1)2#Z"
+"#2y&y##2x&/#2#T#2y&3#2#9#2#c#2x&1#2#Z#2#k#2#%#2#%#2#%#2#J#2#]#2#=#2mAD#2~@c#=&c35>%|,7<-@*x,/uH5-u7=A(|(FHuHDB'y,;=#"
+"C'},H9;<%D'bJPNE'}%/RPF(u(FTR5G&z,X#C/@@<@H(fega5=VP>D<%I'u+ZZi='2HFFH#DT__J(s&/o%uHm%K(o&/q%{$o%K#'+dL)fw%y%y$5u%M)"
+"bJ{%y%'+HE;0@=Zq#DS@;E#{#{#Hm#11}#D<-1F#q${#{%Gq$#Cq$q$q$<o$Hl/Gt%===>q$<%I###='z#A#}%|Eq#G5#C555<3=/O>9<)@=iPu't,m'"
+"@<$O#'#A#7wI=Bq'm'#C7++<%K#o#fwIH#N9w(D=ZZK=+yIrA=.m)K<'$`=/'>#<%H#7{%~&=RmA>&<*@=+P2mA%I###=%zD>X<X@<&m#5t:VA#T'<BT"
+"X#CTTT<%N(z(Fq,RsLGs##C-99<9>=<%@9t={$Z|&5G1#C/1@</O(q&/y-RsLH#Z#o+D#o#o#=Ju&>1<3=#t*>#<0@'}>BHt$B=8sJI###G=#C~#=/<;"
+"H#;#n+D#;;K=o$|:sF=at<>=<%I###>`<`J#y)kw)=p#+>(<$GB#C#BB<m$H#B##D#BBO=cs.'=w$;=1n0>s%<7@#&_]u0c@<2n0#'#A#s%)=Bs%o%#C"
+"o)99<%K<ax,6H#J{&o0=BwLH#/v-#D#VVK=9mK~6=Ox7K<'2p,=1'>#<%>4<8I###=Zv1H#Fw-n0D#FFP(cy%w5'+G}$#Cr/y#y#<{$K#Tn4mAH#=z.>"
+"D#==O#m%x(v3L#w0##s0Pw0@##>}$<%I###>z4<z4K#/}/~@=r3}4>(<$D#-v4E#s0s0F#}/s0z%GD#Co5DD<w6=q7t6=%#=%#=%#>u7</@#l#y&o%q&"
+"@#$##'#A#q&n#x$Bq&q&#C=11<%HFPH#DTFm7K#L|/oAL#R{3#XM#o3o3##E#NNK#-o0v,=$q9K#'$v2=%'>#<%Q(n*/{:yHu&=J)G_#Cw4PP<NHJH#w"
+".Dn#HHR(|)/y;u;w;Q#5~*#S(v(F};{;5>T<%@9v*{N3=PG5#Cz155<3F#y#m/#T)t(/w<u<u&5=#D>5<%@8o+~2P/5K#P%yAU(x(Fm=}<DG5#C555<3"
+"=#v;>5<%T#o1-t%oHK#/#w%=Kw<H#P##D#PPR#NP#Q#NN#S#NN#G9#C999<7Q#-*#S#--#>9<%@9p(cHLLT#x.Fu%v7=s$===~=>1<1@8y)p=9{-9@#("
+"yN#(#@#,xN#$#@#$##~%#A#y%5#By%}%#CB55<%HIL#v.Do#LLK#V|Fn%E=w%{-L#}%y%#y%Pu(u(##K#5{4#L#1##5M#y&y&##F#q$n%P=DyAV's(F}"
+"ByBU#o$s+0W(q(FqC}BoCGm##CNZ}$<ZG)#C,)Q<)O<}*mBv/=r%;>e<%@#}#qIk[]K#Fm2nB=O'E#at$P1a##F#Ro&OGD#CRDH<B=q+p#>D<)O#Jr#q"
+"B=#o%>#<&@#Up)JJJ=n+w$>I<1P#tA##>#<W@#Xq#%u#-@#(q)#(#@#$U#,#>W<WK#X4#=}%v#>(<$H#q%##D#q%q%F#P##T#}&{&#o8E#]gL#y$q%#o"
+"$Py$wD##>p&<t&X$n-Y$]",
 0};
 
 /* onesweep, buffers by device address */
@@ -736,7 +737,7 @@ const hs_spirv hs_amd_gcn_auto_u32_spirv[] = {
     {0, 11668, hs_amd_gcn_auto_u32_clean},
     {0, 1592, hs_amd_gcn_auto_u32_begin},
     {0, 5344, hs_amd_gcn_auto_u32_histogram},
-    {0, 5404, hs_amd_gcn_auto_u32_starts},
+    {0, 5604, hs_amd_gcn_auto_u32_starts},
     {0, 20324, hs_amd_gcn_auto_u32_onesweep},
     {0, 5420, hs_amd_gcn_auto_u32_count},
     {0, 3636, hs_amd_gcn_auto_u32_rows},
@@ -751,7 +752,7 @@ const hs_spirv hs_amd_gcn_auto_u32_spirv_address[] = {
     {0, 0, 0},
     {0, 1624, hs_amd_gcn_auto_u32_begin_address},
     {0, 5876, hs_amd_gcn_auto_u32_histogram_address},
-    {0, 6108, hs_amd_gcn_auto_u32_starts_address},
+    {0, 6288, hs_amd_gcn_auto_u32_starts_address},
     {0, 23784, hs_amd_gcn_auto_u32_onesweep_address},
     {0, 5992, hs_amd_gcn_auto_u32_count_address},
     {0, 4248, hs_amd_gcn_auto_u32_rows_address},

@@ -934,22 +934,22 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_histogram_radix_pairs[] = 
 
 /* starts_radix_pairs */
 static const char *const hs_nvidia_vulkan_auto_u32_v4_starts_radix_pairs[] = {
-"qtn~u{%onv5upwz(mP##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&)2-+owvxty{$#N')3+Fu;%%('lN9_(P,U)(m#}##k#*&l}#'()]*(#$#)+##"
-"#)#%#3)#%#+*+#(sDOV+%6',&E)'-'8/e%.'O/5#.#1+/%7F-=#$0'DL%J1'`LN%.=9&2'@]JZ05)5155).#+&0)#4.#)s<.#+229#903#L199#3&A{#"
-"J4&B}#{#0-3-1--35':q$J'6(Bs$q$//0+(+1++(0'#^.<F~9.#)m:0;)#.#=r;05(<.=1#14q%,.<s'%1#{&#.#s&1.#y#;.#u)G5oD#%7)PsIuIq#y"
-"'y'8(Z'+#)9%{,-:%|,79-;*x,/wI5-s8=<(|(FHwID='y,;=#>'},H9;9%@'bJPNA'}%/RPB(u(FTR5C&z,X#>/@@9@D(fega5E&cgc:D9%F'u+ZZiG"
-")fy${$w$5c@#ccA#ccH(o&/q%m%o%I(s&/w%wIu%H#+'+H#'+lG;;*#c@#;;D#g9@Egi@#+'A#DDDu#15s$@<-1B#y$q$q&Cy$#>y$y$y$9w$Dt#/K|%"
-"E==:y$9%F###<#s&~Fy#C5#>55593:99);=]P}'|,u';<$O#'#<#7mJ==y'u'#>7++9%H#o#n#mJD#N9m)@=ZZH=+oJrAH<'$`:#9%D#7q&t'EcmD:&9"
-"*;=+P2mA%F###:X9X;<&u#5t:V<#T'<=TX#>TTT9%J(z(Fy,R{LCs##>-9999:=9%;9t={$Z|&5C1#>/1@9/K(q&/o.R{LD#Z#w+@#o#o#:193:#90;'"
-"}>BH|$BF###C=#>~#=/9;D#;#v+@#;;H=o$|:sFEs#|::=9%F###:`9`I#y)_w):(9$CB#>#BB9m$D#B##@#BBK=c{.':s%97;#&_]}0c;<2v0#'#<#s"
-"%)==s%o%#>o)999%H<an-6D#J{&w0Eiq<D#/~-#@#VVH=9uK~6H<'2p,:#9%:498F###D#Jm.v0@#JJEp,z5Co%#>z/}#}#9m%H#XnGu/H#'u1q0D#Bp"
-"/>@#BBK#u%x(n3G#m1##{0Em1D:o%9%F###:t59t5H#/o0xA:(9$@#-t5A#{0{0B#s0{0p&CH#>m6HH9u7:s89/;#`#o'{%y&;#$##'#<#y&bn%=y&y&"
-"#>=119%G:J+#p4@#F}7A#FFH#Ln-u/H#'%s0G;/*#s7@#//A#//H#-q-v,H#'$p3:#9%Du#m#Lm/@<33L(|)/o<};m<M(n*/q<o<}&N(v(Fs<q<5Ci#>"
-"LZc9XB#q#q/#O)t(/m=}<}&5:_9-M#7y+#:#9*;#'m<iDeH#L%mBP(x(F}={=D:=9=O#}05|%}HH#/#m%CT#>#TL97M#Lr)#N#aa#:99%;9n(.@NJO#~"
-"-F}%|7:191;8w)r;9s-9;#(}N#(#;#,|N#$#;#$##v%#<#y%/#=y%}%#>u#559%G:m%+#r7@=o$o$A#m%m%H#Zx&v$A=-u'G;3*#m>Ey(y(H#5#~0H#'"
-";m1G#5##9@#FFB#o%|$PQ's(FqDmDP#w$q+0R(q(FwDqDuDCu##>Vcc9cC)#>,))9)K<s+sB~/:m#9%;#w#mJs#SeH#F}&tBA#i|#E5iB#Vw%OCH#>VH"
-"L9F:H9)K#NdwB:#9&;#Un)NNN:M9M;#Xu)z$I&;#((#s(#;#$,#U#:`9`H#P4#:(9$G:s#+#p@@#s#s#A<FTH#-Gn%B#H##O#o'm'#u8A=11G;7*#oEE"
-"u$T:p&9t&S$n-T$]",
+"qtn~u{%onv5upwz(yQ##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&)2-+owvxty{$#N')3+Fu;%%('lN9_(P,U)(m#}##k#*&l}#'()]*(#$#)+##"
+"#)#%#3)#%#+*+#(uEOV+%6',&E)'-'8/e%.'O/5#.#1+/%7F-=#$0'DL%J1'`LN%.=9&2'@]JZ05)5155).#+&0)#4.#)s<.#+229#903#L199#3&A{#"
+"J4&B}#{#0-3-1--35':q$J'6(Bs$q$//0+(+1++(0'#^.<F~9.#)m:0;)#.#=r;05(<.=1#14q%,.<s'%1#{&#.#s&1.#s$;.#m)G5qE#%7)PuJwJq#y"
+"'y'8&MFwQ9(Z'+#):%{,-;%|,7:-<*x,/yJ5-s8==(|(FHyJD>'y,;=#@'},H9;:%A'bJPNB'}%/RPC(u(FTR5D&z,X#@/@@:@E(fega5F&cgc;D:%G'"
+"u+ZZiH)fy${$w$5cA#ccB#ccI(o&/q%m%o%J(s&/w%yJu%I#+'+I#'+lH;;*#cA#;;E#g9@FgiA#+'B#DDEu#15s$A<-1C#y$q$q&Dy$#@y$y$y$:w$E"
+"t#/K|%F==;y$:%G###=#s&nHy#D5#@555:3;9:)<=eP}'|,u'<<$O#'#=#7wK=>y'u'#@7++:%I#o#n#wKE#N9m)A=ZZI=+yK|BI<'$`;#:%E#7q&t'F"
+"cwE;&:*<=+P2wB%G###;X:X<<&u#5~;V=#T'<>TX#@TTT:%K(z(Fy,RsNDs##@-99:9;=:%<9~>{$Z|&5D1#@/1@:/L(q&/o.RsNE#Z#w+A#o#o#;1:3"
+";#:0<'uABH|$BG###D=#@~#=/:;E#;#v+A#;;I=o$t<}GFs#t<;=:%G###;`:`J#y)gw);(:$DB#@#BB:m$E#B##A#BBL=c{.';s%:7<#&_]}0c<<2v0"
+"#'#=#s%)=>s%o%#@o)99:%I<an-6E#J{&w0Fi{=E#/~-#A#VVI=9mMv8I<'2p,;#:%;4:8G###E#Jm.v0A#JJFp,r7Do%#@z/}#}#:m%I#XxHu/I#'u1"
+"s1E#Bp/>A#BBL#u%x(x4H#m1##{0Fm1D;o%:%G###;t5:t5I#/q1zB;(:$A#-t5B#{0{0C#s0{0p&DH#@m6HH:u7;s8:/<#h#o'{%y&<#$##'#=#y&jn"
+"%>y&y&#@=11:%H:J+#p4A#F}7B#FFI#Lp.u/I#'%u1H;/*#s7A#//B#//I#-s.x-I#'$p3;#:%M(n*/};}J}&Dc#@u5TT:REu#y#Lm/A<@@N(|)/{<w<"
+"y<M#5n,#O(v(Fm=}<5;X:%<9x+wP3=TD5#@t255:3C#}#s0#P)t(/y=w=}&5;5:%<8q,x3T/5I#P%uCQ(x(Fo>m>D;5:5P#{1-|%sJI#/#o%E#P##A#P"
+"PN#NP#M#NN#O#NN#DL#@LLL:7M#-*#O#--#;9:%<9r)cHLLP#r/F}%r9;1:1<8{*r>9y.9<#(uP#(#<#,tP#$#<#$##~%#=#}%5#>}%o&#@B55:%H:q%"
+"+#r7A=LLB#q%q%I#Zv'x$B=-y(H;3*#q>F}(}(I#5#t2I#';u2H#5##9A#FFC#y$z%PR's(FuDqDQ#w$u,0S(q(F{DuDyDDu##@Vcw%:cD)#@,)U:)L<"
+"w+{C~/;m#:%<#y#uKs#deI#Fo(|CB#in%F5iC#V{&ODH#@VHL:F;H:)L#Nz#mD;#:&<#Ur*NNN;M:1F#pC;#:[<#Xy#%}#-<#(y)#(#<#$U#,#;`:`I#"
+"a4#;(:$H:q$+#t@A#q$q$B<VeI#-Mn%C#X##P#m(}'#}9B=11H;7*#qFFs%{F;t&:x&T$n-U$]",
 0};
 
 /* onesweep_radix_pairs */
@@ -1166,18 +1166,18 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs[] 
 
 /* finish_again_radix_pairs */
 static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_again_radix_pairs[] = {
-"qtn~u{%onv5upwz(qC##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#7Ha')3+Fu;%%('l79X(3#&(;#-(7,U)(m#w##k#*&lw#'()"
-"]*(#$#)+###)#%#3)#%#+*+#(m8OV+%6',&E)'-%7/.'81e#/':31)0'D5%31'`57%2'O19#0)#$2#+%1#3#.D#%2D7$1);#3&Au#14&Bw#u#0a9i1a="
-"9/m##$5(Bm$}#RR0+(+1++(0'#p#2#Zw})0/)#2#;n})2#3&2#=12#;{|)2#;p})2#/*0m*(D2#w#L2#u)G2CFo;6)P3{<y<BB7(Z'+#)8%{,-9&z,}<"
-"#:&~,9m=8u<;(f;=79<'b1@=;#)#+<#));#)3*<#))=(s&1NFL>(o&1P@N@'}%RTPA(x(/XTVB's(/ZX9x9#C'},Z]_8|9<#99@#35A#13#D%|,_8%E*"
-"x,/iXm=g]91#C1118/Dy98%F)fs$u$q$V9<#JJ@#JJ>Dco#cF//*#y#<#//G(v(/s%q%9>#;#;F#9##;<#99@#FFH(u(/}&w&VI)t(Ro'}&Vm'Dv48s#"
-"EFy9$~8q(w$J(|(/m(u=o&K'y,w'y'#Cq$w#w#8%>#N#N>#'km49s%#CSDX8D>#7jx2>#'q$y2F#k##k<#kkDH89D#86ECew'q%x*VF#+##:L&cy*mB>"
-"#7p$r1>#'w%s1F#3##TL3z@DA8A>#+q1x0D(8$B#o)c9Z#C{%ZF8y#Dw48%Dn/8+ED[v']u-PE#(##'#J#u$%#Ku$q$#C;//8%>#Hz7`>#'q(o4F#T##"
-"T<#m#m#@#}&}&>#-m/n.>#'(SD#8%G#}(;@9_#CDRX8PM(n*R{/}={+DV8+;y.m._{%<DFFN(|)Ru0q0s0M#1t,#G#=m)#9=#C==@85H#s)s6#I#q)s)"
-"m)p$D=8-M#7u,#D#8*E#+w.w#Vw#D<8<E#%><s+*>#a)s1A#y.y.s#DZ8ZI#{/7~(s;>#/#m#;#Z##<#ZZN#XZ#M#Dv)#G#XX#9V#CXVN87M#-*#G#--"
-"#D98%EE|(i]|(TI#z,Fm)n6D181EFu*t+9{,9E#(m:#*#E#,v:#$#E#$z##~$#J#{&7#K{&m'#CB558%>#Zp8b@Cy&u/F#m'##{&Ly)}4>#3#p5>#'o1"
-"q5F#3##7<Cm#m#H#o%x%>B#u*m1A#u$o,r#O(q(/}7w7{79s##CTaa8a9)#C,))8)P(q&Ry8s@{+Dk8%E#Zw<q#Sc>#F}'|1@#g|$L3gH#Vw&@9H#CVH"
-"L8FDH8)P#Nv#m2D#8&E#4~)NNNDM8ME#9s*x$I&E#*(#{'#E#$,#4#D^8^>#P4#D(8$H#H##I#m'}&#{6@#TcLz/TDs'8o'Q$n-R$]",
+"qtn~u{%onv5upwz(sC##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#7Ha')3+Fu;%%('l79X(3#&(;#-(7,U)(m#w##k#*&lw#'()"
+"]*(#$#)+###)#%#3)#%#+*+#(o8OV+%6',&E)'-%7/.'81e#/':31)0'D5%31'`57%2'O19#0)#$2#+%1#3#.D#%2D7$1);#3&Au#14&Bw#u#0a9i1a="
+"9/m##$5(Bm$}#RR0+(+1++(0'#p#2#Zw})0/)#2#;n})2#3&2#=12#;{|)2#;p})2#/*0{)(D2#s#L2#}(G2CVo;6)P3}<{<BB7(Z'+#)8%{,-9&z,m="
+"#:&~,9o=8w<;(f;=79<'b1@=;#)#+<#));#)3*<#))=(s&1NFL>(o&1P@N@'}%RTPA(x(/XTVB's(/ZX9z9#C'},Z]_8~9<#99@#35A#13#D%|,_8%E*"
+"x,/iXo=g]91#C1118/D{98%F)fs$u$q$V9<#JJ@#JJ>Dco#cF//*#y#<#//G(v(/s%q%9>#;#;F#9##;<#99@#FFH(u(/}&w&VI)t(Ro'}&Vm'Dx48s#"
+"EF{9$n9q(w$J(|(/m(w=o&K'y,w'y'#Cq$w#w#8%>#N#N>#'ko49s%#CSDX8D>#7jz2>#'q${2F#k##k<#kkDH89D#86ECew'q%x*VF#+##:L&cy*oB>"
+"#7p$t1>#'w%u1F#3##TL3|@DA8A>#+s1z0D(8$B#o)c9Z#C{%ZF8y#Dy48%Dp/8+ED`v']u-PE#$##'#J#u$%#Ku$q$#C;//8%>#H|7`>#'q(q4F#T##"
+"T<#m#m#@#}&}&>#-}.p.>#'$SD#8%M(n*Rq/{={+9a#Cv%TT8R;u.{-_{%<DBBN(|)Rq0m0o0M#7v,#G#o*o*@DX8%EEn,o$/@T97#Cy(7785H#o)q6#"
+"I#m)o)m)p$D78%EF{,s'T/7>#R%w1A#}-}-s#D585I#o0-~(w;>#/#k;#P##<#PPN#NP#M#NN#G#NN#9L#CLLL87M#-*#G#--#D98%EE|)eJLLI#x-Fm"
+")r6D181EFs+x*9y-9E#(o:#*#E#,x:#$#E#$z##~$#J#m&7#Km&q&#CB558%>#Zn8b@C}%w/F#q&##m&L}(o4>#3#r5>#'s0s5F#3##7<Cm#m#H#w$r&"
+">B#y)q0A#u$m-r#O(q(/o7{6m79s##CTau%8a9)#C,)U8)P(q&R}7u@{+Dk8%E#Zy<q#dc>#F{(~1@#gz%L3gH#Vu'@9H#CVHL8FDH8)P#Nt$o2D#8&E"
+"#4|*NNNDM81L#z7D#8[E#9w#%w$-E#*y(#(#E#$4#,#D^8^>#a4#D(8$H#X##I#}'{'#}6@#es#L~.s;Dq(8m(Q$n-R$]",
 0};
 
 /* begin_radix_pairs, buffers by device address */
@@ -1213,24 +1213,25 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_histogram_radix_pairs_addr
 
 /* starts_radix_pairs, buffers by device address */
 static const char *const hs_nvidia_vulkan_auto_u32_v4_starts_radix_pairs_address[] = {
-"qtn~u{%onv5upwz(sN##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
-"rO#&&1q{@%')2-+owvxty{$#N()3+Fu;%%)'lN9_*(m#}##k#*#%#3*#%#++&l}#')T,U*'&#:+'#)sB-N,%6'-&E)'.'8/e%/'D11/0'O/5#0#1+1%7"
+"qtn~u{%onv5upwz({O##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
+"rO#&&1q{@%')2-+owvxty{$#N()3+Fu;%%)'lN9_*(m#}##k#*#%#3*#%#++&l}#')T,U*'&#:+'#)qC-N,%6'-&E)'.'8/e%/'D11/0'O/5#0#1+1%7"
 "F.=#$/=.=2'`LN%0=9&3'@]JZ/5)5255)0#+&/)#40#)s<0#+239#9/3#L299#4&K{#s{@5(B}#{#//6&Am$J7&Bo$m$/)}z@1/+rz@&211-/'#$0<@~"
-"90#'m:/7sz@S0#=r;/5rz@<0=1#/3&=20m%,0<s'%2#{&#0#m&10#s#;/o8#&0#{(G8':qGJ)9)PqGsGq#q'q':(Z'+#);%{,-2fp1)2#Z#2y&y##2x&"
-"/#2#T#2y&3#2#9#2#c#2x&1#2#Z#2#k#2#%#2#%#2#%#2#J#2#1#2#J#2#=#2{@D#2z@c#<&c35=%|,7;->*x,/uG5-u7=@(|(FHuGDA'y,;=#B'},H9"
-";;%C'bJPND'}%/RPE(u(FTR5F&z,X#B/@@;@G(fega5<VP=D;%H'u+ZZi<'2GFFH#CT__I(s&/o%uGm%J(o&/q%{$o%J#'+dK)fw%y%y$5u%L)bJ{%y%"
-"'+GE;0@<Zq#CS@;D#{#{#Gm#11}#C<-1E#q${#{%Fq$#Bq$q$q$;o$Gl/Gt%<===q$;%H###<'z#@#}%|Dq#F5#B555;3</O=9;)>=aPu't,m'><$O#'"
-"#@#7oH=Aq'm'#B7++;%J#o#foHG#N9w(C=ZZJ=+qH|><.m)J<'$`</'=#;%G#7{%~&<Rw>=&;*>=+P2w>%H###<%rC=X;X><&m#5~8V@#T'<ATX#BTTT"
-";%M(z(Fq,R}JFs##B-99;9==;%>9~;{$Z|&5F1#B/1@;/N(q&/y-R}JG#Z#o+C#o#o#<Ju&=1;3<#t*=#;0>'u=BHt$B<8}HH###F=#B~#=/;;G#;#n+"
-"C#;;J=o$t9}D<a~:==;%H###=`;`I#y)cw)<p#+=(;$FB#B#BB;m$G#B##C#BBN=cs.'<w$;<1n0=s%;7>#&_]u0c><2n0#'#@#s%)=As%o%#Bo)99;%"
-"J<ax,6G#J{&o0<BoKG#/v-#C#VVJ=9wIv5<Op6J<'2p,<1'=#;%=4;8H###<Zv1G#Fw-n0C#FFO(cy%w5'+F}$#Br/y#y#;{$J#Tx2m@G#=z.>C#==N#"
-"m%x(n2K#w0##s0Ow0@##=}$;%H###=z4;z4J#/}.~><r3}4=(;$C#-v4D#s0s0E#}/s0z%FD#Bo5DD;w6<q7t6<%#<%#<%#=u7;/>#d#y&o%q&>#$##'"
-"#@#q&fx$Aq&q&#B=11;%GFPH#CTFm7J#L|.o@K#R{3#XL#o3o3##D#NNJ#-o/v+<(q9J#'$v2<)'=#;%GJ;#w.Cn#;;P(|)/m;{:}:Q(n*/o;m;u&R(v"
-"(Fq;o;5Fe#BHV_;TE#m#m.#S)t(/};{;u&5<X==Z;-Q#7y*#<#)=#;*>#'}:eDa<0w)J#L%s@T(x(F{<y<DF=#B@=5;;<#zF==;%S#s05t%{FJ#/#u%<"
-"Os<F9#B>99;7Q#Lr(#R#aa#=9;%>9n'.@NJS#t-Fu%p6<s$=<=z==1;1>8w(p:9w,9>#(qM#(#>#,pM#$#>#$##t%#@#u%/#Au%y%#Bu#55;%GIo$#v."
-"Co#o$o$D=s%u,K#y%u%#w,Oq(q(##J#in/~$K#1##n%L#u&u&##E#y$r$P<DuAU's(FyBuBT#o$q*0V(q(FmCyB}BFm##BNZZ;ZF)#B,));)N<y*y@v/"
-"<n%;=e;%>#{#}GkO]J#Fy0z@<M'D#ar#O1a##E#Rm%OFD#BRDH;B<}*p#=D;)N#J^}@<#o%=#;&>#Un(JJJ<z*s#=I;I>#Xu(n$E&>#((#m(#>#$,#U#"
-"=W;WJ#L4#<w%l=(;$G#w$##C#w$w$E#B##S#o&m&#{6D#NXK#}#w$#r@O}#N##=~%;p&W$n-X$]",
+"90#'m:/7sz@S0#=r;/5rz@<0=1#/3&=20m%,0<s'%2#{&#0#m&10#m$;/s8#&0#s(G8':oHJ)9)PoHqHq#q'q':&MFyO;(Z'+#)<%{,-2fp1)2#Z#2y&"
+"y##2x&/#2#T#2y&3#2#9#2#c#2x&1#2#Z#2#k#2#%#2#%#2#%#2#J#2#]#2#=#2mAD#2~@c#=&c35>%|,7<-@*x,/sH5-u7=A(|(FHsHDB'y,;=#C'},"
+"H9;<%D'bJPNE'}%/RPF(u(FTR5G&z,X#C/@@<@H(fega5=VP>D<%I'u+ZZi='2HFFH#DT__J(s&/o%sHm%K(o&/q%{$o%K#'+dL)fw%y%y$5u%M)bJ{%"
+"y%'+HE;0@=Zq#DS@;E#{#{#Hm#11}#D<-1F#q${#{%Gq$#Cq$q$q$<o$Hl/Gt%===>q$<%I###='z#A#}%zEq#G5#C555<3=/O>9<)@=iPu't,m'@<$O"
+"#'#A#7uI=Bq'm'#C7++<%K#o#fuIH#N9w(D=ZZK=+wIpA=.m)K<'$`=/'>#<%H#7{%~&=R}@>&<*@=+P2}@%I###=%xD>X<X@<&m#5r:VA#T'<BTX#CT"
+"TT<%N(z(Fq,RqLGs##C-99<9>=<%@9r={$Z|&5G1#C/1@</O(q&/y-RqLH#Z#o+D#o#o#=Ju&>1<3=#t*>#<0@'{>BHt$B=8qJI###G=#C~#=/<;H#;#"
+"n+D#;;K=o$z:qF=ar<>=<%I###>`<`J#y)kw)=p#+>(<$GB#C#BB<m$H#B##D#BBO=cs.'=w$;=1n0>s%<7@#&_]u0c@<2n0#'#A#s%)=Bs%o%#Co)99"
+"<%K<ax,6H#J{&o0=BuLH#/v-#D#VVK=9}J|6=Ov7K<'2p,=1'>#<%>4<8I###=Zv1H#Fw-n0D#FFP(cy%w5'+G}$#Cr/y#y#<{$K#T~3}@H#=z.>D#=="
+"O#m%x(t3L#w0##s0Pw0@##>}$<%I###>z4<z4K#/{/|@=r3}4>(<$D#-v4E#s0s0F#}/s0z%GD#Co5DD<w6=q7t6=%#=%#=%#>u7</@#l#y&o%q&@#$#"
+"#'#A#q&n#x$Bq&q&#C=11<%HFPH#DTFm7K#Lz/mAL#R{3#XM#o3o3##E#NNK#-m0t,=$q9K#'$v2=%'>#<%Q(n*/{:wHu&=J)G_#Cu4PP<NHJH#w.Dn#"
+"HHR(|)/y;u;w;Q#5|*#S(v(F};{;5>T<%@9t*yN3=PG5#Cx155<3F#y#}.#T)t(/w<u<u&5=#D>5<%@8m+|2P/5K#P%wAU(x(Fm=}<DG5#C555<3=#v;"
+">5<%T#m1-t%mHK#/#w%=Kw<H#P##D#PPR#NP#Q#NN#S#NN#G9#C999<7Q#-*#S#--#>9<%@9n(cHLLT#v.Fu%t7=s$===~=>1<1@8w)p=9y-9@#(wN#("
+"#@#,vN#$#@#$##|%#A#y%5#By%}%#CB55<%HIL#v.Do#LLE=w%y-L#}%y%#{-Pu(u(##K#i~/n%L#1##n&M#y&y&##F#q$~$P=DyAV's(F}ByBU#o$q+"
+"0W(q(FqC}BoCGm##CNZ}$<ZG)#C,)Q<)O<}*}Av/=r%;>e<%@#}#oIk[]K#F}1~A=O'E#ar$P1a##F#Rm&OGD#CRDH<B=q+p#>D<)O#Jp#oB=#o%>#<&"
+"@#Un)JJJ=n+u$>I<1P#tA##>#<W@#Xq#%s#-@#(o)#(#@#$U#,#>W<WK#X4#=}%t#>(<$H#q%##D#q%q%F#N##T#{&y&#m8E#ZeL#w$q%#v@Pw$uD##>"
+"p&<t&X$n-Y$]",
 0};
 
 /* onesweep_radix_pairs, buffers by device address */
@@ -1470,21 +1471,20 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs_ad
 
 /* finish_again_radix_pairs, buffers by device address */
 static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_again_radix_pairs_address[] = {
-"qtn~u{%onv5upwz(qA##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
-"rO#&&1q{@%'+2-+owvxty{$#7Ha()3+Fu;%%)'l79X)3#&);#-*(m#w##k#*#%#3*#%#++&lw#');,U*'&#:+'#)u5-N,%6'-&E)'.%7//'81e#0':31"
+"qtn~u{%onv5upwz(oA##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
+"rO#&&1q{@%'+2-+owvxty{$#7Ha()3+Fu;%%)'l79X)3#&);#-*(m#w##k#*#%#3*#%#++&lw#');,U*'&#:+'#)s5-N,%6'-&E)'.%7//'81e#0':31"
 ")1'D5%32'`57%3'O19#1)#$3#+%2#3#/D#%3D7$2);#1X/$4&Ku#s{@5(Bw#u#RR6&Ay#17&B{#y#1'wz@o#1+rz@&2eB31'#$3#Tw})1+sz@f1+vz@D"
-"3#5n})3#1&3#;11Z#C3#7{|)3#7p})3#-*1s%'D3#s#L3#{(G3C@o;8)P3o:m:BB9&N/u::&M/y:;(Z'+#)<%{,-=(`q#w:1u:2..&2DD#2#1#2#-#2Z"
-"B#2YZ#2#%#2#J#2#)#2#=#2#L#2#=#2CB#2Dc#>&z,q:#@&~,9s:<{9A(f;=79B'b1@=A#)#+B#))A#)3*B#))C(s&1NFLD(o&1P@NE'}%RTPF(x(/XT"
-"VG's(/ZX>~6#H'},Z]_<p7B#99E#35F#13#I%|,_<%J*x,/iXs:g]>1#H111</K&cw:y:Im7<%Ai]Z@BgFFL)fw$y$s$Vu$M)b1{$y$'+N(v(/}${$9K"
-"p6z4L#3##5M#33##E#__KD3O(u(/o&{%VP)t(Rs&o&Vq&K1-K-v#Ix2<eJFm7$r6{&{#Q(|(/q'{:u%R'y,{&}&#Hu#ii<%DDs%m&u8>s$#HM@P<@D#7"
-"7#L#c##cM#cc##KBs&ID<5K#|'I#<2JCks&q$p)NL#+##6S(cu)y>'+D#77#L#/##LS/t=##I<<<D#+m0t/KAq)I(<$G#y'Z>R#H{$RB<m#Ko3q/Iy2<"
-"%Kt.|7K%#I|-<+JD`r&T{+LJ#(##'#Q#{#'#R{#w##H;//<%D#Hp2y/L#P##PM#ee##E#m&m&D#-{2p-K$q*D#'(OK%'I#<%N#y'5@>Z#H@NT<LT(n*R"
-"o.s;s*KP3IR<+Aq)q)#u#BEq)q)U(|)R{.w.y.T#1v+#N#=o(#>=#H==@<5O#u(w4#P#s(u(w't#K=@I=<-T#7w+#K#)I#<*J#+},s#Vs#K<u*I<<<J#"
-"%><u**K(%D#a)q0F#m-m-g>@#HB@7<XK#z8IZ<%P#u/7v'{8D#/#w#KKu.A#Z##B#ZZU#XZ#T#Dx(#N#XX#>9#H999<7T#-*#N#--#I9<%JE~'i]~'TP"
-"#t,Fw'r4Kq%=K=|/I1<1JFw)v*9q,9J#({8#*#J#,r9#$#J#$l#n%#Q#w&7#Rw&{&#HB55<%ECu&w.L#{&##y.Sq)m3##D#gz2lL#/##p&M#u'u'##O#"
-"y$p%>KBu2G#{)s/F#m$q+fV(q(/{5u5y5>k#HLXX<X>)#H,))<)W(q&Rw6{<s*Kn&;Ic<%J#am:iOZD#Fw4z0Kt&'E#_t$S/_##O#Ro&@>D#HRDH<BKm"
-"1n#ID<)W#Jr#}0K#m%I#<&J#6n)JJJKz1y$II<IJ#;u)~#E&J#*(#y'#J#$,#6#IU<UD#L4#Ky,r$I(<$O#B##P#m&}%#m5E#NXSt.N##K{&BIs&<o&X"
-"$n-Y$]",
+"3#5n})3#1&3#;11Z#C3#7{|)3#7p})3#-*1o%'D3#o#L3#q(G3CLo;8)P3m:}9BB9&N/s::&M/w:;(Z'+#)<%{,-=(`q#u:1s:2..&2DD#2#1#2#-#2Z"
+"B#2YZ#2#%#2#J#2#_#2#=#2CB#2Dc#>&z,o:#@&~,9q:<y9A(f;=79B'b1@=A#)#+B#))A#)3*B#))C(s&1NFLD(o&1P@NE'}%RTPF(x(/XTVG's(/ZX"
+">|6#H'},Z]_<n7B#99E#35F#13#I%|,_<%J*x,/iXq:g]>1#H111</K&cu:w:I}6<%Ai]Z@BgFFL)fw$y$s$Vu$M)b1{$y$'+N(v(/}${$9Kn6x4L#3#"
+"#5M#33##E#__KD3O(u(/o&{%VP)t(Rs&o&Vq&K1-K-v#Iv2<eJF}6$p6{&{#Q(|(/q'y:u%R'y,{&}&#Hu#ii<%DDs%m&s8>s$#HM@P<@D#77#L#c##c"
+"M#cc##KBs&ID<5K#|'I#<2JCks&q$p)NL#+##6S(cu)w>'+D#77#L#/##LS/r=##I<<<D#+}/r/KAq)I(<$G#y'Z>R#H{$RB<m#Km3o/Iw2<%Kr.z7K%"
+"#Iz-<+JDdr&T{+LJ#$##'#Q#{#'#R{#w##H;//<%D#Hn2w/L#P##PM#ee##E#m&m&D#-u2n-K$q*D#'$OK%'I#<%T(n*Rw-m;s*KJ)>]#H|$PP<NAm)m"
+")#u#BEm)m)U(|)Rw.s.u.T#7t+#N#}(}(@IT<%JE~*s#/@P>7#H{'77<5O#q(q4#P#o(q(w't#K#FI7<%JFy+u&P/7D#R%q0F#q,q,g>5#H555<3K#x,"
+"I5<%P#w/-v'{8D#/#u#KKy-A#P##B#PPU#NP#T#NN#N#NN#>9#H999<7T#-*#N#--#I9<%JEz(eJLLP#n-Fw'r4Ku$=K=n/I1<1JFq*z)9},9J#(y8#*"
+"#J#,p9#$#J#$l#n%#Q#{%7#R{%m&#HB55<%ECy%u.L#m&##w.Su(q2##D#gt2lL#/##|&M#y&y&##O#o$x%>KBy1G#m)w.F#m$}+fV(q(/m5y4}4>k#H"
+"LX{$<X>)#H,)Q<)W(q&R{5y<s*Kr%;Ic<%J#a}9i[ZD#Fu4x0Kt&'E#_n%S/_##O#R{&@>D#HRDH<BKq0n#ID<)W#J~#{0K#m%I#<&J#6z)JJJK~0s%I"
+"I<1S#t5##I#<WJ#;o#%o$-J#*s(#(#J#$6#,#IU<UD#X4#K}+r$I(<$O#N##P#y&w&#}4E#ZeSx-u8##Ku'BIm'<{&X$n-Y$]",
 0};
 
 const hs_spirv hs_nvidia_vulkan_auto_u32_v4_spirv[] = {
@@ -1500,13 +1500,13 @@ const hs_spirv hs_nvidia_vulkan_auto_u32_v4_spirv[] = {
     {0, 29312, hs_nvidia_vulkan_auto_u32_v4_partition_rest},
     {0, 1340, hs_nvidia_vulkan_auto_u32_v4_begin_radix_pairs},
     {0, 5376, hs_nvidia_vulkan_auto_u32_v4_histogram_radix_pairs},
-    {0, 5368, hs_nvidia_vulkan_auto_u32_v4_starts_radix_pairs},
+    {0, 5568, hs_nvidia_vulkan_auto_u32_v4_starts_radix_pairs},
     {0, 22768, hs_nvidia_vulkan_auto_u32_v4_onesweep_radix_pairs},
     {0, 5148, hs_nvidia_vulkan_auto_u32_v4_finish_starts_radix_pairs},
     {0, 3196, hs_nvidia_vulkan_auto_u32_v4_finish_bounds_radix_pairs},
     {0, 23032, hs_nvidia_vulkan_auto_u32_v4_finish_radix_pairs},
     {0, 11916, hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs},
-    {0, 4148, hs_nvidia_vulkan_auto_u32_v4_finish_again_radix_pairs},
+    {0, 4104, hs_nvidia_vulkan_auto_u32_v4_finish_again_radix_pairs},
 };
 const hs_spirv hs_nvidia_vulkan_auto_u32_v4_spirv_address[] = {
     {0, 0, 0},
@@ -1521,11 +1521,11 @@ const hs_spirv hs_nvidia_vulkan_auto_u32_v4_spirv_address[] = {
     {0, 0, 0},
     {0, 1364, hs_nvidia_vulkan_auto_u32_v4_begin_radix_pairs_address},
     {0, 5908, hs_nvidia_vulkan_auto_u32_v4_histogram_radix_pairs_address},
-    {0, 6072, hs_nvidia_vulkan_auto_u32_v4_starts_radix_pairs_address},
+    {0, 6252, hs_nvidia_vulkan_auto_u32_v4_starts_radix_pairs_address},
     {0, 25240, hs_nvidia_vulkan_auto_u32_v4_onesweep_radix_pairs_address},
     {0, 5692, hs_nvidia_vulkan_auto_u32_v4_finish_starts_radix_pairs_address},
     {0, 3200, hs_nvidia_vulkan_auto_u32_v4_finish_bounds_radix_pairs_address},
     {0, 25952, hs_nvidia_vulkan_auto_u32_v4_finish_radix_pairs_address},
     {0, 13548, hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs_address},
-    {0, 4752, hs_nvidia_vulkan_auto_u32_v4_finish_again_radix_pairs_address},
+    {0, 4648, hs_nvidia_vulkan_auto_u32_v4_finish_again_radix_pairs_address},
 };

@@ -703,23 +703,24 @@ static const char *const hs_nvidia_vulkan_auto_u64_histogram[] = {
 
 /* starts */
 static const char *const hs_nvidia_vulkan_auto_u64_starts[] = {
-"qtn~u{%onv5upwz(sS##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&)2-+owvxty{$#w%')3+Fu;%%((m#7#k#(#%#3(#%#+)&l7'*'l]/+(J&#:)J"
-"#*)]**#$#*]O_*yE#*+%6',&E)'-%7/.'81e#/':31'.'#%0(B73551'D9572'`9;53'O5=%1)#$3#+oowz(3#/spt}zz.4&A]15&B_]1D)L2JJ)3#5v"
+"qtn~u{%onv5upwz(mU##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&)2-+owvxty{$#w%')3+Fu;%%((m#7#k#(#%#3(#%#+)&l7'*'l]/+(J&#:)J"
+"#*)]**#$#*]O_*{F#*+%6',&E)'-%7/.'81e#/':31'.'#%0(B73551'D9572'`9;53'O5=%1)#$3#+oowz(3#/spt}zz.4&A]15&B_]1D)L2JJ)3#5v"
 "vp}r{.3&%#1+(O3'-{r01/)#3#H|q01H8#2]]83&5.6'@s&1q&15)w%255)1'#v%3#/o<3#+267#713#y&277#3'3x83#)y83&Fr;2#}$#3's'%2#{&#"
-"3#s&B3#y#+3#u)G/qK#%7)PoLqLs'u*u*8(Z'+#)9%{,-:&z,sL#;&~,guL9}K<(f@B;=='b5DB>(x(/HDF:nJ#@'},HJL9rJA(~(/TDRB%|,L9%C*x,"
-"/VHuLTJ:1#@1119/D)fik;eg=&LLE'}%5o#m#F(o&5s#o#q#D//J#/=#//G(v(/{#y#gB19%C#J1pJJ1:J#@JJJ9HBsI9%BzF9+C)mH1Xs6ZH(|(/s%}"
-"Lq%I'y,{$}$#@=//9%=#HHE#TTJ(u(/}%{%e:H#@-;;9;<o%o%q%JK&c{&gB@9%L'u+q&q&}&D.s#I#.=#NNE#NNF#m$m$m$M(s&5y(}Lw(F#+'+F#'+"
-"WD/9J#s%=#99<#R7_KRw%=#+'E#BBJ#q#m#C:q##@q#q#q#9o#<#96^K99Bq#9%L###H#{$nFa:5#@55593B99)C&]%o&|,{%C'$$#'#H#7oIn'Im&{%"
-"#@7++9%F#iYoI<#N7q)=#aeF&+qI|AF''$v+B#9%<#7}$~%KcwDB&9*C&+%2wA%L###BX9XC'&K5~:VH#T'o'ITX#@TTT9%N(z(/u/{%oP:s##@-9999"
-"B=9%C(~=m.Z|&5:1#@/1@9/O(q&5}0{%oP<#Z#o*=#o#o#B193B#90C%u@BHt'BL###:=#@~#=/9;<#;#n*=#;;F&o$t;oPKs#t;B=9%L###B`9`M#s)"
-"_q)B(9$:B#@#BB9m$<#B##=#BBO&cs-'Bs%97C#&_]u3cC'2z0#'#H#s%)n'Is%o%#@o)999%F'ax+6<#J{&o/Ki{<<#/x,#=#VVF&9wJv7F''2t5B#9"
-"%B498L###<#Jy,n/=#JJK~+r6:o%#@r.}#}#9m%F#XrGy8F#'o1{0<#Bz-^=#BBO#u%x(x3D#{0##u0K{0DBo%9%L###Bz39z3F#/y0tKB(9$=#-~3E#"
-"w0w0J#s0w0D:H#@w4HH9{5By69/C#`#o'{%y&C#$##'#H#y&b{#Iy&y&#@=119%D.JI#z6=#Fu6E#FFF#Lx-y8F#'%}0D//J#}9=#//E#//F#-{-n-F#"
-"'$t<B#9%<n%m#p%q/='33P(|)5}>y>{>Q(n*5m@}>=G#s:s:$:i#@LZc9XJ#q#{/#R)t(5{@y@=eB_9-Q#7q,#B#9*C#'q<iDeF#L%{K>#y>{>s#B=9="
-"R#u15JyIF#/#m%:T#@#TL97Q#L|)#G#aa#B99%C(x(.@NJR#v.FIt8B191C)o*v;9}-9C#(yO#(#C#,xO#$#C#$##n&#H#y%/#Iy%}%#@u#559%D.m%I"
-"#|9=&o$o$E#m%m%F#Zp'v$E&-m(D/3J#wAKy(y(F#5#v1F#';w1D#5##9=#FFJ#o%t%%S's(/mG{F>#w${+ST(q(/sGmGqG:u##@Vcc9c:)#@,))9)O'"
-"s+}Bp9Bm#9%C#w#{Js#SeF#Fu'pLE#it$K5iJ#Vo&$:H#@VHL9FBH9)O#Nn#sLB#9&C#Ux)NNNBM9MC#Xm*z$I&C#((#}(#C#$,#U#B`9`F#P4#B(9$D"
-".s#I#zB=#s#s#E'FTF#-Q{#J#H##R#o'm'#m9E&11D/7J#yGKu$TBp&9t&By.9y.U$n-V$]",
+"3#s&B3#s$+3#m)G/sL#%7)PqMsMs'u*u*8&M/}T9(Z'+#):%{,-;&z,uM#<&~,gwM:mM=(f@B;=>'b5DB@(x(/HDF;pK#A'},HJL:tKB(~(/TDRC%|,L"
+":%D*x,/VHwMTJ;1#A111:/E)fik;eg>&LLF'}%5o#m#G(o&5s#o#q#E//J#/>#//H(v(/{#y#gC1:%D#J1rKJ1;J#AJJJ:HCuJ:%C|G:+D)oI1Xs6ZI("
+"|(/s%mNq%J'y,{$}$#A=//:%>#HHF#TTK(u(/}%{%e;H#A-;;:;=o%o%q%JL&c{&gC@:%M'u+q&q&}&E.s#I#.>#NNF#NNG#m$m$m$N(s&5y(mNw(G#+"
+"'+G#'+WE/9J#s%>#99=#R7_LRw%>#+'F#BBK#q#m#C;q##Aq#q#q#:o#=#96^L99Cq#:%M###I#{$pGa;5#A555:3C9:)D&e%o&|,{%D'$$#'#I#7yJn"
+"'Jm&{%#A7++:%G#iYyJ=#N7q)>#aeG&+{JtCG''$v+C#:%=#7}$~%LcoFC&:*D&+%2oC%M###CX:XD'&K5v<VI#T'o'JTX#ATTT:%O(z(/u/{%yQ;s##"
+"A-99:9C=:%D(v@m.Z|&5;1#A/1@:/P(q&5}0{%yQ=#Z#o*>#o#o#C1:3C#:0D%mBBHt'BM###;=#A~#=/:;=#;#n*>#;;G&o$~<yQLs#~<C=:%M###C`"
+":`N#s)gq)C(:$;B#A#BB:m$=#B##>#BBP&cs-'Cs%:7D#&_]u3cD'2z0#'#I#s%)n'Js%o%#Ao)99:%G'ax+6=#J{&o/Lis>=#/x,#>#VVG&9oLn9G''"
+"2t5C#:%C4:8M###=#Jy,n/>#JJL~+|7;o%#Ar.}#}#:m%G#X|Hy8G#'o1}1=#Bz-^>#BBP#u%x(p5E#{0##u0L{0DCo%:%M###Cz3:z3G#/{1vLC(:$>"
+"#-~3F#w0w0K#s0w0D;H#Aw4HH:{5Cy6:/D#h#o'{%y&D#$##'#I#y&j{#Jy&y&#A=11:%E.JI#z6>#Fu6F#FFG#Lz.y8G#'%m2E//J#}9>#//F#//G#-"
+"}.p.G#'$t<C#:%Q(n*5y>qN=;c#Am6TT:R=n%y#p%q/>'@@R(|)5w@s@u@Q#5x,#H#m;m;$CX:%D(p,sQ3=T;5#A~255:3K#}#}0#S)t(5uAsA=eC5:%"
+"D){,p4T/5G#P%qM@#}>m@s#C5:5S#s2-JoKG#/#o%=#P##>#PPR#NP#Q#NN#H#NN#;L#ALLL:7Q#-*#H#--#C9:%D(|)cHLLS#|/FI|9C1:1D)s+v>9q"
+"/9D#(qQ#(#D#,pQ#$#D#$##v&#I#}%5#J}%o&#AB55:%E.q%I#|9>&LLF#q%q%G#Zn(x$F&-q)E/3J#{AL}(}(G#5#~2G#';m3E#5##9>#FFK#y$r&%T"
+"'s(/qGmG@#w$m-SU(q(/wGqGuG;u##AVcw%:c;)#A,)U:)P'w+sDp9Cm#:%D#y#qLs#deG#Fy(xMF#ix%L5iK#Vs'$;H#AVHL:FCH:)P#Nr${MC#:&D#"
+"U|*NNNCM:1L#zEC#:[D#Xy#%u$-D#(q*#(#D#$U#,#C`:`G#a4#C(:$E.q$I#~B>#q$q$F'VeG#-W{#K#X##S#m(}'#u:F&11E/7J#{HLs%sICt&:x&C"
+"{/:{/V$n-W$]",
 0};
 
 /* onesweep */
@@ -1136,26 +1137,26 @@ static const char *const hs_nvidia_vulkan_auto_u64_histogram_address[] = {
 
 /* starts, buffers by device address */
 static const char *const hs_nvidia_vulkan_auto_u64_starts_address[] = {
-"qtn~u{%onv5upwz(uQ##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
-"rO#&&1q{@%')2-+owvxty{$#o%()3+Fu;%%)(m#5#k#)#%#3)#%#+*&l5'+'l9/+))&#:*)#+}#-V+{C#*,%6'-&E)'.%7//&K1s{@0'83e%1(B51330"
+"qtn~u{%onv5upwz({R##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
+"rO#&&1q{@%')2-+owvxty{$#o%()3+Fu;%%)(m#5#k#)#%#3)#%#+*&l5'+'l9/+))&#:*)#+}#-V+yD#*,%6'-&E)'.%7//&K1s{@0'83e%1(B51330"
 "'#$2&A973&B;94'D1s{@;4/rz@(5'`=@56'O3B%4)#$6#+oowz(6#/spt}zz.6#-vvp}r{.4B#$6#+{r04+sz@)6'+zr045vz@&6&@347.'5w#w#26'5"
-".7'@}%7{%45){$555)4'#z$6#/o<6#+277#743#}%577#6&1x86#'y86'Fr;4X)|%5#y$#6&s'%5#{&#6#m&B6#s#+4o8#*6#{(G8':{I7)9)P{I}I}&"
-"{){):&N/qJ;&M/uJ<(Z'+#)=%{,->(`oDsJ1qJ5^x/)5#R#5o%e#5n%/#5#T#5o%3#5#9#5#c#5n%1#5#Z#5#k#5#%#5#%#5#%#5#J#5#1#5#J#5#=#5"
-"q>D#5p>c#@&z,mJ#A&~,q#oJ=wIB(fDF@BC'b3HFD(x(/LHJ@vG#E'},LNP=zGF(~(/XHVG%|,P=%H*x,/ZLoJXN@1#E111=/BBB#BC$BBI)fkm#gaiJ"
-")b7o#m#'+K(v(/s#o#q#G1=%H#=1xG=1@=#E====;L&csJuJG{F=%LrEnGG|D=+H'oF)Ly5NM(|(/}$wJ{$N'y,s$u$#E=//=%C)RRO'}%3s%q%P(u(/"
-"u%s%a@H#E-;;=;Biiw$#LN3G@=%Q'u+{%{%u&L'JBh7v$#C(NNR(s&3m(wJ}'S(o&3o(y'm(S#'+SI#u$}##w$J#u$u$##Bi9y%ZLJ_C)=9O#iiP#m#i"
-":@m##Em#m#m#=kB#96YL99Gm#=%Q###L'v%M#w$pD]@5#E555=3L/2G9=)H'a3}%t,w%H&$2#'#M#7uGp&N{%w%#E7++=%S#iUuGB#N7{(C#aeS'+wGt"
-"@L.q)S&'$x*L/'G#=%B#7y$z%LRo@G&=*H'+32o@%Q###L%pLGX=XH&&Q5v9VM#T'q&NTX#ETTT=%T(z(/{.s%mN@s##E-99=9G==%H&v<o-Z|&5@1#E"
-"/1@=/U(q&3q0s%mNB#Z#})C#o#o#LJ{.G1=3L#p,G#=0H+m>BHp&BL8qKQ###@=#E~#=/=;B#;#|)C#;;S'o$~9{MLav;G==%Q###G`=`R#s)cq)Lp#+"
-"G(=$@B#E#BB=m$B#B##C#BBU'co-'Lw$;L1r0Gs%=7H#&_]q2cH&2r0#'#M#s%)p&Ns%o%#Eo)99=%S&at+6B#J{&}.LB}KB#/t,#C#VVS'9}Hn6LOz6"
-"S&'2v4L1'G#=%G4=8Q###LZr0B#Fu,|.C#FFV(cu(o8'+@}$#En.y#y#={$S#Tp3}HB#=v-YC#==U#m%x(x2I#s0##m0Vs0@##G}$=%Q###Gr3=r3S#/"
-"u/|HLz1y3G(=$C#-r3O#o0o0P#}/o0;@D#E}3DD=o5Ly5x6L%#L%#L%#Gm6=/H#d#y&o%q&H#$##'#M#q&fo#Nq&q&#E=11=%BhPv$#C(F{5S#Lt/mII"
-"#Ru3#XJ#}2}2##O#NNS#-y/n,L(u9S#'$|:L)'G#=%BA;#{.C%;;W(|)3w=s=u=X(n*3y=w=BK#u9w92@e#EHV_=TP#m#w.#Y)t(3u>s>BaLX=GZ=-X#"
-"7q+#L#)G#=*H#'o;eDaL0o*S#L%qID#o=q=g@=#E@=5=;L#vGG==%Y#}05BwGS#/#u%LOw<@9#E>99=7X#L|(#K#aa#G9=%H&x'.@NJY#~-FAz6Ls$=L"
-"=~=G1=1H'o)t:9o-9H#(mN#(#H#,~M#$#H#$##~%#M#u%/#Nu%y%#Eu#55=%BBo$#z.C$o$o$O's%m-I#y%u%#o-Vq(q(##S#ix/~$I#1##x%J#u&u&#"
-"#P#y$|$3LDyAZ's(/qEmED#o${*O[(q(/wEqEuE@m##ENZZ=Z@)#E,))=)U&y*qA|7Ln%;Ge=%H#{#yHkO]S#Fq1xILM'O#a|#V1a##P#Rw%2@D#ERDH"
-"=BL}*p#GD=)U#Jh{IL#o%G#=&H#Ux(JJJLz*}#GI=IH#Xm)n$E&H#((#w(#H#$,#U#GW=WS#L4#Lw%v#G(=$B#w$##C#w$w$P#B##Y#o&m&#s7O#NXI#"
-"}#w$#|=V}#N##G~%=p&L}&BGu-=u-]$n-^$]",
+".7'@}%7{%45){$555)4'#z$6#/o<6#+277#743#}%577#6&1x86#'y86'Fr;4X)|%5#y$#6&s'%5#{&#6#m&B6#m$+4s8#*6#s(G8':yJ7)9)PyJ{J}&"
+"{){):&N/oK;&M/sK<(Z'+#)=%{,->(`sDqK1oK5^x/)5#R#5o%e#5n%/#5#T#5o%3#5#9#5#c#5n%1#5#Z#5#k#5#%#5#%#5#%#5#J#5#]#5#=#5u>D#"
+"5t>c#@&z,}J#A&~,q#mK=uJB(fDF@BC'b3HFD(x(/LHJ@tH#E'},LNP=xHF(~(/XHVG%|,P=%H*x,/ZLmKXN@1#E111=/BBB#BC$BBI)fkm#gaiJ)b7o"
+"#m#'+K(v(/s#o#q#G1=%H#=1vH=1@=#E====;L&cqKsKGyG=%LpF~GGzE=+H'mG)Ly5NM(|(/}$uK{$N'y,s$u$#E=//=%C)RRO'}%3s%q%P(u(/u%s%"
+"a@H#E-;;=;Biiw$#LN3G@=%Q'u+{%{%u&L'JBh7v$#C(NNR(s&3m(uK}'S(o&3o(y'm(S#'+SI#u$}##w$J#u$u$##Bi9y%ZLJ_C)=9O#iiP#m#i:@m#"
+"#Em#m#m#=kB#96YL99Gm#=%Q###L'v%M#w$nE]@5#E555=3L/2G9=)H'i3}%t,w%H&$2#'#M#7{Hp&N{%w%#E7++=%S#iU{HB#N7{(C#aeS'+}HzAL.q"
+")S&'$x*L/'G#=%B#7y$z%LRuAG&=*H'+32uA%Q###L%vMGX=XH&&Q5|:VM#T'q&NTX#ETTT=%T(z(/{.s%sO@s##E-99=9G==%H&|=o-Z|&5@1#E/1@="
+"/U(q&3q0s%sOB#Z#})C#o#o#LJ{.G1=3L#p,G#=0H+s@BHp&BL8wLQ###@=#E~#=/=;B#;#|)C#;;S'o$r;oOLa|<G==%Q###G`=`R#s)kq)Lp#+G(=$"
+"@B#E#BB=m$B#B##C#BBU'co-'Lw$;L1r0Gs%=7H#&_]q2cH&2r0#'#M#s%)p&Ns%o%#Eo)99=%S&at+6B#J{&}.LBqMB#/t,#C#VVS'9qJt7LOn8S&'2"
+"v4L1'G#=%G4=8Q###LZr0B#Fu,|.C#FFV(cu(o8'+@}$#En.y#y#={$S#Tv4{IB#=v-YC#==U#m%x(~3I#s0##m0Vs0@##G}$=%Q###Gr3=r3S#/s0zI"
+"Lz1y3G(=$C#-r3O#o0o0P#}/o0;@D#E}3DD=o5Ly5x6L%#L%#L%#Gm6=/H#l#y&o%q&H#$##'#M#q&n#o#Nq&q&#E=11=%BhPv$#C(F{5S#Lr0}II#Ru"
+"3#XJ#}2}2##O#NNS#-w0~,L$u9S#'$|:L%'G#=%W(n*3s=yKBLJ)@_#Ew-PP=NBAH#{.C%HHX(|)3q>m>o>W#5t+#K#o:q:2GT=%H&~*mH3=P@5#Ez*5"
+"5=3P#y#u/#Y)t(3o@m@BaL#DG5=%H'w+~+P/5S#P%uJD#s=u=g@5#E555=3L#z;G5=%Y#w1-B{HS#/#w%LK{<B#P##C#PPX#NP#W#NN#K#NN#@9#E999"
+"=7W#-*#K#--#G9=%H&x(cHLLY#n/FA~7Ls$=L=p>G1=1H'o*t=9q.9H#(sO#(#H#,rO#$#H#$##t&#M#y%5#Ny%}%#EB55=%BBL#z.C$LLO'w%q.I#}%"
+"y%#s.Vu(u(##S#iv0n%I#1##x&J#y&y&##P#q$v%3LD}AZ's(/uEqED#o${+O[(q(/{EuEyE@m##ENZ}$=Z@)#E,)Q=)U&}*uB|7Lr%;Ge=%H#}#}Ik["
+"]S#Fu2|JLO'O#a|$V1a##P#Rw&2@D#ERDH=BLq+p#GD=)U#Jz#mKL#o%G#=&H#Ux)JJJLn+m%GI=1V#pC##G#=WH#Xq#%}#-H#(y)#(#H#$U#,#GW=WS"
+"#X4#L}%~#G(=$B#q%##C#q%q%P#N##Y#{&y&#w8O#ZeI#w$q%#n>Vw$qF##Gp&=t&Lw'BGs.=s.]$n-^$]",
 0};
 
 /* onesweep, buffers by device address */
@@ -1248,7 +1249,7 @@ const hs_spirv hs_nvidia_vulkan_auto_u64_spirv[] = {
     {0, 11520, hs_nvidia_vulkan_auto_u64_bucket_rest},
     {0, 1340, hs_nvidia_vulkan_auto_u64_begin},
     {0, 7260, hs_nvidia_vulkan_auto_u64_histogram},
-    {0, 5852, hs_nvidia_vulkan_auto_u64_starts},
+    {0, 6052, hs_nvidia_vulkan_auto_u64_starts},
     {0, 18752, hs_nvidia_vulkan_auto_u64_onesweep},
 };
 const hs_spirv hs_nvidia_vulkan_auto_u64_spirv_address[] = {
@@ -1274,6 +1275,6 @@ const hs_spirv hs_nvidia_vulkan_auto_u64_spirv_address[] = {
     {0, 13448, hs_nvidia_vulkan_auto_u64_bucket_rest_address},
     {0, 1364, hs_nvidia_vulkan_auto_u64_begin_address},
     {0, 7788, hs_nvidia_vulkan_auto_u64_histogram_address},
-    {0, 6592, hs_nvidia_vulkan_auto_u64_starts_address},
+    {0, 6760, hs_nvidia_vulkan_auto_u64_starts_address},
     {0, 21408, hs_nvidia_vulkan_auto_u64_onesweep_address},
 };

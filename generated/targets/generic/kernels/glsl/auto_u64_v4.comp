@@ -2087,7 +2087,8 @@ void main()
                     hs_barrier();
                     int before = hs_to_int(totals[d]);
                     for (int w = 0; w < hs_local_id() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
-                    r[i] = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & ((1u << (hs_local_id() & 31)) - 1u));
+                    hs_u32 lanes_before = (1u << (hs_local_id() & 31)) - 1u;
+                    r[i] = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & lanes_before);
                 }
                 hs_barrier();
                 {

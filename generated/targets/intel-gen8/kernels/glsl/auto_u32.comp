@@ -3265,7 +3265,8 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -3290,7 +3291,8 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -3315,7 +3317,8 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -3340,7 +3343,8 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -3365,7 +3369,8 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -3390,7 +3395,8 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -3415,7 +3421,8 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -3440,7 +3447,8 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();

@@ -2482,7 +2482,8 @@ void main()
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -2499,7 +2500,8 @@ void main()
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -2516,7 +2518,8 @@ void main()
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -2533,7 +2536,8 @@ void main()
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -2550,7 +2554,8 @@ void main()
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -2567,7 +2572,8 @@ void main()
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();

@@ -3068,7 +3068,8 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -3093,7 +3094,8 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -3118,7 +3120,8 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -3143,7 +3146,8 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -3168,7 +3172,8 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -3193,7 +3198,8 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -3218,7 +3224,8 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -3243,7 +3250,8 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();

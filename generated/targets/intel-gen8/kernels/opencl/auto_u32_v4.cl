@@ -2162,7 +2162,8 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -2187,7 +2188,8 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -2212,7 +2214,8 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -2237,7 +2240,8 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -2262,7 +2266,8 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -2287,7 +2292,8 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -2312,7 +2318,8 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -2337,7 +2344,8 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();

@@ -390,7 +390,8 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
                     int d = hs_digit(k[i], shift, mask);
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt());
+                    int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
@@ -612,7 +613,8 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     if (i + 4 < 36) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt());
+                    int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
@@ -853,7 +855,8 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                                 if (i + 4 < 36) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                                 hs_lanemask same = HS_LANEMASK_ALL;
                                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                                int rank = hs_to_int(counts[bins + d]) + before;
                                 hs_subgroup_barrier();
                                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                                 hs_subgroup_barrier();
@@ -1016,7 +1019,8 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     if (i + 4 < 36) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt());
+                    int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
@@ -1355,7 +1359,8 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
                 if (i + 4 < 21) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                 hs_lanemask same = HS_LANEMASK_ALL;
                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -1509,10 +1514,12 @@ HS_KERNEL void __launch_bounds__(512) finish_starts_radix_few(hs_u32 *words, int
         for (int q = 0; q < lowest; q++) mixed[2 + q] = 0u;
 
         // order: of the passes, and their buffers
-        int left = 0, number = 0, place = 0;
+        int number = 0, place = 0;
+        int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(mixed[2 + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
-        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
+        int more = left & 1;
+        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // the keys are copied at the end
         left += more;
         // with an odd number of passes the first may go to the destination, unless that is the source
@@ -1525,7 +1532,9 @@ HS_KERNEL void __launch_bounds__(512) finish_starts_radix_few(hs_u32 *words, int
                 number++;
                 words[HS_PASS_ORDER + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
-            } else words[HS_PASS_ORDER + q] = 0u;
+            } else {
+                words[HS_PASS_ORDER + q] = 0u;
+            }
         }
         words[HS_BUFFERS + 4] = hs_to_u32(place == 0 ? 1 : place);
     }
@@ -2036,7 +2045,8 @@ HS_KERNEL void __launch_bounds__(512, 2) finish_settle_radix_few(const hs_stored
                         if (i + 4 < 10) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt());
+                        int rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                         hs_subgroup_barrier();
@@ -2599,10 +2609,12 @@ HS_KERNEL void __launch_bounds__(512) starts_radix_many(hs_u32 *words, int n, in
 
     // order: of the passes in which digits differ
     if (hs_local_id() == 0) {
-        int left = 0, number = 0, place = 0;
+        int number = 0, place = 0;
+        int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
-        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
+        int more = left & 1;
+        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // the keys are copied at the end
         left += more;
         // with an odd number of passes the first may go to the destination, unless that is the source
@@ -2615,6 +2627,8 @@ HS_KERNEL void __launch_bounds__(512) starts_radix_many(hs_u32 *words, int n, in
                 number++;
                 words[HS_PASS_ORDER + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
+            } else {
+                words[HS_PASS_ORDER + q] = 0u;
             }
         }
         words[HS_BUFFERS + 4] = hs_to_u32(place == 0 ? 1 : place);
@@ -3059,7 +3073,8 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
                 if (i + 4 < 21) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                 hs_lanemask same = HS_LANEMASK_ALL;
                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();

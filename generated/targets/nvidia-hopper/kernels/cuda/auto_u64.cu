@@ -382,7 +382,8 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt());
+                        int rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                         hs_subgroup_barrier();
@@ -582,7 +583,8 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int d = hs_digit(k[i], shift, mask);
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt());
+                    int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
@@ -822,7 +824,8 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                                 int d = hs_digit(k[i], shift, mask);
                                 hs_lanemask same = HS_LANEMASK_ALL;
                                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                                int rank = hs_to_int(counts[bins + d]) + before;
                                 hs_subgroup_barrier();
                                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                                 hs_subgroup_barrier();
@@ -974,7 +977,8 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int d = hs_digit(k[i], shift, mask);
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt());
+                    int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
@@ -1942,10 +1946,12 @@ HS_KERNEL void __launch_bounds__(256) starts_radix(hs_u32 *words, int n, int arg
 
     // order: of the passes in which digits differ
     if (hs_local_id() == 0) {
-        int left = 0, number = 0, place = 0;
+        int number = 0, place = 0;
+        int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
-        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
+        int more = left & 1;
+        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 8) more = 0; // the keys are copied at the end
         left += more;
         // with an odd number of passes the first may go to the destination, unless that is the source
@@ -1958,6 +1964,8 @@ HS_KERNEL void __launch_bounds__(256) starts_radix(hs_u32 *words, int n, int arg
                 number++;
                 words[HS_PASS_ORDER + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
+            } else {
+                words[HS_PASS_ORDER + q] = 0u;
             }
         }
         words[HS_BUFFERS + 8] = hs_to_u32(place == 0 ? 1 : place);
@@ -2080,7 +2088,8 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                 int d = hs_digit(k[i], shift, mask);
                 hs_lanemask same = HS_LANEMASK_ALL;
                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -2233,10 +2242,12 @@ HS_KERNEL void __launch_bounds__(256) finish_starts_radix(hs_u32 *words, int n, 
         for (int q = 0; q < lowest; q++) mixed[2 + q] = 0u;
 
         // order: of the passes, and their buffers
-        int left = 0, number = 0, place = 0;
+        int number = 0, place = 0;
+        int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(mixed[2 + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
-        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
+        int more = left & 1;
+        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 8) more = 0; // the keys are copied at the end
         left += more;
         // with an odd number of passes the first may go to the destination, unless that is the source
@@ -2249,7 +2260,9 @@ HS_KERNEL void __launch_bounds__(256) finish_starts_radix(hs_u32 *words, int n, 
                 number++;
                 words[HS_PASS_ORDER + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
-            } else words[HS_PASS_ORDER + q] = 0u;
+            } else {
+                words[HS_PASS_ORDER + q] = 0u;
+            }
         }
         words[HS_BUFFERS + 8] = hs_to_u32(place == 0 ? 1 : place);
     }
@@ -2526,7 +2539,8 @@ HS_KERNEL void __launch_bounds__(256, 3) finish_settle_radix(const hs_stored_key
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt());
+                        int rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                         hs_subgroup_barrier();
@@ -3297,7 +3311,8 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide_radix(hs_stored_key *dest
                     int d = hs_digit(k[i], shift, mask);
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt());
+                    int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
@@ -3521,7 +3536,8 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
                 int d = hs_digit(k[i], shift, mask);
                 hs_lanemask same = HS_LANEMASK_ALL;
                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();

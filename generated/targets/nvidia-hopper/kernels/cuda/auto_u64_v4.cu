@@ -154,9 +154,11 @@ static __device__ __forceinline__ void hs_grid_barrier(int groups) { hs_grid_wai
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
 // a key without its `bits` highest bits, above the number of a slot
-#define hs_slotted(key, bits, slot) hs_make_key(hs_key_bits(key, 0) << (bits) | hs_to_u32(slot), hs_key_bits(key, 32) << (bits) | hs_key_bits(key, 0) >> (32 - (bits)))
+#define hs_slotted(key, bits, slot) hs_make_key(hs_key_bits(key, 0) << (bits) | hs_to_u32(slot), \
+    hs_key_bits(key, 32) << (bits) | hs_key_bits(key, 0) >> (32 - (bits)))
 // the key again, with the bits `above` in place of those that it was without
-#define hs_unslotted(key, bits, above) hs_make_key(hs_key_bits(key, 0) >> (bits) | hs_key_bits(key, 32) << (32 - (bits)), hs_key_bits(key, 32) >> (bits) | (above))
+#define hs_unslotted(key, bits, above) hs_make_key(hs_key_bits(key, 0) >> (bits) | \
+    hs_key_bits(key, 32) << (32 - (bits)), hs_key_bits(key, 32) >> (bits) | (above))
 #define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 // scratch: the first word of each region of words[]
 #define HS_WIDE_HISTOGRAM 0 // 64 bits, of table[]
@@ -404,7 +406,8 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
                     int d = hs_digit(k[i], shift, mask);
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt());
+                    int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
@@ -626,7 +629,8 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     if (i + 4 < 18) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt());
+                    int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
@@ -871,7 +875,8 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                                 if (i + 4 < 18) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                                 hs_lanemask same = HS_LANEMASK_ALL;
                                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                                int rank = hs_to_int(counts[bins + d]) + before;
                                 hs_subgroup_barrier();
                                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                                 hs_subgroup_barrier();
@@ -1038,7 +1043,8 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     if (i + 4 < 18) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt());
+                    int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
@@ -1395,7 +1401,8 @@ HS_KERNEL void __launch_bounds__(384, 2) onesweep_radix_few(const hs_stored_key 
                 if (i + 4 < 16) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                 hs_lanemask same = HS_LANEMASK_ALL;
                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -1549,10 +1556,12 @@ HS_KERNEL void __launch_bounds__(384) finish_starts_radix_few(hs_u32 *words, int
         for (int q = 0; q < lowest; q++) mixed[2 + q] = 0u;
 
         // order: of the passes, and their buffers
-        int left = 0, number = 0, place = 0;
+        int number = 0, place = 0;
+        int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(mixed[2 + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
-        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
+        int more = left & 1;
+        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 8) more = 0; // the keys are copied at the end
         left += more;
         // with an odd number of passes the first may go to the destination, unless that is the source
@@ -1565,7 +1574,9 @@ HS_KERNEL void __launch_bounds__(384) finish_starts_radix_few(hs_u32 *words, int
                 number++;
                 words[HS_PASS_ORDER + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
-            } else words[HS_PASS_ORDER + q] = 0u;
+            } else {
+                words[HS_PASS_ORDER + q] = 0u;
+            }
         }
         words[HS_BUFFERS + 8] = hs_to_u32(place == 0 ? 1 : place);
     }
@@ -2097,7 +2108,8 @@ HS_KERNEL void __launch_bounds__(384, 2) finish_settle_radix_few(const hs_stored
                         if (i + 4 < 8) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt());
+                        int rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                         hs_subgroup_barrier();
@@ -2698,10 +2710,12 @@ HS_KERNEL void __launch_bounds__(384) starts_radix_many(hs_u32 *words, int n, in
 
     // order: of the passes in which digits differ
     if (hs_local_id() == 0) {
-        int left = 0, number = 0, place = 0;
+        int number = 0, place = 0;
+        int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
-        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
+        int more = left & 1;
+        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 8) more = 0; // the keys are copied at the end
         left += more;
         // with an odd number of passes the first may go to the destination, unless that is the source
@@ -2714,6 +2728,8 @@ HS_KERNEL void __launch_bounds__(384) starts_radix_many(hs_u32 *words, int n, in
                 number++;
                 words[HS_PASS_ORDER + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
+            } else {
+                words[HS_PASS_ORDER + q] = 0u;
             }
         }
         words[HS_BUFFERS + 8] = hs_to_u32(place == 0 ? 1 : place);
@@ -3182,7 +3198,8 @@ HS_KERNEL void __launch_bounds__(384, 2) scatter_wide_radix_many(const hs_stored
                 if (i + 4 < 16) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                 hs_lanemask same = HS_LANEMASK_ALL;
                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();

@@ -1301,10 +1301,12 @@ HS_KERNEL void __launch_bounds__(256) starts(hs_u32 *words, int n, int argument)
 
     // order: of the passes in which digits differ
     if (hs_local_id() == 0) {
-        int left = 0, number = 0, place = 0;
+        int number = 0, place = 0;
+        int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
-        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
+        int more = left & 1;
+        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 8) more = 0; // the keys are copied at the end
         left += more;
         // with an odd number of passes the first may go to the destination, unless that is the source
@@ -1317,6 +1319,8 @@ HS_KERNEL void __launch_bounds__(256) starts(hs_u32 *words, int n, int argument)
                 number++;
                 words[HS_PASS_ORDER + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
+            } else {
+                words[HS_PASS_ORDER + q] = 0u;
             }
         }
         words[HS_BUFFERS + 8] = hs_to_u32(place == 0 ? 1 : place);
@@ -1446,7 +1450,8 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
                 if (i + 4 < 11) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                 hs_lanemask same = HS_LANEMASK_ALL;
                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -1719,7 +1724,8 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored_key *sourc
                 if (i + 4 < 11) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                 hs_lanemask same = HS_LANEMASK_ALL;
                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();

@@ -1949,7 +1949,8 @@ __kernel void bucket_rest(__global hs_stored_key *destination, __global uint *wo
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt());
+                    int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
@@ -2082,10 +2083,12 @@ __kernel void starts(__global uint *words, int n, int argument)
 
     // order: of the passes in which digits differ
     if (hs_local_id() == 0) {
-        int left = 0, number = 0, place = 0;
+        int number = 0, place = 0;
+        int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
-        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
+        int more = left & 1;
+        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // the keys are copied at the end
         left += more;
         // with an odd number of passes the first may go to the destination, unless that is the source
@@ -2098,6 +2101,8 @@ __kernel void starts(__global uint *words, int n, int argument)
                 number++;
                 words[HS_PASS_ORDER + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
+            } else {
+                words[HS_PASS_ORDER + q] = 0u;
             }
         }
         words[HS_BUFFERS + 4] = hs_to_u32(place == 0 ? 1 : place);
@@ -2230,7 +2235,8 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -3023,7 +3029,8 @@ __kernel void bucket_rest_wide(__global hs_stored_key *destination, __global uin
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt());
+                    int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
@@ -3257,7 +3264,8 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();

@@ -1360,7 +1360,8 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -1630,7 +1631,8 @@ void main()
                         hs_match_bit(same, d, 1);
                         hs_match_bit(same, d, 2);
                         hs_match_bit(same, d, 3);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt());
+                        int rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                         hs_subgroup_barrier();
@@ -1939,7 +1941,8 @@ void main()
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt());
+                    int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
@@ -2933,7 +2936,8 @@ void main()
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt());
+                    int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
@@ -3109,10 +3113,12 @@ void main()
 
     // order: of the passes in which digits differ
     if (hs_local_id() == 0) {
-        int left = 0, number = 0, place = 0;
+        int number = 0, place = 0;
+        int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[words_first + HS_PASS_ORDER + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
-        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
+        int more = left & 1;
+        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // the keys are copied at the end
         left += more;
         // with an odd number of passes the first may go to the destination, unless that is the source
@@ -3125,6 +3131,8 @@ void main()
                 number++;
                 words[words_first + HS_PASS_ORDER + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
+            } else {
+                words[words_first + HS_PASS_ORDER + q] = 0u;
             }
         }
         words[words_first + HS_BUFFERS + 4] = hs_to_u32(place == 0 ? 1 : place);
@@ -3296,7 +3304,8 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();

@@ -411,7 +411,8 @@ void main()
                 int d = hs_digit(k[0], shift, mask);
                 hs_lanemask same = HS_LANEMASK_ALL;
                 for (int b = 0; b < hs_digit_bits(); b++) hs_match_bit(same, d, b);
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -421,7 +422,8 @@ void main()
                 int d = hs_digit(k[1], shift, mask);
                 hs_lanemask same = HS_LANEMASK_ALL;
                 for (int b = 0; b < hs_digit_bits(); b++) hs_match_bit(same, d, b);
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -431,7 +433,8 @@ void main()
                 int d = hs_digit(k[2], shift, mask);
                 hs_lanemask same = HS_LANEMASK_ALL;
                 for (int b = 0; b < hs_digit_bits(); b++) hs_match_bit(same, d, b);
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
@@ -441,7 +444,8 @@ void main()
                 int d = hs_digit(k[3], shift, mask);
                 hs_lanemask same = HS_LANEMASK_ALL;
                 for (int b = 0; b < hs_digit_bits(); b++) hs_match_bit(same, d, b);
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
