@@ -339,7 +339,7 @@ def test_levels_differ_in_masks_only(p: bitonic.Params) -> None:
 
 
 def written_for(level: int, levels: int, first: Pass) -> Iterator[Swap | Half | Flip]:
-    """Yield what templates/bitonic/ops.j2 writes for a level."""
+    """Yield what templates/bitonic/passes.j2 writes for a level."""
     for kind, numbers in first.lane_groups:
         if kind == "flip":
             yield from (Flip(a, b, (2 << level) - 1) for a, b, _ in numbers)

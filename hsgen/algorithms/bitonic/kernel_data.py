@@ -1,4 +1,4 @@
-"""What the templates of a bitonic sort know of each kernel."""
+"""The descriptions of the kernels of a bitonic sort, for their templates."""
 
 from __future__ import annotations
 

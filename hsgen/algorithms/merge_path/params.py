@@ -13,19 +13,19 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 class Params:
     """The parameters of a merge.
 
-    work_group: lanes of a work-group.  items: keys that a lane merges in sequence.  chains: independent merges of
-    `items` keys each that a lane interleaves, so that comparisons of one hide the load latency of another.
-    walks: each lane merges sequentially from memory to memory; otherwise a work-group first loads its part of both
-    arrays into local memory, and `chains` is 1.
-    row: keys of a vector that chains merge at a time in dialects with vectors, with values for keys of at most 32 bits;
-    0: one key at a time.
-    spare: the most excess work-groups of a two-dimensional grid, if work-groups merge tiles.
-    vectors: work-groups load and store keys by 16 bytes in dialects with vectors, for which a tile has more room.
-    alone: the greatest count of which work-groups find the ends of their tiles by themselves, each end by a subgroup of
-    `subgroup` lanes, which then merge `alone_items` keys each, by vectors; 0: a kernel before them finds all.
-    ranged: the greatest count of which at most `ranges` work-groups merge ranges of tiles, and find the ends of these;
-    0: none do.  They have `range_lanes` lanes, which merge `range_items` keys of a tile each; a core is to hold
-    `resident` of them.
+    work_group: lanes of a work-group.  items: keys that a lane merges one after another.
+    walks: each lane merges from memory to memory; if not, a work-group loads its part of both arrays into local memory,
+    and `chains` is 1.  chains: independent merges of `items` keys each that a lane interleaves, so that comparisons of
+    one hide the load latency of another.
+    row: keys of a vector that chains merge at a time in dialects with vectors, 0 for one key at a time; with values,
+    keys have at most 32 bits.
+    spare: the greatest number of excess work-groups of a two-dimensional grid, if work-groups merge tiles.
+    vectors: work-groups load and store keys by 16 bytes in dialects with vectors; a tile has more room for that.
+    alone: the greatest count at which work-groups search for the ends of their tiles; above, a kernel before them does.
+    A subgroup of `subgroup` lanes searches for an end.  alone_items: keys that a lane of such a work-group merges.
+    ranged: the greatest count at which work-groups merge ranges of tiles, 0 for no count.  ranges: their greatest
+    number.  range_lanes, range_items: their lanes, and the keys of a tile that a lane merges.  resident: work-groups of
+    ranges that a core is to hold.
     """
 
     key: KeyType
