@@ -52,8 +52,8 @@ def wrong(host: Host, name: str) -> list[str]:
     return [str(x) for x in report.failures]
 
 
-FAST = [name for name in CASES if name not in ("buckets", "merge", "paths", "segments-1")]
-"""Plain keys run nightly where pairs, of the same file, do here."""
+FAST = [name for name in CASES if name not in ("buckets", "merge", "partition", "paths", "segments-1")]
+"""Plain keys run nightly where pairs of the same file do here; other tests have partitions."""
 
 
 @pytest.mark.parametrize("name", nightly_except(CASES, FAST))

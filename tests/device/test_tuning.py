@@ -234,6 +234,22 @@ WIDER = BARE.replace("work_group = 1\ngroups = 64\nlocal", "work_group = 64\ngro
 )
 
 
+def test_a_short_run_validates_what_it_leaves(embedded: Host, tmp_path: Path) -> None:
+    """After one race; whether that finds a faster table is left to longer runs."""
+    table = "".join(f"{k} = {v}\n" for k, v in SLOW_SELECTION.items())
+    text = f"{WIDER}\n[radix_select.u32]\n{table}"
+    (tmp_path / "bare.toml").write_text(text, encoding="utf-8")
+    done = ran(tmp_path, embedded, "--algorithm", "radix_select", "--write", "--json", patience=0)
+    document, found = json.loads(done.stdout), records(tmp_path / "j.jsonl")
+    assert [r["n"] for r in document["rows"]] == [1 << b for b in range(8, 15)]
+    assert [r["what"] for r in found] == ["journal", "race", "final", "checked"] and found[-1]["cases"] > 100
+    after = (tmp_path / "bare.toml").read_text(encoding="utf-8")
+    tuned, before = parse(after, "bare", "bare.toml"), parse(text, "bare", "bare.toml")
+    assert tuned.tables["radix_select", "u32"] == found[-1]["table"]
+    assert tuned.choices == before.choices and tuned.autos == before.autos
+
+
+@pytest.mark.nightly
 def test_an_optional_table_is_tuned_on_typical_calls(embedded: Host, tmp_path: Path) -> None:
     """A slow selection in the file is replaced by a validated one; sorts and the other tables stay as they are."""
     table = "".join(f"{k} = {v}\n" for k, v in SLOW_SELECTION.items())

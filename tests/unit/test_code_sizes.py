@@ -79,6 +79,7 @@ def test_spirv_of_every_target_is_small(tmp_path: Path, name: str) -> None:
     assert sum(size for path, size in sizes.items() if "spirv" in path.parts) <= most(name)
 
 
+@pytest.mark.nightly  # it compiles the kernels of ten targets
 def test_targets_for_renderers_are_small(tmp_path: Path) -> None:
     sizes = generated(tmp_path, *(f"-t{name}" for name in TEN), "--value", "v4")
     assert sum(sizes.values()) <= RENDERERS
