@@ -14,7 +14,6 @@ NOT_YET = {
     "merge_path",
     "pack",
     "radix",
-    "radix_select",
     "scan",
     "segmented_sort",
 }
