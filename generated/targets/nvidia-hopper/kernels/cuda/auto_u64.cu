@@ -1999,7 +1999,7 @@ HS_KERNEL void __launch_bounds__(256) finish_bounds_radix(hs_stored_key *destina
             int step = (high - low) / 33, more = (high - low) % 33, nth = hs_lane_id() + 1;
             int middle = low + step * nth + more * nth / 33;
             bool after = hs_digit(hs_twiddle_in(destination[middle]), 64 - bits, (1 << bits) - 1) >= bucket;
-            int before = hs_popcount_mask(hs_ballot(!after)); // the lanes up to the first of these are before the end
+            int before = hs_popcount_mask(hs_ballot(!after)); // the first lanes, whose indices are too low
             if (before < 32) high = low + step * (before + 1) + more * (before + 1) / 33;
             if (before > 0) low += step * before + more * before / 33 + 1;
         }
