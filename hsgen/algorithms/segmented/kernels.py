@@ -22,6 +22,8 @@ STOPS = Buffer(name="stops", type="u32", read_only=True)
 WORDS = Buffer(name="words", type="u32")
 COUNTED = Buffer(name="counted", type="u32", read_only=True)
 KEYS = (SOURCE, DESTINATION, OTHER)
+LONG = ("count", "rows", "scatter", "copy")
+"""The kernels of segments that no work-group holds."""
 
 
 def _array(name: str, count: int) -> Array:
@@ -33,15 +35,17 @@ def _kernel(
 ) -> Kernel:
     """A kernel; sequential lanes have separate templates where the distribution of keys among lanes matters."""
     walks = p.serial and name not in ("begin", "sift", "copy")
+    file = "long:" if name in LONG else ""
     return Kernel(
         name=name,
-        template=f"segmented_sort/{'serial_' if walks else ''}{name}",
+        template=f"segmented_sort/{file}{'serial_' if walks else ''}{name}",
         summary=summary,
         work_group=lanes or p.rank.work_group,
         buffers=buffers,
         arrays=arrays,
         algorithm="segmented_sort",
         params=p,
+        scratch=words.words(p) if WORDS in buffers else None,
     )
 
 
@@ -180,8 +184,6 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
 def context(p: Params) -> dict[str, object]:
     """Return the names that the templates use in addition to `kernel` and `p`."""
     return {
-        "w": words,
-        "lay": words.layout(p),
         "r": p.rank,
         "solo": chip(p),
         "sorting": networks.sorting(p.wave),
