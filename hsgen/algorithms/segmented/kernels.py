@@ -22,8 +22,12 @@ STOPS = Buffer(name="stops", type="u32", read_only=True)
 WORDS = Buffer(name="words", type="u32")
 COUNTED = Buffer(name="counted", type="u32", read_only=True)
 KEYS = (SOURCE, DESTINATION, OTHER)
-LONG = ("count", "rows", "scatter", "copy")
-"""The kernels of segments that no work-group holds."""
+FILES = {
+    **dict.fromkeys(("begin", "sift"), "lists:"),
+    "alone": "medium:",
+    **dict.fromkeys(("count", "rows", "scatter", "copy"), "long:"),
+}
+"""The templates of several kernels, by the name of a kernel."""
 
 
 def _array(name: str, count: int) -> Array:
@@ -35,7 +39,7 @@ def _kernel(
 ) -> Kernel:
     """A kernel; sequential lanes have separate templates where the distribution of keys among lanes matters."""
     walks = p.serial and name not in ("begin", "sift", "copy")
-    file = "long:" if name in LONG else ""
+    file = FILES.get(name, "")
     return Kernel(
         name=name,
         template=f"segmented_sort/{file}{'serial_' if walks else ''}{name}",
@@ -137,7 +141,7 @@ def alone(p: Params) -> Kernel:
         return _kernel(p, "alone", what, (*KEYS, *valued(p, VALUES_TMP), *_bounds(p), WORDS), arrays)
     buffers = (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS)
     made = _kernel(p, "alone", what, buffers, rank_arrays(shape))
-    return ranking(made, shape)
+    return ranking(replace(made, template="segmented_sort/medium:apart") if p.apart else made, shape)
 
 
 def chip(p: Params) -> ReduceScan | PerThread:
