@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 
 from hsgen.core.buffers import DEVICE, Array, Buffer, held
 from hsgen.core.keys import KeyType
+
+VARIANT = re.compile(r"[\w/]+\.j2(:\w+)?")
+"""The name of a template, or of a set of macros in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,5 +78,5 @@ def variants(data: object) -> Iterator[tuple[str, str]]:
     """Yield the variants of phases among the fields of a kernel's description: (field, template)."""
     for field in fields(data) if is_dataclass(data) else ():
         value = getattr(data, field.name)
-        if isinstance(value, str) and value.partition(":")[0].endswith(".j2"):
+        if isinstance(value, str) and VARIANT.fullmatch(value):
             yield field.name, value

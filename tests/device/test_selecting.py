@@ -53,7 +53,7 @@ MUTANTS = {
     "an equal key too few": ("equal && same < need", "equal && same + 1 < need"),
     "no equal keys": ("lesser || (equal && same < need)", "lesser"),
     "the last key of a row": (" < length ? begin + 64 : length", " < length ? begin + 64 : length - 1"),
-    "the counts of the tiles before": ("before + part[hs_local_id()] - own", "part[hs_local_id()] - own"),
+    "the counts of the tiles before": ("before + partials[hs_local_id()] - count", "partials[hs_local_id()] - count"),
     "the result of the first row": ("to_base = row * take", "to_base = row * 0"),
     "the first row": ("base = row * length, to_base", "base = 0, to_base"),
     "less for more": ("hs_less(key, low) ? 1u : hs_less(low, key)", "hs_less(low, key) ? 1u : hs_less(key, low)"),

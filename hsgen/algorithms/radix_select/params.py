@@ -10,12 +10,17 @@ from typing import Any
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
 from hsgen.core.keys import PLAIN, KeyType, Signature
+from hsgen.core.regions import Region, placed
 
 MAX_N = 1 << 30
 """The most keys of all rows: indices are signed 32-bit integers, and tiles may exceed n."""
 
 STATE = 8
 """The words of a row's state after a pass."""
+
+PICK, GATHERED, DIFFER, CROWDED = 3, 1, 2, 1
+"""The words in local memory: the bin of the k-th key with its prefix and size; the number of gathered keys; the bits in
+which keys differ; 1 if a bin is crowded."""
 
 FIELDS = {
     "work_group": Field("int", "the lanes of a work-group, a power of two", required=False, least=1),
@@ -83,24 +88,19 @@ class Params:
         return -(-self.key.bits // 32)
 
     @property
-    def cleared(self) -> int:
-        """The words of a row that are 0 at first: a histogram for each pass, and the number of keys gathered."""
-        return self.passes * self.bins + 1
+    def state_words(self) -> int:
+        """The words of a row's state after a pass."""
+        return STATE
 
     @property
-    def states(self) -> int:
-        """The first word of a row's states, one after each pass."""
-        return self.cleared
-
-    @property
-    def found(self) -> int:
-        """The first word of the keys that were gathered, which their indices follow."""
-        return self.states + STATE * self.passes
+    def reads_values(self) -> bool:
+        """True if values are read, rather than indices computed."""
+        return self.signature.value_bytes > 0 and not self.signature.index
 
     @property
     def row_words(self) -> int:
         """The words of a row in scratch."""
-        return self.found + self.capacity * (self.key_words + 1)
+        return layout(self).row_words.start
 
     @property
     def row_tiles(self) -> int:
@@ -109,7 +109,47 @@ class Params:
 
     def local_bytes(self) -> int:
         """Return the local memory of the kernel that needs the most, in bytes."""
-        return self.capacity * (self.key.held + 4) + 4 * (self.bins + self.work_group + STATE)
+        shared = PICK + GATHERED + (DIFFER + CROWDED if self.places else 0)
+        return self.capacity * (self.key.held + 4) + 4 * (self.bins + self.work_group + shared)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowWords:
+    """The regions of a row in scratch; the counts of tiles follow those of all rows."""
+
+    row_histograms: Region
+    row_gathered: Region
+    row_low: Region
+    row_shift: Region
+    row_selected: Region
+    row_candidates: Region
+    row_later_states: Region
+    row_keys: Region
+    row_high_keys: Region
+    row_indices: Region
+    row_words: Region
+
+
+def layout(p: Params) -> RowWords:
+    """Return the regions of a row."""
+    regions = (
+        ("row_histograms", p.passes * p.bins, "within a row: a histogram for each pass"),
+        ("row_gathered", 1, "within a row: the number of gathered keys"),
+        (
+            "row_low",
+            2,
+            f"within a row, of each pass, {STATE} words on: the words of the least key that may be the k-th",
+        ),
+        ("row_shift", 1, "the same: the bits below the known ones"),
+        ("row_selected", 1, "the same: the keys below, which are selected"),
+        ("row_candidates", 1, "the same: the keys with the known bits"),
+        ("row_later_states", STATE * p.passes - 5, "the state after later passes"),
+        ("row_keys", p.capacity, "within a row: the low words of the gathered keys"),
+        ("row_high_keys", p.capacity * (p.key_words - 1), "within a row: the high words of the gathered keys"),
+        ("row_indices", p.capacity, "within a row: the indices of the gathered keys"),
+        ("row_words", 0, "the words of a row; the counts of tiles follow those of all rows"),
+    )
+    return RowWords(**placed(regions))
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:

@@ -22,6 +22,12 @@ STOPS = Buffer(name="stops", type="u32", read_only=True)
 WORDS = Buffer(name="words", type="u32")
 COUNTED = Buffer(name="counted", type="u32", read_only=True)
 KEYS = (SOURCE, DESTINATION, OTHER)
+FILES = {
+    **dict.fromkeys(("begin", "sift"), "lists:"),
+    "alone": "medium:",
+    **dict.fromkeys(("count", "rows", "scatter", "copy"), "long:"),
+}
+"""The templates of several kernels, by the name of a kernel."""
 
 
 def _array(name: str, count: int) -> Array:
@@ -33,15 +39,17 @@ def _kernel(
 ) -> Kernel:
     """A kernel; sequential lanes have separate templates where the distribution of keys among lanes matters."""
     walks = p.serial and name not in ("begin", "sift", "copy")
+    file = FILES.get(name, "")
     return Kernel(
         name=name,
-        template=f"segmented_sort/{'serial_' if walks else ''}{name}",
+        template=f"segmented_sort/{file}{'serial_' if walks else ''}{name}",
         summary=summary,
         work_group=lanes or p.rank.work_group,
         buffers=buffers,
         arrays=arrays,
         algorithm="segmented_sort",
         params=p,
+        scratch=words.words(p) if WORDS in buffers else None,
     )
 
 
@@ -133,7 +141,7 @@ def alone(p: Params) -> Kernel:
         return _kernel(p, "alone", what, (*KEYS, *valued(p, VALUES_TMP), *_bounds(p), WORDS), arrays)
     buffers = (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS)
     made = _kernel(p, "alone", what, buffers, rank_arrays(shape))
-    return ranking(made, shape)
+    return ranking(replace(made, template="segmented_sort/medium:apart") if p.apart else made, shape)
 
 
 def chip(p: Params) -> ReduceScan | PerThread:
@@ -180,8 +188,6 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
 def context(p: Params) -> dict[str, object]:
     """Return the names that the templates use in addition to `kernel` and `p`."""
     return {
-        "w": words,
-        "lay": words.layout(p),
         "r": p.rank,
         "solo": chip(p),
         "sorting": networks.sorting(p.wave),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from hsgen.algorithms.segmented.params import Params
 from hsgen.core.plan import Binding, DeviceStatus
+from hsgen.core.regions import Region, placed
 from hsgen.core.scratch import Scratch, scratch_of
 
 STATUS, PARTS, MEDIUMS, LARGES, HUGES, COLUMNS, WHERE, GREATEST = range(8)
@@ -60,6 +61,55 @@ def layout(p: Params) -> Layout:
         table=table,
         size=table + 2 * p.rank.radix,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """The names of single words, then of arrays: array x of unit u begins at word `arrays` + (number of units) x `x`."""
+
+    status: Region
+    segment_count: Region
+    medium_count: Region
+    large_count: Region
+    huge_count: Region
+    column_count: Region
+    first_buffer: Region
+    most_segments: Region
+    arrays: Region
+    mediums: Region
+    records: Region
+    owners: Region
+    crowded: Region
+    bounds: Region
+    totals: Region
+    table: Region
+
+
+def words(p: Params) -> Words:
+    """Return the names of the words of a sort."""
+    offsets = layout(p)
+    singles = (
+        ("status", 1, "1 if offsets are invalid"),
+        ("segment_count", 1, "the number of segments"),
+        ("medium_count", 1, "the number of listed medium segments"),
+        ("large_count", 1, "the number of larger segments with few columns"),
+        ("huge_count", 1, "the number of larger segments with many columns"),
+        ("column_count", 1, "the number of columns"),
+        ("first_buffer", 1, "the buffer to which the first pass stores keys: 1 destination, 2 scratch"),
+        ("most_segments", 1, "the number of segments that the host gave"),
+        ("arrays", 0, "the arrays; below, the words of a unit before each"),
+    )
+    arrays = {
+        "mediums": "medium segments",
+        "records": "larger segments: start, end, first column, keys of a column",
+        "owners": "the record of each column",
+        "crowded": "the number of crowded windows, then these",
+        "bounds": "of each window: its first segment, and the end of its last one",
+        "totals": "of each record: its histogram",
+        "table": "of each record: its counts by digit and column",
+    }
+    regions = {x: Region(name=x.upper(), start=getattr(offsets, x), meaning=text) for x, text in arrays.items()}
+    return Words(**placed(singles), **regions)
 
 
 def values_binding(p: Params) -> Binding:
