@@ -6,9 +6,21 @@
 namespace hs_nvidia_hopper_auto_u32_code {
 #include "kernels/cuda/auto_u32.cu"
 }
+#undef HS_BUCKET_STARTS
+#undef HS_BUCKET_STARTS_2
 #undef HS_BUFFERS
+#undef HS_CROWDED_BUCKETS
+#undef HS_CROWDED_BUCKETS_2
 #undef HS_DIGIT_STARTS
 #undef HS_FAILED
+#undef HS_FIRST_CURSORS
+#undef HS_FIRST_CURSORS_2
+#undef HS_FIRST_HISTOGRAM
+#undef HS_FIRST_HISTOGRAM_2
+#undef HS_FIRST_STARTS
+#undef HS_FIRST_STARTS_2
+#undef HS_FIRST_TILES
+#undef HS_FIRST_TILES_2
 #undef HS_GREATEST
 #undef HS_GRID_HISTOGRAMS
 #undef HS_KERNEL
@@ -21,6 +33,10 @@ namespace hs_nvidia_hopper_auto_u32_code {
 #undef HS_TICKETS
 #undef HS_TILE_STATES
 #undef HS_UNROLL
+#undef HS_USE_BUCKETS
+#undef HS_USE_BUCKETS_2
+#undef HS_USE_PARTITION
+#undef HS_USE_PARTITION_2
 #undef HS_WIDE_GROUP_HISTOGRAMS
 #undef HS_WIDE_HISTOGRAM
 #undef hs_argument
@@ -107,17 +123,25 @@ extern "C" const hs_cuda_kernels hs_nvidia_hopper_auto_u32_cuda = {&hs_nvidia_ho
 namespace hs_nvidia_hopper_auto_u32_v4_code {
 #include "kernels/cuda/auto_u32_v4.cu"
 }
+#undef HS_BUCKET_CAPACITY
+#undef HS_BUCKET_MEAN
+#undef HS_BUCKET_STARTS
 #undef HS_BUFFERS
+#undef HS_CROWDED_BUCKETS
 #undef HS_DIGIT_STARTS
 #undef HS_FAILED
 #undef HS_GREATEST
 #undef HS_GRID_HISTOGRAMS
 #undef HS_KERNEL
 #undef HS_LANEMASK_ALL
+#undef HS_LARGE_BUCKETS
 #undef HS_LEAST
+#undef HS_LOWEST_BIT
 #undef HS_ODD_GRID_HISTOGRAMS
+#undef HS_PAIR_STATUS
 #undef HS_PASS_ORDER
 #undef HS_PORTION_PREFIXES
+#undef HS_SAMPLE_COUNTS
 #undef HS_SHARED
 #undef HS_TICKETS
 #undef HS_TILE_STATES
@@ -204,21 +228,43 @@ extern "C" const hs_cuda_kernels hs_nvidia_hopper_auto_u32_v4_cuda = {&hs_nvidia
 namespace hs_nvidia_hopper_auto_u64_code {
 #include "kernels/cuda/auto_u64.cu"
 }
+#undef HS_BUCKET_CAPACITY
+#undef HS_BUCKET_MEAN
+#undef HS_BUCKET_STARTS
+#undef HS_BUCKET_STARTS_2
 #undef HS_BUFFERS
+#undef HS_CROWDED_BUCKETS
+#undef HS_CROWDED_BUCKETS_2
 #undef HS_DIGIT_STARTS
 #undef HS_FAILED
+#undef HS_FIRST_CURSORS
+#undef HS_FIRST_CURSORS_2
+#undef HS_FIRST_HISTOGRAM
+#undef HS_FIRST_HISTOGRAM_2
+#undef HS_FIRST_STARTS
+#undef HS_FIRST_STARTS_2
+#undef HS_FIRST_TILES
+#undef HS_FIRST_TILES_2
 #undef HS_GREATEST
 #undef HS_GRID_HISTOGRAMS
 #undef HS_KERNEL
 #undef HS_LANEMASK_ALL
+#undef HS_LARGE_BUCKETS
 #undef HS_LEAST
+#undef HS_LOWEST_BIT
 #undef HS_ODD_GRID_HISTOGRAMS
+#undef HS_PAIR_STATUS
 #undef HS_PASS_ORDER
 #undef HS_PORTION_PREFIXES
+#undef HS_SAMPLE_COUNTS
 #undef HS_SHARED
 #undef HS_TICKETS
 #undef HS_TILE_STATES
 #undef HS_UNROLL
+#undef HS_USE_BUCKETS
+#undef HS_USE_BUCKETS_2
+#undef HS_USE_PARTITION
+#undef HS_USE_PARTITION_2
 #undef HS_WIDE_GROUP_HISTOGRAMS
 #undef HS_WIDE_HISTOGRAM
 #undef hs_argument
@@ -309,17 +355,25 @@ extern "C" const hs_cuda_kernels hs_nvidia_hopper_auto_u64_cuda = {&hs_nvidia_ho
 namespace hs_nvidia_hopper_auto_u64_v4_code {
 #include "kernels/cuda/auto_u64_v4.cu"
 }
+#undef HS_BUCKET_CAPACITY
+#undef HS_BUCKET_MEAN
+#undef HS_BUCKET_STARTS
 #undef HS_BUFFERS
+#undef HS_CROWDED_BUCKETS
 #undef HS_DIGIT_STARTS
 #undef HS_FAILED
 #undef HS_GREATEST
 #undef HS_GRID_HISTOGRAMS
 #undef HS_KERNEL
 #undef HS_LANEMASK_ALL
+#undef HS_LARGE_BUCKETS
 #undef HS_LEAST
+#undef HS_LOWEST_BIT
 #undef HS_ODD_GRID_HISTOGRAMS
+#undef HS_PAIR_STATUS
 #undef HS_PASS_ORDER
 #undef HS_PORTION_PREFIXES
+#undef HS_SAMPLE_COUNTS
 #undef HS_SHARED
 #undef HS_TICKETS
 #undef HS_TILE_STATES

@@ -6,11 +6,22 @@
 namespace hs_nvidia_sm90_auto_u32_code {
 #include "kernels/cuda/auto_u32.cu"
 }
+#undef HS_BUCKET_STARTS
+#undef HS_BUCKET_STARTS_2
 #undef HS_BUFFERS
+#undef HS_CROWDED_BUCKETS
+#undef HS_CROWDED_BUCKETS_2
 #undef HS_DIGIT_STARTS
 #undef HS_ENTRY_GREATEST
 #undef HS_ENTRY_LEAST
 #undef HS_FAILED
+#undef HS_FIRST_CURSORS
+#undef HS_FIRST_CURSORS_2
+#undef HS_FIRST_HISTOGRAM
+#undef HS_FIRST_HISTOGRAM_2
+#undef HS_FIRST_STARTS
+#undef HS_FIRST_STARTS_2
+#undef HS_FIRST_TILES
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LANEMASK_ALL
@@ -21,6 +32,10 @@ namespace hs_nvidia_sm90_auto_u32_code {
 #undef HS_TICKETS
 #undef HS_TILE_STATES
 #undef HS_UNROLL
+#undef HS_USE_BUCKETS
+#undef HS_USE_BUCKETS_2
+#undef HS_USE_PARTITION
+#undef HS_USE_PARTITION_2
 #undef HS_WIDE_GROUP_HISTOGRAMS
 #undef HS_WIDE_HISTOGRAM
 #undef hs_argument
@@ -240,11 +255,23 @@ extern "C" const hs_cuda_kernels hs_nvidia_sm90_auto_u32_v4_cuda = {&hs_nvidia_s
 namespace hs_nvidia_sm90_auto_u64_code {
 #include "kernels/cuda/auto_u64.cu"
 }
+#undef HS_BUCKET_STARTS
+#undef HS_BUCKET_STARTS_2
 #undef HS_BUFFERS
+#undef HS_CROWDED_BUCKETS
+#undef HS_CROWDED_BUCKETS_2
 #undef HS_DIGIT_STARTS
 #undef HS_ENTRY_GREATEST
 #undef HS_ENTRY_LEAST
 #undef HS_FAILED
+#undef HS_FIRST_CURSORS
+#undef HS_FIRST_CURSORS_2
+#undef HS_FIRST_HISTOGRAM
+#undef HS_FIRST_HISTOGRAM_2
+#undef HS_FIRST_STARTS
+#undef HS_FIRST_STARTS_2
+#undef HS_FIRST_TILES
+#undef HS_FIRST_TILES_2
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LANEMASK_ALL
@@ -255,6 +282,10 @@ namespace hs_nvidia_sm90_auto_u64_code {
 #undef HS_TICKETS
 #undef HS_TILE_STATES
 #undef HS_UNROLL
+#undef HS_USE_BUCKETS
+#undef HS_USE_BUCKETS_2
+#undef HS_USE_PARTITION
+#undef HS_USE_PARTITION_2
 #undef HS_WIDE_GROUP_HISTOGRAMS
 #undef HS_WIDE_HISTOGRAM
 #undef hs_argument
