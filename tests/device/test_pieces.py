@@ -150,7 +150,7 @@ FAULTS: dict[str, tuple[str, str]] = {
     "the last pieces are left out": ("turn < 3 &&", "turn < 2 &&"),
     "no further pieces": ("turn < 3 &&", "turn < 1 &&"),
     "cuts are not moved back": ("from = mid + 1", "from = end"),
-    "low is a digit too high": ("from = top - 1 - r;", "from = top - r;"),
+    "low is a digit too high": ("lowest = top - 1 - r;", "lowest = top - r;"),
     "the highest digit is not sorted in memory": ("pass <= 8; pass++", "pass < 1; pass++"),
     "starts of the next buckets": (">= bucket;", "> bucket;"),
     "buckets that are not in order are skipped": ("bool in_order = unordered[0] == 0u;", "bool in_order = true;"),

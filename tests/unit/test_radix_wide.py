@@ -120,7 +120,7 @@ def test_counts_that_32_bits_do_not_index_go_to_wide_buckets_before_passes(name:
         )
         many = [x.groups for x in rows if x.step.kernel == ends]
         assert many == ([1 << sum(buckets.widths(own, n))] if tried else [])
-        at = own.room.partition * 4 + 12 * (1 << sum(buckets.widths(own, n))) if tried else 0
+        at = 4 * sum(size for _, size, _ in own.room.regions) + 12 * (1 << sum(buckets.widths(own, n))) if tried else 0
         words = next(b for b in rows[0].step.bindings if b.role == "scratch")
         assert offset(words, n) + at <= sort.plan.scratch.bytes(n)
 

@@ -22,7 +22,7 @@ def keys(values: int) -> Sizes:
 
 
 def pairs(digits: int, *, counter: bool) -> Sizes:
-    """Return the regions of buckets of pairs, for keys of so many digits.
+    """Return the regions of buckets of pairs, for keys of `digits` digits.
 
     counter: whether there is a counter of crowded buckets among them, not among those of keys alone.
     """
@@ -34,7 +34,7 @@ def pairs(digits: int, *, counter: bool) -> Sizes:
 
 
 def pieces(rounds: int) -> Sizes:
-    """Return the regions of buckets that are cut into pieces, for a sample that is compared in so many rounds."""
+    """Return the regions of buckets that are cut into pieces, for a sample that is compared in `rounds` rounds."""
     return (
         (
             "sample_counts",
@@ -49,7 +49,7 @@ def pieces(rounds: int) -> Sizes:
 
 
 def partitioned_pairs(buckets: int) -> Sizes:
-    """Return the regions of pairs that are partitioned at once into up to so many buckets."""
+    """Return the regions of pairs that are partitioned at once into up to `buckets` buckets."""
     return (
         ("pair_histogram", buckets, "of the buckets of pairs"),
         ("pair_cursors", buckets, "of each bucket: how many pairs are stored"),
