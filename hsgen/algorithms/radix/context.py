@@ -5,7 +5,6 @@ from __future__ import annotations
 from hsgen.algorithms.radix import portions
 from hsgen.algorithms.radix.hybrid import buckets, pairs
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import CROWD, NEAR
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.algorithms.radix.words import columns, words
 
@@ -19,8 +18,6 @@ def context(p: Tile) -> dict[str, object]:
         else None,
         "fin": pairs.layout(p, scratch) if isinstance(p, Hybrid) and (p.finish or p.pieces) else None,
         "early": pairs.EARLY,
-        "crowd": CROWD,
-        "near": NEAR,
         "portions": portions.count(p),
         "whole": portions.whole(p),
         "passes": p.digits,

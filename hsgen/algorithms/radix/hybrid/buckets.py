@@ -13,7 +13,7 @@ from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE
 from hsgen.algorithms.radix import bin_sort
 from hsgen.algorithms.radix.bin_sort import BinSort, OnChip
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, SQUARES, sampling, sums
+from hsgen.algorithms.radix.parts import EQUAL, sampling, sums
 from hsgen.algorithms.radix.rankers import array as _array
 from hsgen.algorithms.radix.stages import Bucket, present
 from hsgen.algorithms.radix.words import words
@@ -94,10 +94,7 @@ class Layout:
     lanes: int
     groups: int
     digits: int
-    crowd: int
-    squares: int
     equal: int
-    near: int
     key_bits: int
     fits: int
     rest: int
@@ -120,10 +117,7 @@ def layout(p: Hybrid, at: int, table: int) -> Layout:
         lanes=present(p.partition).work_group,
         groups=groups(p),
         digits=p.msd_digits,
-        crowd=CROWD,
-        squares=SQUARES,
         equal=EQUAL,
-        near=NEAR,
         key_bits=p.key.bits,
         fits=at,
         rest=at + 2,
@@ -208,8 +202,9 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     """The kernels that sort a bucket, and the buckets whose bins are crowded."""
     bucket = present(p.bucket)
     what = f"sort a bucket of up to {capacity(p)} keys on chip"
-    arrays = (Array(name="tile", type="key", count=capacity(p) + NEAR), *bin_sort.arrays(bucket, p.subgroup))
-    sort = _kernel(p, "bucket", what, (DESTINATION, _WORDS), (*arrays, *([_array("unordered", 1)] * p.pieces)))
+    arrays = (Array(name="tile", type="key", count=capacity(p)), *bin_sort.arrays(bucket, p.subgroup))
+    arrays += (_array("unordered", 1),) * p.pieces
+    sort = bin_sort.with_room(_kernel(p, "bucket", what, (DESTINATION, _WORDS), arrays))
     bins = BinSort(shape=bucket, subgroup=p.subgroup, key=p.key, load="clamped")
     if p.pieces:  # what is crowded is sorted in memory
         data = OnChip(bins=replace(bins, crowd=bin_sort.SPREAD), groups=CHIP)
