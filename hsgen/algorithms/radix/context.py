@@ -5,7 +5,6 @@ from __future__ import annotations
 from hsgen.algorithms.radix import portions
 from hsgen.algorithms.radix.hybrid import buckets, pairs
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import CROWD, NEAR
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.algorithms.radix.words import columns
 
@@ -17,8 +16,6 @@ def context(p: Tile) -> dict[str, object]:
         "fin": pairs.layout(p) if isinstance(p, Hybrid) and (p.finish or p.pieces) else None,
         "status": pairs.STATUS,
         "early": pairs.EARLY,
-        "crowd": CROWD,
-        "near": NEAR,
         "portions": portions.count(p),
         "whole": portions.whole(p),
         "passes": p.digits,

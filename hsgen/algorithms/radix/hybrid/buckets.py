@@ -13,7 +13,7 @@ from hsgen.algorithms.buffers import DESTINATION, DEVICE_N
 from hsgen.algorithms.radix import bin_sort
 from hsgen.algorithms.radix.bin_sort import BinSort, OnChip
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, SQUARES, WORDS, sums
+from hsgen.algorithms.radix.parts import EQUAL, WORDS, sums
 from hsgen.algorithms.radix.rankers import array as _array
 from hsgen.algorithms.radix.stages import Bucket, Tiles, present
 from hsgen.algorithms.radix.words import words
@@ -87,10 +87,7 @@ class Layout:
     lanes: int
     groups: int
     digits: int
-    crowd: int
-    squares: int
     equal: int
-    near: int
     key_bits: int
     buckets: Region
     fits: Region
@@ -111,10 +108,7 @@ def layout(p: Hybrid) -> Layout:
         lanes=present(p.partition).work_group,
         groups=groups(p),
         digits=p.msd_digits,
-        crowd=CROWD,
-        squares=SQUARES,
         equal=EQUAL,
-        near=NEAR,
         key_bits=p.key.bits,
         buckets=present(scratch.use_buckets),
         fits=present(scratch.use_buckets) + -1,
@@ -182,9 +176,10 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     """The kernels that sort a bucket, and the buckets whose bins are crowded."""
     bucket = present(p.bucket)
     what = f"sort a bucket of up to {capacity(p)} keys on chip"
-    arrays = (Array(name="tile", type="key", count=capacity(p) + NEAR), *bin_sort.arrays(bucket, p.subgroup))
-    buffers, unordered = (DESTINATION, WORDS), [_array("unordered", 1)] * p.pieces
-    sort = holding(summing(kernel(p, "bucket", what, bucket, buffers, (*arrays, *unordered)), p), p)
+    arrays = (Array(name="tile", type="key", count=capacity(p)), *bin_sort.arrays(bucket, p.subgroup))
+    arrays += (_array("unordered", 1),) * p.pieces
+    buffers = (DESTINATION, WORDS)
+    sort = bin_sort.with_room(holding(summing(kernel(p, "bucket", what, bucket, buffers, arrays), p), p))
     bins = BinSort(shape=bucket, subgroup=p.subgroup, key=p.key, load="clamped")
     if p.pieces:  # what is crowded is sorted in memory
         data = OnChip(bins=replace(bins, crowd=bin_sort.SPREAD), groups=CHIP)

@@ -19,7 +19,7 @@ from hsgen.algorithms.radix import bin_sort
 from hsgen.algorithms.radix.bin_sort import BinSort, Crowd, OnChip
 from hsgen.algorithms.radix.hybrid import buckets
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, REPEATED, SQUARES
+from hsgen.algorithms.radix.parts import EQUAL, REPEATED
 from hsgen.algorithms.radix.rankers import array as _array
 from hsgen.algorithms.radix.stages import present
 from hsgen.algorithms.radix.words import words
@@ -102,7 +102,7 @@ class Layout:
     each round, then the highest digit in which some differ.  over: whether some bucket is too large.  held, mean:
     capacity and limit, for kernels whose text does not depend on them.  low: the lowest bit that passes sort by, and
     `REPEATED` where equal keys are many.  table: starts of buckets and more (templates/radix/hybrid/pieces.j2), else in
-    a buffer of their own.  equal, slack, squares: constants above.
+    a buffer of their own.  equal, slack: constants above.
     """
 
     capacity: int
@@ -114,8 +114,6 @@ class Layout:
     digits: int
     groups: int
     early: int
-    crowd: int
-    near: int
     uneven: Region
     rest: Region
     live: Region
@@ -131,7 +129,6 @@ class Layout:
     deal_least: int
     equal: int = EQUAL
     slack: int = SLACK
-    squares: int = SQUARES
     repeated: int = REPEATED
     no: int = STATUS.uneven
     sorted: int = STATUS.sorted
@@ -153,8 +150,6 @@ def layout(p: Hybrid) -> Layout:
         index=p.signature.index,
         digits=len(p.digits),
         early=EARLY,
-        crowd=CROWD,
-        near=NEAR,
         uneven=present(scratch.pair_status),
         rest=present(scratch.crowded_buckets),
         live=present(scratch.digit_varies),
@@ -191,11 +186,11 @@ def rest(p: Hybrid) -> Hybrid:
 def on_chip(p: Hybrid, data: Layout, buffers: tuple[Buffer, ...]) -> Kernel:
     """Return the kernel that sorts buckets on chip, and pieces of buckets if there are any."""
     bucket = present(p.pair_bucket)
-    lists = Array(name="tile", type="key", count=bucket.size + NEAR), _array("slot_values", bucket.size)
+    lists = Array(name="tile", type="key", count=bucket.size), _array("slot_values", bucket.size)
     pieces = (_array("piece_bounds", 4), _array("unordered", 1)) if p.pieces else ()
     own = (*lists, *bin_sort.arrays(bucket, p.subgroup), *pieces)
     what = f"sort a bucket of up to {capacity(p)} keys on chip"
-    sort = kernel(p, data, "finish", what, buffers, own, "", bucket.work_group)
+    sort = bin_sort.with_room(kernel(p, data, "finish", what, buffers, own, "", bucket.work_group))
     alone = sort.local_bytes(p.key) > _LOCAL
     many = 1 if alone else max(1, _LANES // bucket.work_group)
     bins = BinSort(
