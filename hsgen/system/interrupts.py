@@ -14,7 +14,7 @@ _ENDING = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 @contextmanager
-def held() -> Iterator[Callable[[], None]]:
+def deferred() -> Iterator[Callable[[], None]]:
     """Defer SIGINT, SIGTERM and SIGHUP to the end of the block; yield a function that raises if one has arrived.
 
     At the end of the block, the first signal is delivered once to the previous handler; an exception of that handler
