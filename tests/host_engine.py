@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from on_host import GUARD, compiled
 
 from hsgen import operations
-from hsgen.core.buffers import held
+from hsgen.core.buffers import element_bytes
 from hsgen.core.errors import Wrong
 from hsgen.core.interpreter import PLAIN, Options, launches, numbers, offset, scratch_bytes, spare_at
 from hsgen.core.sort import Sort
@@ -105,7 +105,7 @@ class HostEngine:
                 room = ctypes.c_void_p(begins[i]), ctypes.c_size_t(end - begins[i])
                 library.memory_region(name, *room, min(4, sort.key.bytes))
             for array, begin in kernel.layout(sort.key):
-                bytes_ = ctypes.c_size_t(array.count * held(array.type, sort.key))
+                bytes_ = ctypes.c_size_t(array.count * element_bytes(array.type, sort.key))
                 library.memory_array(f"{kernel.name}: {array.name}".encode(), ctypes.c_size_t(begin), bytes_)
             library.memory_mode(self._races, self._late, int(self._rng.integers(100, 100000)))
             low, high = numbers(sort, step, how) or (0, 0)

@@ -1,4 +1,4 @@
-"""The APIs.  Nothing registers one: every module here that has an `API` is one."""
+"""The APIs.  Each module of this package with an object `API` is an API, without registration."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from collections.abc import Callable, Iterable, Mapping
 from hsgen.apis.api import Api
 
 
-def _found() -> dict[str, Api]:
+def _discover() -> dict[str, Api]:
     modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
-    found: list[Api] = [module.API for module in modules if hasattr(module, "API")]
-    return {api.name: api for api in sorted(found, key=lambda a: (a.order, a.extends is not None, a.name))}
+    apis: list[Api] = [module.API for module in modules if hasattr(module, "API")]
+    return {api.name: api for api in sorted(apis, key=lambda a: (a.order, a.extends is not None, a.name))}
 
 
-APIS: Mapping[str, Api] = _found()
-"""Every API by its name, in the order of lists."""
+APIS: Mapping[str, Api] = _discover()
+"""The APIs by name, in the order of lists."""
 
 
 def having(quality: Callable[[Api], object]) -> list[Api]:
-    """Return the APIs that have a quality."""
+    """Return the APIs for which `quality` returns a true value, in the order of lists."""
     return [api for api in APIS.values() if quality(api)]
 
 
 def listed(names: Iterable[str]) -> list[Api]:
     """Return the APIs of these names, in the order of lists."""
-    wanted = set(names)
-    return having(lambda api: api.name in wanted)
+    chosen = set(names)
+    return having(lambda api: api.name in chosen)

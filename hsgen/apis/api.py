@@ -1,4 +1,4 @@
-"""Description of an API; `hsgen.apis` finds the objects, one per module."""
+"""The description of an API; `hsgen.apis` imports one such object per module."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from hsgen.system import resources
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """The C files of an API with its own kernel tables: `target` is the file of a target, from ``target.j2`` of the
-    folder; `suffix` is that of the list of all targets; `earlier` is a name of the former in older bundles."""
+    """The C files with the kernel tables of an API.
+
+    target: the pattern of a target's file, rendered from ``target.j2`` of the API's folder.  suffix: the suffix of the
+    file that lists all targets.  earlier: the pattern of a target's file in older bundles.
+    """
 
     target: str
     suffix: str
@@ -23,15 +26,16 @@ class Tables:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Harness:
-    """How the C runtime becomes a library that hsgen drives.
+    """The build of an API's C runtime as a library that hsgen drives.
 
-    `sources` are in ``harness/`` of the API's folder, or in ``hsgen/engines/native``.  `command` returns the compiler
-    with its options, or raises `Unavailable`; `header` is required, and is in `package` of Debian.  `baselines` maps an
-    operation to a file of the same folder and the names of the baselines in it.
-
-    An API without a runtime of its own has that of another one, `runtime`, which runs kernels as SPIR-V: `spirv`
-    returns that of a text and the name of a kernel.  `replaced` are texts of the runtime with
-    what stands for them then.
+    sources: files in ``harness/`` of the API's folder, or in ``hsgen/engines/native``.
+    command: a function that returns the compiler with its options, or raises `Unavailable`.
+    link: options of the linker.
+    header: a header that the build requires.  package: the Debian package of the header.
+    baselines: for an operation, a file of the same folder and the names of the baselines in the file.
+    runtime: the API whose runtime runs the kernels as SPIR-V, if this API has no runtime.
+    spirv: a function that returns the SPIR-V of a kernel for a text and the kernel's name; used with `runtime`.
+    replaced: texts of `runtime`, each with its replacement.
     """
 
     sources: tuple[str, ...]
@@ -47,18 +51,19 @@ class Harness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """How the properties of a device become facts (`hsgen.tools.suggest.query`).
+    """The conversion of a device's properties to facts (`hsgen.tools.suggest.query`).
 
-    `origins` maps a fact to the name of its query.  `facts` turns the report of the harness and the subgroup sizes into
-    members of a query.  Vendors in `cores_are_units` count SIMD units as cores.  `started`: work-groups that have
-    started make forward progress, on every device.  `isa` is the offline compiler that names devices by their compute
-    capability, with the pattern of such a name.
+    origins: for each fact, the name of the API's query.
+    facts: a function that returns the facts for the subgroup sizes and the report of the harness.
+    cores_are_units: the vendors (PCI numbers) whose reports count SIMD units as cores.
+    started: on every device, started work-groups make forward progress.
+    isa: the offline compiler that names devices by compute capability, and the pattern of such names.
     """
 
     origins: Mapping[str, str]
-    facts: Callable[[Sequence[int], Mapping[str, Any]], dict[str, Any]] = lambda widths, said: {
+    facts: Callable[[Sequence[int], Mapping[str, Any]], dict[str, Any]] = lambda widths, report: {
         "subgroups": [w for w in widths if w > 1] or [1],
-        **said,
+        **report,
     }
     cores_are_units: tuple[int, ...] = ()
     started: bool = False
@@ -67,7 +72,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A word of ``--option``: its greatest value, its default, and its text in help."""
+    """A word of ``--option``: its greatest value, its default, and its help text."""
 
     greatest: int
     default: int = 0
@@ -76,10 +81,11 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """The modules of an API for JavaScript, which make a bundle a package of npm (`hsgen.emit.js_files`).
+    """The JavaScript modules of an API, with which a bundle is an npm package (`hsgen.emit.js_files`).
 
-    `files`: paths in a bundle, and names in the API's folder; those that end in ``.j2`` are rendered with the targets.
-    `folder`: that of a target's modules, one a sort and ``index.js``, within the target's own.
+    files: for each path in a bundle, a name in the API's folder.  Names in ``.j2`` are templates, rendered with the
+    targets.
+    folder: the folder, within a target's folder, of one module per sort and of ``index.js``.
     """
 
     files: Mapping[str, str]
@@ -88,102 +94,105 @@ class Package:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Api:
-    """An API: its files, its capabilities, and how its devices are driven.
+    """An API: its files, its capabilities, and the harness of its devices.
 
-    In names of files, ``{api}`` is the name and ``{suffix}`` that of kernels.  Files lie in ``templates/apis/NAME``; an
-    API that `extends` another uses the other's files where its folder lacks one, with its own name in C names, with
-    `replaced`, and with `calls` in the names of functions.
+    In file names, ``{api}`` is the API's name and ``{suffix}`` is the suffix of kernels.  The files are in
+    ``templates/apis/NAME``.  An API may extend another API: `extends`.  If its folder lacks a file, it uses the other
+    API's file and replaces C names, the texts in `replaced`, and the prefix `calls` of functions.
     """
 
     name: str
     title: str
     order: int
-    """The place in lists; an API that extends another follows it."""
+    """The position in lists; of two APIs with the same position, the extending API comes second."""
     dialect: str
-    """The file of ``templates/dialects`` that its kernels are written in; no two APIs share one."""
+    """The dialect of its kernels, a file of ``templates/dialects``; no two APIs share a dialect."""
     suffix: str
-    """What files of kernels end in; the dialect says the same, but `hsgen verify` reads no templates."""
+    """The suffix of kernel files.  The dialect has the same suffix, but `hsgen verify` reads no templates."""
     language: str
-    """What people call the kernel language."""
+    """The name of the kernel language."""
     sources: tuple[str, ...]
-    """The runtime, by duty: operations, devices, making sorters, calls."""
+    """The files of the runtime: operations, devices, creation of sorters, calls."""
     internal: tuple[str, ...] = ("hs_{api}_internal.h",)
-    """Headers that the sources share; they lie in the same folder."""
+    """The headers that the sources share, in the same folder."""
     headers: tuple[str, ...] = ("hs_{api}.h",)
     example: str = "sort_{api}.c"
     prefixes: tuple[str, ...] = ()
-    """Prefixes of C names that belong to it, which no bundle can have."""
+    """The prefixes of the API's C names, which no bundle can have."""
     member: str = ""
-    """What follows a buffer's name in the arguments of a C call to give the buffer itself."""
+    """The text after a buffer's name in a C call's arguments that selects the buffer itself."""
     text: bool = False
-    """Whether kernels are text in the C file of a target (one API at most: `hs_sort` has one member for it)."""
+    """Whether kernels are text in the C file of a target; at most one API, because `hs_sort` has one such member."""
     spirv: bool = False
-    """Whether kernels come as SPIR-V."""
+    """Whether bundles contain kernels as SPIR-V."""
     tables: Tables | None = None
     package: Package | None = None
     key_pairs: bool = False
-    """Whether 64-bit keys are pairs of words where a device lacks 64-bit integers."""
+    """Whether 64-bit keys are pairs of words on devices without 64-bit integers."""
     local_bytes: int = 0
-    """The local memory of a work-group that no program can exceed; 0: as the device has."""
+    """The API's limit of a work-group's local memory, in bytes; 0: the limit of the device."""
     launches: bool = True
-    """Whether its runtime launches kernels; otherwise it gives the launches to the program."""
+    """Whether the runtime launches kernels; otherwise it returns the launches to the program."""
     cooperative: bool = False
     """Whether the work-groups of a launch can wait for each other."""
     lone_lanes: bool = False
     """Whether CPU runtimes run a work-group of one lane as a plain loop."""
     python: bool = False
-    """Whether pyopencl drives its devices."""
+    """Whether pyopencl drives the devices."""
     cpu_platform: str = ""
-    """How the platform's name of the CPU runtime that hsgen embeds begins; "" if that is of another API."""
+    """The start of the platform name of the embedded CPU runtime; "" if the runtime serves another API."""
     prepare: Callable[[], None] = lambda: None
-    """What must be done before a C library of the API is loaded."""
+    """A function to call before a C library of the API is loaded."""
     alignment: int = 0
-    """The bytes to which parts of buffers are aligned in the C runtime; 0: to a key."""
+    """The alignment in bytes of parts of buffers in the C runtime; 0: the size of a key."""
     harness: Harness | None = None
     options: Mapping[str, Option] = field(default_factory=dict)
     probe: Probe | None = None
-    """None: its devices cannot be asked for facts."""
+    """The conversion of properties to facts; None if the API's devices report no properties."""
     torch: str = ""
-    """What PyTorch calls its devices."""
+    """The name of the API's devices in PyTorch; "" if PyTorch has no such devices."""
     extends: Api | None = None
     replaced: tuple[tuple[str, str], ...] = ()
-    """Texts of the other API's C files with what stands for them in this one's, such as names of headers."""
+    """Texts of the other API's C files, such as names of headers, each with its replacement."""
     calls: str = ""
-    """How the names of the API's own functions and types begin, in mixed case; those of an extending API may differ."""
+    """The prefix of the API's functions and types with names in mixed case, such as ``cuda`` of ``cudaMalloc``."""
 
     def extended(self, name: str, title: str, *, dialect: str, **changes: Any) -> Api:
-        """Return an API like this one, except its names and `changes`."""
+        """Return an API that extends this API, with another name, title and dialect, and with `changes`."""
         suffix = changes.get("suffix") or (self.tables.suffix if self.tables else "")
         tables = self.tables and replace(self.tables, target=f"{{target}}_{name}.{suffix}", suffix=suffix, earlier="")
         same: dict[str, Any] = {"tables": tables, "replaced": (), "prefixes": (*self.prefixes, name)}
         return replace(self, name=name, title=title, dialect=dialect, extends=self, **(same | changes))
 
     def named(self, pattern: str, **more: str) -> str:
-        """Return a name of a file for its pattern."""
+        """Return the file name for a pattern, with `more` words to replace."""
         return pattern.format(**{"api": self.name, "suffix": self.suffix} | more)
 
     def file(self, pattern: str) -> Path:
-        """Return the file of the API's folder, or of that which it extends; its own path where neither has it."""
+        """Return the path of a file in the API's folder, or in that of the API that it extends.
+
+        If both folders lack the file, return the path in the last folder.
+        """
         path = resources.templates() / "apis" / self.name / self.named(pattern)
         return path if path.exists() or self.extends is None else self.extends.file(pattern)
 
     def folders(self, name: str) -> list[Path]:
-        """Return the folders of a name within the API's own and those of APIs that it extends, the own one last."""
+        """Return the existing folders of a name in the folders of the extended APIs and of this API, in this order."""
         path = resources.templates() / "apis" / self.name / name
         return [*(self.extends.folders(name) if self.extends else []), *([path] if path.is_dir() else [])]
 
     def template(self, name: str) -> str:
-        """Return the name of a Jinja template of the folder."""
+        """Return the name of a Jinja template in the API's folder."""
         return self.file(name).relative_to(resources.templates()).as_posix()
 
     def renamed(self, text: str, path: Path) -> str:
-        """Return the text of a C file in this API's names, if it is that of an API that it extends."""
+        """Return the text of a C file at `path`; if the file is an extended API's, with the names of this API."""
         if self.extends is None or path.is_relative_to(resources.templates() / "apis" / self.name):
             return text
         text, old = self.extends.renamed(text, path), self.extends.name
         lower, upper = r"(?:hs|sort)(?:_targets)?_|HN_NAMES\(\"", r"HS(?:_TARGETS)?_"  # the harness puts names together
-        for head, word, own in ((lower, old, self.name), (upper, old.upper(), self.name.upper())):
-            text = re.sub(rf"(?<![A-Za-z0-9])({head}){word}(?![A-Za-z0-9])", rf"\g<1>{own}", text)
+        for head, word, new in ((lower, old, self.name), (upper, old.upper(), self.name.upper())):
+            text = re.sub(rf"(?<![A-Za-z0-9])({head}){word}(?![A-Za-z0-9])", rf"\g<1>{new}", text)
         for before, after in self.replaced:
             text = text.replace(before, after)
         if self.calls != self.extends.calls:
@@ -192,11 +201,11 @@ class Api:
 
     @property
     def all_headers(self) -> tuple[str, ...]:
-        """The names of its headers, with that of the list of its tables."""
+        """The names of the API's headers, including the header that lists its tables."""
         tables = (f"hs_targets_{self.name}.h",) if self.tables else ()
         return (*map(self.named, self.headers), *tables)
 
     @property
     def driven(self) -> bool:
-        """Whether hsgen drives its devices."""
+        """Whether hsgen drives devices of the API."""
         return self.python or self.harness is not None

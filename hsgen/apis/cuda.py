@@ -29,7 +29,7 @@ _ORIGINS = {
     "registers": "regsPerMultiprocessor",
 }
 CCCL = "HSGEN_CCCL"
-"""The variable that names a folder with other headers of CUB than the toolkit's."""
+"""The variable that names a folder with headers of CUB to use instead of the toolkit's."""
 _WORDS = 1 << 32
 _BASELINES = {
     "sort": ("cub.cu", ("cub", "cub-fields", "cub-merge")),
@@ -53,9 +53,9 @@ def nvcc() -> list[str]:
     if path is None:
         raise Unavailable("no nvcc on the PATH; install NVIDIA's CUDA toolkit")
     code = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in architectures()]
-    own = Path(path).resolve().parents[1] / "include" / "cccl"  # where toolkits from 13.0 on have CUB
+    toolkit = Path(path).resolve().parents[1] / "include" / "cccl"  # where toolkits from 13.0 on have CUB
     chosen = os.environ.get(CCCL)
-    extra = [f"-I{folder}" for folder in (chosen, own) if folder and Path(folder).is_dir()]
+    extra = [f"-I{folder}" for folder in (chosen, toolkit) if folder and Path(folder).is_dir()]
     return [path, "-std=c++17", "-O3", "-cudart", "static", *code, "-Xcompiler", "-fPIC", *extra]
 
 
@@ -71,17 +71,17 @@ def architectures() -> tuple[str, ...]:
     if path is None:
         raise Unavailable("no NVIDIA GPU: there is no nvidia-smi")
     done = compilers.run([path, "--query-gpu=compute_cap", "--format=csv,noheader"], compilers.PATIENCE)
-    found = {c.replace(".", "") for c in done.stdout.split() if c.replace(".", "").isdecimal()}
-    if done.returncode or not found:
+    capabilities = {c.replace(".", "") for c in done.stdout.split() if c.replace(".", "").isdecimal()}
+    if done.returncode or not capabilities:
         raise Unavailable("no NVIDIA GPU: nvidia-smi shows none")
-    return tuple(sorted(found, key=int))
+    return tuple(sorted(capabilities, key=int))
 
 
-def _facts(widths: Sequence[int], said: Mapping[str, Any]) -> dict[str, Any]:
-    """Shuffles reach any part of a warp, but lanes run by the warp."""
-    kept = {name: value for name, value in said.items() if name not in ("memory_bytes", "shared_bytes")}
-    binding = min(said.get("memory_bytes", _WORDS), _WORDS) - 1
-    return {"subgroups": [32], **kept, "storage8": True, "storage16": True, "binding_bytes": binding}
+def _facts(widths: Sequence[int], report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts of a device.  Shuffles work in any part of a warp, but a warp's lanes run together."""
+    facts = {name: value for name, value in report.items() if name not in ("memory_bytes", "shared_bytes")}
+    binding = min(report.get("memory_bytes", _WORDS), _WORDS) - 1
+    return {"subgroups": [32], **facts, "storage8": True, "storage16": True, "binding_bytes": binding}
 
 
 API = Api(

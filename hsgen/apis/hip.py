@@ -1,4 +1,4 @@
-"""HIP of ROCm 5.2 and later, for AMD GPUs: CUDA's runtime in other names, compiled by hipcc or another clang."""
+"""HIP of ROCm 5.2 and later, for AMD GPUs: the CUDA runtime with HIP's names, compiled by hipcc or another clang."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ _RENAMED = (
     ("Built by nvcc", "Built by hipcc"),
     ("CUDA", "HIP"),
 )
-"""What the names of HIP differ in, other than how they begin."""
+"""The names of CUDA, each with the name in HIP, where more than the prefix differs."""
 
 
 def compiler() -> list[str]:
-    """Return the command that compiles for this machine's GPUs: hipcc, or nvcc with HIP's functions by CUDA's names.
+    """Return the command that compiles for this machine's GPUs: hipcc, or nvcc with a header that maps HIP to CUDA.
 
     Raises:
-        Unavailable: there is neither, or no GPU for nvcc.
+        Unavailable: there is neither hipcc nor nvcc, or no GPU for nvcc.
         Wrong: NVIDIA's driver does not answer.
     """
     path = toolchain.tool("hipcc")
     if path is not None:
-        return [path, "-x", "hip", "-O3", "-fPIC"]  # for the GPUs that it finds
+        return [path, "-x", "hip", "-O3", "-fPIC"]  # hipcc compiles for the GPUs of this machine
     try:
         command = cuda.nvcc()
     except Unavailable as e:
@@ -55,11 +55,11 @@ def compiler() -> list[str]:
     return [*command, "-x", "cu", "-D__HIP_PLATFORM_NVIDIA__", "-Iharness/on_cuda"]
 
 
-def _facts(widths: Sequence[int], said: Mapping[str, Any]) -> dict[str, Any]:
-    """Lanes run by the wavefront, though shuffles reach any part of one."""
-    kept = {name: value for name, value in said.items() if name != "memory_bytes"}
-    binding = min(said.get("memory_bytes", _WORDS), _WORDS) - 1
-    return {"subgroups": [max(widths)], **kept, "storage8": True, "storage16": True, "binding_bytes": binding}
+def _facts(widths: Sequence[int], report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts of a device.  Shuffles work in any part of a wavefront, but a wavefront's lanes run together."""
+    facts = {name: value for name, value in report.items() if name != "memory_bytes"}
+    binding = min(report.get("memory_bytes", _WORDS), _WORDS) - 1
+    return {"subgroups": [max(widths)], **facts, "storage8": True, "storage16": True, "binding_bytes": binding}
 
 
 API = cuda.API.extended(

@@ -1,4 +1,4 @@
-"""HLSL for Direct3D 12 and Unity: kernels and plans, without a runtime.  hsgen runs the kernels through Vulkan."""
+"""HLSL for Direct3D 12 and Unity: kernels and plans, without a runtime.  hsgen runs the kernels with Vulkan."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _REPLACED = (
     ("facts->subgroup.subgroupSize != kernel->subgroup", "facts->subgroup.subgroupSize % kernel->subgroup != 0"),
     ("if (width >= least) sprintf(", "if (least) sprintf("),
 )
-"""Changes of the runtime: bindings and buffers end with a whole word, and a subgroup may be a part of a longer one."""
+"""The changes of the runtime of Vulkan.
+
+Bindings and buffers end with a whole word.  A kernel's subgroup may be a part of the device's subgroup.
+"""
 
 
 def spirv(text: str, kernel: str) -> bytes:
@@ -22,14 +25,14 @@ def spirv(text: str, kernel: str) -> bytes:
 
     Raises:
         Unavailable: there is no DXC.
-        Wrong: it rejects the text.
+        Wrong: DXC rejects the text.
     """
     options = ["-T", "cs_6_0", "-E", "main", "-O3", "-spirv", "-fspv-target-env=vulkan1.1"]
     return dxc.compiled(text, [*options, "-D", "HS_VULKAN", "-D", f"HS_KERNEL_{kernel}"])
 
 
 def _harness() -> Harness:
-    """The harness of Vulkan, whose runtime runs kernels that DXC compiles to SPIR-V."""
+    """Return the harness of Vulkan, whose runtime runs the kernels that DXC compiles to SPIR-V."""
     assert vulkan.API.harness
     return replace(vulkan.API.harness, runtime=vulkan.API, spirv=spirv, replaced=_REPLACED)
 

@@ -1,4 +1,4 @@
-"""Metal 2.1 and later: kernels are text, which the driver compiles.  hsgen drives no Metal devices."""
+"""Metal 2.1 and later: kernels are text, which the driver compiles.  hsgen does not drive Metal devices."""
 
 from __future__ import annotations
 

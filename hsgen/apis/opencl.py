@@ -5,7 +5,7 @@ from __future__ import annotations
 from hsgen.apis.api import Api, Harness, Option, Probe
 from hsgen.system import compilers, toolchain
 
-_INTEL = 0x8086  # whose CL_DEVICE_MAX_COMPUTE_UNITS counts execution units
+_INTEL = 0x8086  # PCI vendor; its CL_DEVICE_MAX_COMPUTE_UNITS is the number of execution units
 _ORIGINS = {
     "subgroups": "widths at which a kernel compiled",
     "shuffle": "cl_intel_subgroups, or cl_khr_subgroup_shuffle",

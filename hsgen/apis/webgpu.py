@@ -1,4 +1,4 @@
-"""WebGPU, in C by the standard webgpu.h: kernels are WGSL text, which wgpu-native or Dawn compiles."""
+"""WebGPU, in C with the standard webgpu.h: kernels are WGSL text, which wgpu-native or Dawn compiles."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ORIGINS = {
 }
 
 PACKAGE = "wgpu"
-"""The Python package that brings wgpu-native, with its headers."""
+"""The Python package that contains wgpu-native and its headers."""
 
 
 def native() -> tuple[Path, Path]:
@@ -38,8 +38,8 @@ def native() -> tuple[Path, Path]:
     Raises:
         Unavailable: the package wgpu is not installed.
     """
-    found = importlib.util.find_spec(PACKAGE)
-    folders = [Path(p) / "resources" for p in (found.submodule_search_locations or ())] if found else []
+    spec = importlib.util.find_spec(PACKAGE)
+    folders = [Path(p) / "resources" for p in (spec.submodule_search_locations or ())] if spec else []
     for folder in folders:
         for library in sorted(folder.glob("*wgpu_native*")):
             return library, folder
@@ -47,16 +47,16 @@ def native() -> tuple[Path, Path]:
 
 
 def compiler() -> list[str]:
-    """Return the command that compiles C99 for a shared library that needs wgpu-native; see `native`."""
+    """Return the command that compiles C99 for a shared library and links wgpu-native (`native`)."""
     library, headers = native()
     linked = [f"-I{headers}", "-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{headers}"]
     return [*compilers.shared_c99(), *linked]
 
 
-def _facts(_: Sequence[int], said: Mapping[str, Any]) -> dict[str, Any]:
-    """Widths are reported, but a kernel cannot require one."""
+def _facts(_: Sequence[int], report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts of a device.  Devices report subgroup widths, but a kernel cannot require a width."""
     packed = {"storage8": True, "storage16": True}
-    return {**said, "subgroups": [1], "shuffle": False, "ballot": False, **packed}
+    return {**report, "subgroups": [1], "shuffle": False, "ballot": False, **packed}
 
 
 API = Api(

@@ -16,7 +16,7 @@ from hsgen.bundle.build import Files
 from hsgen.bundle.manifest import MANIFEST, Manifest, digest
 from hsgen.bundle.store import parsed, reading, recorded, refusals
 from hsgen.core.errors import Usage, shown
-from hsgen.system.interrupts import held
+from hsgen.system.interrupts import deferred
 from hsgen.system.lock import locked
 from hsgen.system.tree import Tree
 
@@ -64,7 +64,7 @@ def update(folder: Path, make: Make, *, note: Callable[[str], None], dry_run: bo
 
 
 def _healed(folder: Path, note: Callable[[str], None]) -> None:
-    with refusals(folder, "written"), held() as check, locked(folder, write=True, check=check) as tree:
+    with refusals(folder, "written"), deferred() as check, locked(folder, write=True, check=check) as tree:
         if tree is not None and (done := transaction.heal(tree)):
             note(f"{shown(folder)}: {done}")
 
@@ -111,7 +111,7 @@ def _look(tree: Tree, path: str) -> None:
 
 def _write(folder: Path, wanted: Files, data: bytes | None, manifest: Manifest) -> Change | None:
     """Write the update; return None if the folder has changed since the bundle was rendered."""
-    with refusals(folder, "written"), held() as check:
+    with refusals(folder, "written"), deferred() as check:
         made = _make_folders(folder)
         try:
             with locked(folder, write=True, check=check) as tree:

@@ -7,27 +7,32 @@ from dataclasses import dataclass
 from hsgen.core.keys import KeyType
 
 PICKED = {"key": ("source", "destination", "other"), "value": ("values_in", "values_out", "values_tmp")}
-"""The buffers among which a kernel selects at run time, in the order of their numbers: the input, and the two between
-which passes alternate."""
+"""The buffers among which a kernel selects at run time, in the order of their numbers.
+
+The first buffer is the input; passes alternate between the second and the third.
+"""
 COUNT_BUFFER = "device_n"
 """The buffer of a device-side count, one 32-bit word."""
 
 GROUP, DEVICE = "group", "device"
-"""Whose stores a lane loads during a launch: those of lanes of its work-group, after `hs_barrier_global`; also those of
-other work-groups, after `hs_await` or a barrier of the grid."""
+"""The lanes whose stores a lane may load during a launch.
+
+`GROUP`: lanes of its work-group, after `hs_barrier_global`.  `DEVICE`: also lanes of other work-groups, after
+`hs_await` or a barrier of the grid.
+"""
 BYTES = {"u32": 4, "u64": 8}
-"""Element types of fixed size, in bytes; the sizes of keys, values and pairs depend on the sort."""
+"""The size in bytes of each element type of fixed size; the sizes of keys, values and pairs depend on the sort."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buffer:
     """A buffer parameter of a kernel, with elements of type "key", "value", "pair" or a name in `BYTES`.
 
-    coherent: `GROUP` or `DEVICE` if lanes load what other lanes have stored there during the same launch, other than by
-    atomic access; "" if not.
-    unit: the type in whose elements a call gives the buffer's offset, if kernels read it as elements of another type.
-    times: the elements for each key.
-    shared: calls may bind the same memory to several of these buffers, which are only read.
+    coherent: `GROUP` or `DEVICE` if a lane loads elements that another lane stored during the same launch; "" if not.
+    Atomic accesses do not count.
+    unit: the element type in which a call states the buffer's offset; "" if that is `type`.
+    times: the number of elements per key.
+    shared: a call may bind the same memory to several such buffers, because kernels only read them.
     """
 
     name: str
@@ -43,7 +48,7 @@ class Buffer:
 class Array:
     """An array in local memory: `count` elements of type "key", "pair" or a name in `BYTES`.
 
-    align: alignment in bytes in dialects that store whole lines from the array; 0: the size of an element.
+    align: the alignment in bytes, for dialects that store whole lines from the array; 0: the size of an element.
     """
 
     name: str
@@ -52,7 +57,7 @@ class Array:
     align: int = 0
 
 
-def held(type_: str, key: KeyType) -> int:
+def element_bytes(type_: str, key: KeyType) -> int:
     """Return the size in bytes of an element of a local array; a pair is a key with its original index."""
     return {"key": key.held, "pair": pair_bytes(key), **BYTES}[type_]
 

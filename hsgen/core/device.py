@@ -1,4 +1,4 @@
-"""The facts of a device, which constrain the parameters of algorithms."""
+"""The facts of a device, which limit the parameters of algorithms."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 class Device:
     """Facts of a device family: the table ``[device]`` of a target.  Sizes are in bytes.
 
-    `threads` to `local` may be unknown and constrain nothing; `hsgen.tools.suggest` derives initial parameters from
-    them.  They describe a *core*, the unit that runs a work-group: an SM, a compute unit, a sub-slice.
+    The fields `threads` to `local` may be unknown.  These fields limit no parameter; `hsgen.tools.suggest` derives
+    initial parameters from them.  A *core* is the unit that runs a work-group: an SM, a compute unit, a sub-slice.
 
-    unroll: "text" where a compiler keeps an array in memory that an unrolled loop indexes: kernel text then has the
-    statements of each iteration.  threads: subgroups resident on a core.  units: SIMD units of a core.  registers:
-    32-bit registers of a core, over all lanes.  cores: cores of the largest device.  local: "chip" for dedicated local
-    memory, "memory" if local memory is ordinary memory.  cooperative: whether all work-groups of a grid can wait for
-    each other.
+    unroll: "text" if the compiler leaves an array in memory when an unrolled loop indexes the array; kernel text then
+    contains the statements of each iteration.  threads: subgroups resident on a core.  units: SIMD units of a core.
+    registers: 32-bit registers of a core, over all lanes.  cores: cores of the largest device.  local: "chip" for
+    dedicated local memory, "memory" for ordinary memory.  cooperative: all work-groups of a grid can wait for each
+    other.
     """
 
     subgroups: tuple[int, ...]
@@ -40,10 +40,10 @@ class Device:
 
     @property
     def forward_progress(self) -> bool:
-        """Whether started work-groups make progress while others wait for them: guaranteed, or always observed."""
+        """Whether a started work-group makes progress while others wait for it, by guarantee or by observation."""
         return self.progress != "none"
 
     @property
     def promised(self) -> bool:
-        """Whether that progress is guaranteed: waits then need no bound, and no work needs to be redone."""
+        """Whether forward progress is guaranteed: look-back then spins without a limit, and no pass needs a retry."""
         return self.progress == "guaranteed"

@@ -1,4 +1,4 @@
-"""Errors, each kind with its exit code.  Nothing here prints or exits."""
+"""Errors, each kind with its exit code.  No function of this module prints or exits."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ LINE = 2000
 def printable(text: object, most: int = LINE) -> str:
     """Return untrusted text as one printable line of at most about `most` characters.
 
-    File names, strings of target files and manifests, and driver messages may contain control characters, line ends,
-    bidirectional marks and lone surrogates, all of which are escaped.
+    Untrusted text is a file name, a string of a target file or manifest, or a driver message.  Control characters,
+    line ends, bidirectional marks and lone surrogates are escaped.
     """
-    said = str(text)
-    if len(said) > most:
+    line = str(text)
+    if len(line) > most:
         half = most // 2
-        said = f"{said[:half]}...{said[-(most - half - 3) :]}" if most > 60 else f"{said[: most - 3]}..."
-    if said.isascii() and said.isprintable():
-        return said
-    return "".join(c if c.isprintable() or unicodedata.category(c) == "Zs" else _escaped(c) for c in said)
+        line = f"{line[:half]}...{line[-(most - half - 3) :]}" if most > 60 else f"{line[: most - 3]}..."
+    if line.isascii() and line.isprintable():
+        return line
+    return "".join(c if c.isprintable() or unicodedata.category(c) == "Zs" else _escaped(c) for c in line)
 
 
 def shown(value: object) -> str:
@@ -40,7 +40,7 @@ class Notice(UserWarning):
 
 
 class Terminated(BaseException):
-    """The process received a signal to terminate; handlers of errors do not catch it."""
+    """The exception of a process that received a signal to terminate; handlers of errors do not catch it."""
 
 
 class HsgenError(Exception):
@@ -49,7 +49,7 @@ class HsgenError(Exception):
     exit_code = 1
 
     def __init__(self, *lines: str, detail: str = "") -> None:
-        """Make an error of these lines; `detail` is a text that follows them, such as a diff."""
+        """Create the error from its lines; `detail` is text after the lines, such as a diff."""
         super().__init__("\n".join(lines))
         self.lines, self.detail = lines, detail
 
@@ -61,20 +61,20 @@ class Wrong(HsgenError):
 
 
 class Usage(HsgenError):
-    """Invalid input: a name, file, parameter or folder that cannot be used as given.  Exit code 2."""
+    """Invalid input: an unusable name, file, parameter or folder.  Exit code 2."""
 
     exit_code = 2
 
 
 class OutOfRange(Usage, ValueError):
-    """A number outside the bounds of its argument; for callers in Python a ValueError, too."""
+    """A number outside the bounds of its argument.  Callers in Python can catch it as a ValueError."""
 
     def __init__(self, argument: str, number: object, remedy: str) -> None:
         super().__init__(f"{argument} {number}: {remedy}")
         self.argument, self.number, self.remedy = argument, number, remedy
 
     def renamed(self, argument: str) -> OutOfRange:
-        """Return the same error of an argument with another name."""
+        """Return the error with another name for the argument."""
         return OutOfRange(argument, self.number, self.remedy)
 
 
@@ -84,8 +84,8 @@ class Unavailable(HsgenError):
     exit_code = 3
 
 
-def wrong_type(name: str, expected: str, given: Any) -> TypeError:
+def wrong_type(name: str, expected: str, value: Any) -> TypeError:
     """Return the error for an argument `name` of a wrong Python type."""
-    kind = type(given).__name__
-    what = "None" if given is None else f"{'an' if kind[0] in 'AEIOaeio' else 'a'} {kind}"
-    return TypeError(f"{name} is {what}; give {expected}")
+    kind = type(value).__name__
+    description = "None" if value is None else f"{'an' if kind[0] in 'AEIOaeio' else 'a'} {kind}"
+    return TypeError(f"{name} is {description}; give {expected}")

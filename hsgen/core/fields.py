@@ -1,4 +1,4 @@
-"""Strict reading of tables: unknown keys and wrong types are errors, and all errors of a file are reported at once."""
+"""Strict readers of tables.  Unknown keys and wrong types are errors; all errors of a file are reported at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from hsgen.core.records import DOT, record_of, records
 class Field:
     """The type and range of a key's value.
 
-    `kind` is one of int, bool, str, ints, strs; with `filled`, the value must not be empty.
+    kind: int, bool, str, ints or strs.  hint: the valid values, for messages.  least, greatest: the range of integers.
+    choices: the valid strings; empty: any.  filled: the value must not be empty.
     """
 
     kind: str
@@ -28,7 +29,7 @@ class Field:
     filled: bool = False
 
     def problem(self, value: object) -> str | None:
-        """Return what is wrong with `value`, or None."""
+        """Return the problem with `value`, or None if the value is valid."""
         if not self._right_type(value):
             return f"{_shown(value)} is not {_KINDS[self.kind]}"
         if self.filled and not value:
@@ -66,7 +67,7 @@ def _shown(value: object) -> str:
 
 
 def _number(value: object) -> object:
-    """A number as text; its size in bits if it exceeds the digits that Python converts."""
+    """The value as text; for integers with more digits than Python converts, their size in bits."""
     try:
         return str(value)
     except ValueError:
@@ -74,30 +75,30 @@ def _number(value: object) -> object:
 
 
 LINES = 20
-"""The most errors of one file that are shown."""
+"""The most errors that a message shows for one file."""
 
 
 @dataclass(slots=True)
 class Reader:
-    """Collects the errors of one file; `where` is the prefix of each line."""
+    """A reader of one file, which collects errors; `where` is the prefix of each error's line."""
 
     where: str
     errors: list[str] = field(default_factory=list)
-    _meant: set[str] = field(default_factory=set)  # missing keys of which a misspelt form was reported
+    _meant: set[str] = field(default_factory=set)  # missing keys whose misspelt form was reported
 
-    def error(self, key: str, what: str, hint: str) -> None:
-        """Record an error: what is wrong with `key`, and a hint at the remedy."""
-        self.errors.append(f"{self.where}: {shown(key)}: {what}; {hint}")
+    def error(self, key: str, problem: str, hint: str) -> None:
+        """Record an error: the problem with `key`, and a hint at the remedy."""
+        self.errors.append(f"{self.where}: {shown(key)}: {problem}; {hint}")
 
     def misspelt(self, key: str) -> bool:
-        """Whether `key` is missing because it is misspelt, which is already recorded."""
+        """Whether an error records a misspelt form of `key`."""
         return key in self._meant
 
     def check(self) -> None:
-        """Refuse the file if it has errors.
+        """Raise the recorded errors, if there are any.
 
         Raises:
-            Usage: the first `LINES` errors, without duplicates.
+            Usage: the file has errors; the message shows the first `LINES` of the distinct errors.
         """
         errors = list(dict.fromkeys(self.errors))
         if len(errors) > LINES:
@@ -106,7 +107,7 @@ class Reader:
             raise Usage(*errors)
 
     def table(self, parent: Mapping[str, Any], name: str, *, required: bool = True) -> dict[str, Any] | None:
-        """Return the table `name`, or None after recording an error if it is missing or not a table."""
+        """Return the table `name` of `parent`; record an error and return None if the key is missing or no table."""
         value = parent.get(name.split(".")[-1])
         if isinstance(value, dict):
             return value
@@ -115,18 +116,19 @@ class Reader:
         return None
 
     def fields(self, table: Mapping[str, Any], name: str, known: Mapping[str, Field]) -> dict[str, Any]:
-        """Check `table` against `known` and return the valid values.
+        """Return the valid values of `table` by key; record an error for each invalid, missing or unknown key.
 
-        A key such as ``bucket.items`` is one of the table ``bucket`` within `table`, which may be left out as a whole.
+        A key of `known` such as ``bucket.items`` is the key ``items`` of an inner table ``bucket``.  Inner tables are
+        optional.
         """
         prefix = f"{name}." if name else ""
         table = self._opened(table, prefix, known)
-        given = set(records(table))
+        present = set(records(table))
         self.unknown(table, name, known)
         good: dict[str, Any] = {}
         for key, rule in known.items():
             if key not in table:
-                needed = rule.required and (DOT not in key or record_of(key) in given)
+                needed = rule.required and (DOT not in key or record_of(key) in present)
                 if needed and not self.misspelt(prefix + key):
                     self.error(prefix + key, "missing", f"give {rule.hint}")
             elif problem := rule.problem(table[key]):
@@ -136,22 +138,22 @@ class Reader:
         return good
 
     def _opened(self, table: Mapping[str, Any], prefix: str, known: Iterable[str]) -> dict[str, Any]:
-        """The table with dotted names in place of the tables within it that `known` has."""
+        """The table with dotted keys in place of the inner tables that `known` names."""
         inner = {record_of(key) for key in known} - {""}
-        found: dict[str, Any] = {}
+        dotted: dict[str, Any] = {}
         for key, value in table.items():
             if key in inner and isinstance(value, dict) and value:
-                found |= {f"{key}{DOT}{name}": x for name, x in value.items()}
+                dotted |= {f"{key}{DOT}{name}": x for name, x in value.items()}
             elif key in inner:
-                what = "is empty" if value == {} else f"{_shown(value)} is not a table"
+                problem = "is empty" if value == {} else f"{_shown(value)} is not a table"
                 names = [x.removeprefix(key + DOT) for x in known if record_of(x) == key]
-                self.error(prefix + key, what, f"write {key} = {{ {', '.join(f'{x} = ...' for x in names)} }}")
+                self.error(prefix + key, problem, f"write {key} = {{ {', '.join(f'{x} = ...' for x in names)} }}")
             else:
-                found[key] = value
-        return found
+                dotted[key] = value
+        return dotted
 
     def unknown(self, table: Mapping[str, Any], name: str, known: Iterable[str]) -> None:
-        """Record an error for every key of `table` that is not in `known`."""
+        """Record an error for each key of `table` that `known` lacks."""
         names = list(known)
         for key in table:
             if key not in names:
@@ -172,12 +174,15 @@ def presentable(text: str) -> bool:
 
 
 def plain(text: str) -> bool:
-    """Whether a text needs no escapes in C strings and comments, and contains no name that a prefix would replace."""
-    taken = re.search(r"(?<![A-Za-z0-9])(hs|HS)[_/.]", text)
+    """Whether a text needs no escapes in C strings and comments, and contains no name that a bundle's prefix replaces.
+
+    The empty text is plain.
+    """
+    prefixed = re.search(r"(?<![A-Za-z0-9])(hs|HS)[_/.]", text)
     return (
         text.isascii()
         and (text.isprintable() or not text)
         and not set(text) & set('"\\')
-        and not taken
+        and not prefixed
         and "*/" not in text
     )

@@ -1,6 +1,6 @@
 """Constants that plans, kernels and the C runtimes share: argument flags and kinds of steps.
 
-They are defined only here; C gets them rendered (`hsgen.emit.c_constants`), kernel templates read `bit.NAME`.
+Only this module defines the constants.  `hsgen.emit.c_constants` renders them for C; kernel templates read `bit.NAME`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,17 @@ FLAGS = {
     "DESCENDING": "the greatest key comes first",
     "ROWS": "segments are rows of equal length; there are no offsets",
 }
-"""Argument flags in the order of their bits, with meanings.  In a plan, DIRECT permits the interpreter to set it."""
+"""The meaning of each argument flag, in the order of bits.
+
+DIRECT in a plan is a permission: the interpreter decides for each call whether the kernel gets the flag.
+"""
 
 FIRST = 20
-"""The bit of the first flag.  The lower bits hold the number of a pass, its digit's shift << 8 and its digit's width
-<< 16; for a kernel that does all passes, the end of the bit range and its start << 8."""
+"""The bit of the first flag.
+
+For a pass, the lower bits contain the number of the pass, the digit's shift << 8 and the digit's width << 16.  For a
+kernel that runs all passes, the lower bits contain the end of the bit range and its start << 8.
+"""
 
 BIT = {name: FIRST + i for i, name in enumerate(FLAGS)}
 """The bit of each flag."""
@@ -34,22 +40,28 @@ ARGUMENTS = {
     "call_number": "the second number of the call, without flags; the sign bit is set if it bounds one on the device",
     "indirect_grids": "for the kernel that computes the grids of all other steps from a device-side count",
 }
-"""The kinds of step arguments, each with what the kernel receives."""
+"""The kinds of step arguments, each with the number that the kernel receives."""
 
 PLACES = {"any": "ANYWHERE", "in": "IN_PLACE", "out": "OUT_OF_PLACE"}
-"""When a step runs: always, only in place, only out of place; each with its name in C."""
+"""The calls for which a step runs: all, only in place, only out of place; each with its name in C."""
 
 RANGES = {"any": "ANY_BITS", "whole": "ALL_BITS", "part": "SOME_BITS"}
-"""When a step runs: always, only for the whole bit range, only for a part of it; each with its name in C."""
+"""The calls for which a step runs: all, only for the whole bit range, only for a part; each with its name in C."""
 
 REDUCTIONS = {"any": "ANY_REDUCTION", "exact": "EXACT_REDUCTION", "rounded": "ROUNDED_REDUCTION"}
-"""When a step runs: always, only for reductions of values whose result is the same in any order of these, only for sums
-of floats, which are rounded at each addition; each with its name in C."""
+"""The calls for which a step runs, each with its name in C.
+
+exact: only for reductions whose result is the same in any order of values.  rounded: only for sums of floats, whose
+result is rounded at each addition.
+"""
 
 REDUCTION_MASK, FLOAT_SUM = 15, 8
-"""The bits of the second number of a call that say which reduction of which type of values it is, and these bits of
-the sum of floats (`hsgen.operations.reduce_by_key.number`)."""
+"""The bits of a call's second number that identify the reduction and the type of values, and their content for the sum
+of floats (`hsgen.operations.reduce_by_key.number`)."""
 
 QUANTITIES = {"n": "BY_N", "number": "BY_NUMBER", "length": "BY_LENGTH"}
-"""The quantity that determines a grid or a guard: n, the second number of the call (grids only), or the length of rows,
-n divided by that number (guards only); each with its name in C."""
+"""The quantity that determines a grid or a guard, each with its name in C.
+
+number: the second number of the call, for grids only.  length: the length of rows, n divided by that number, for guards
+only.
+"""

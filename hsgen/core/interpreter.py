@@ -1,4 +1,4 @@
-"""The interpreter of plans: the launches for n keys.  The C runtimes implement the same rules."""
+"""The interpreter of plans: computes the launches of a call for n keys.  The C runtimes implement the same rules."""
 
 from __future__ import annotations
 
@@ -27,18 +27,23 @@ from hsgen.core.sort import Sort
 class Options:
     """The options of one call.
 
-    kind: of the keys, as `hsgen.core.keys.Type` has it.  begin, end: the bits that keys are sorted by, of their type
-    put in order (docs/reference/semantics.md); end None: up to the last.  discard: an argsort whose keys are dropped.
-    device_count: n is the most keys that there can be; how many there are lies on the device.
-    A call has at most one of these numbers, by its operation: shift, the low bits of a key that the stage after a sort
-    ignores; segment_count; first_count, the keys of the first of two arrays; capacity, the keys that a digest covers;
-    reduction, how values are reduced by key, and what is stored (`hsgen.operations.reduce_by_key`); columns, the types
-    and orders of columns to pack (`hsgen.operations.pack`).
-    layouts: where the items of these columns are, if not in arrays.
-    take: the keys that a selection takes of each of `segment_count` rows; in a gather, the values of each of
-    `segment_count` items.
-    rows: segments are rows of equal length, n / segment_count, and no offsets are given.
-    segments_counted: segment_count is the most segments that there can be; how many there are lies on the device.
+    kind: the kind of the key type (`hsgen.core.keys.Type.kind`).
+    begin, end: the bit range by which keys are sorted, after their type's order transform
+    (docs/reference/semantics.md); end None: up to the last bit.
+    discard: an argsort that discards the sorted keys.
+    device_count: n is the capacity; device memory contains the count.
+    A call has at most one of the next six numbers; the operation determines which.
+    shift: the number of low bits of a key that the stage after a sort ignores.
+    segment_count: the number of segments.
+    first_count: the number of keys in the first of two arrays.
+    capacity: the number of keys that a digest covers.
+    reduction: the reduction of values by key, and the buffers to store (`hsgen.operations.reduce_by_key`).
+    columns: the types and orders of columns to pack (`hsgen.operations.pack`).
+    layouts: the strides and offsets of the columns' items, for columns that are not arrays.
+    take: the number of keys that a selection takes from each of `segment_count` rows; in a gather, the number of values
+    in each of `segment_count` items.
+    rows: segments are rows of equal length, n / segment_count; the call has no offsets.
+    segments_counted: segment_count is the capacity; device memory contains the number of segments.
     """
 
     kind: int = 0
@@ -60,7 +65,7 @@ class Options:
 
     @property
     def number(self) -> int:
-        """The number that grids and kernels of a plan depend on in addition to n."""
+        """The second number of the call, on which grids and kernels depend in addition to n."""
         counts = self.shift or self.segment_count or self.first_count or self.capacity
         return counts or self.reduction or self.columns
 
@@ -74,20 +79,22 @@ class Options:
 
 PLAIN = Options()
 NUMBERS = ("shift", "segment_count", "first_count", "capacity", "reduction", "columns", "take", "layouts")
-"""The members of `Options` that are numbers, in the order of ``hn_call`` in C; all but the last two can be its
-`number`."""
+"""The numbers among the fields of `Options`, in the order of ``hn_call`` in C.
+
+`Options.number` is one of them, except the last two.
+"""
 LAYOUT_BITS = 30
-"""The bits of `Options.layouts` that the first of a kernel's two numbers has; the second one has the rest."""
+"""The number of bits of `Options.layouts` in the first of a kernel's two numbers; the second has the rest."""
 
 
 def options(key: str = "u32", order: str = "ascending", **more: int | None) -> Options:
-    """Return the options for a key type and an order."""
+    """Return the options for a key type, an order, and further fields by name."""
     return Options(kind=TYPES[key].kind, descending=order == "descending", **more)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A step that runs: its argument, its number of work-groups, and these as a two-dimensional grid."""
+    """A launch of a step: its argument, its number of work-groups, and its two-dimensional grid."""
 
     step: Step
     argument: int
@@ -95,81 +102,86 @@ class Launch:
     grid: tuple[int, int]
 
 
-def bit_range(plan: Plan, how: Options) -> tuple[int, int]:
+def bit_range(plan: Plan, call: Options) -> tuple[int, int]:
     """Return the bit range of a call as (first bit, one past the last bit).
 
     Raises:
-        Usage: the range is reversed or exceeds the key.
+        Usage: the bit range is reversed or exceeds the key.
     """
-    end = plan.bits if how.end is None else how.end
-    if not 0 <= how.begin <= end <= plan.bits:
-        raise Usage(f"bits {how.begin} to {end}: give a range in order, within 0 to {plan.bits}")
-    return plan.first_bit + how.begin, plan.first_bit + end
+    end = plan.bits if call.end is None else call.end
+    if not 0 <= call.begin <= end <= plan.bits:
+        raise Usage(f"bits {call.begin} to {end}: give a range in order, within 0 to {plan.bits}")
+    return plan.first_bit + call.begin, plan.first_bit + end
 
 
 def digit(begin: int, end: int, bits: int, number: int) -> tuple[int, int]:
-    """Return the shift and the width of digit `number`: the range is split into the fewest digits of at most `bits`
-    bits, with widths that differ by at most one, the wider ones first."""
+    """Return the shift and the width of digit `number` of a bit range.
+
+    The range is split into the fewest digits of at most `bits` bits.  Their widths differ by at most one; wider digits
+    come first.
+    """
     count = passes(begin, end, bits)
     least, more = divmod(end - begin, count)
     return begin + number * least + min(number, more), least + (number < more)
 
 
 def passes(begin: int, end: int, bits: int) -> int:
-    """Return the number of passes for a bit range; an empty one takes one pass over digits of width 0, all equal."""
+    """Return the number of passes for a bit range.
+
+    An empty range takes one pass, which copies the keys: all digits have width 0 and are equal.
+    """
     return max(1, -(-(end - begin) // bits))
 
 
-def argument(plan: Plan, step: Step, how: Options, *, in_place: bool) -> int | None:
+def argument(plan: Plan, step: Step, call: Options, *, in_place: bool) -> int | None:
     """Return the argument of a step's kernel, or None if the bit range or the reduction excludes the step.
 
     Raises:
         Usage: the bit range is reversed or exceeds the key.
     """
-    begin, end = bit_range(plan, how)
-    whole = (begin, end) == (plan.first_bit, plan.first_bit + plan.bits)
-    if step.guard.range == ("part" if whole else "whole"):
+    begin, end = bit_range(plan, call)
+    all_bits = (begin, end) == (plan.first_bit, plan.first_bit + plan.bits)
+    if step.guard.range == ("part" if all_bits else "whole"):
         return None
-    if step.guard.reduction == ("exact" if how.number & REDUCTION_MASK == FLOAT_SUM else "rounded"):
+    if step.guard.reduction == ("exact" if call.number & REDUCTION_MASK == FLOAT_SUM else "rounded"):
         return None
-    given = step.argument
-    flags = given.flags | how.flags
+    kind = step.argument
+    flags = kind.flags | call.flags
     if in_place:
         flags &= ~DIRECT
-    match given:
+    match kind:
         case CallNumber():
-            return how.number - (1 << 31) * how.segments_counted
+            return call.number - (1 << 31) * call.segments_counted
         case Literal():
-            return given.value | flags
+            return kind.value | flags
         case BitRange():
             return end | begin << 8 | flags
         case PassCount():
-            return passes(begin, end, given.bits) | flags
+            return passes(begin, end, kind.bits) | flags
         case Pass():
-            return _pass(given, begin, end, flags)
+            return _pass(kind, begin, end, flags)
         case IndirectGrids():
             return None
 
 
-def _pass(given: Pass, begin: int, end: int, flags: int) -> int | None:
+def _pass(step_pass: Pass, begin: int, end: int, flags: int) -> int | None:
     """The argument of a pass, or None if the bit range takes fewer passes."""
-    left = passes(begin, end, given.bits) - given.number
+    left = passes(begin, end, step_pass.bits) - step_pass.number
     if left <= 0:
         return None
-    shift, width = digit(begin, end, given.bits, given.number)
+    shift, width = digit(begin, end, step_pass.bits, step_pass.number)
     if left % 2 == 0:
-        flags &= ~DIRECT  # if this were the first pass to move keys, the last would not end in the destination
+        flags &= ~DIRECT  # if this pass stored to the destination, the last pass would not
     if left > 1:
-        flags &= ~DISCARD  # only the last pass may omit them
-    return given.number | shift << 8 | width << 16 | flags
+        flags &= ~DISCARD  # only the last pass may omit the keys
+    return step_pass.number | shift << 8 | width << 16 | flags
 
 
 def groups(step: Step, n: int, *, in_place: bool, device_count: bool = False, number: int = 0) -> int:
-    """Return the work-groups that `step` launches for `n` keys; 0 where its guard excludes n or the place.
+    """Return the number of work-groups that `step` launches for `n` keys; 0 if its guard excludes n or the place.
 
-    `number` is that of the call, on which grids may depend instead of n.
-
-    With a device-side count, n is the capacity: a step that the upper bound of its guard excludes may still run.
+    number: the second number of the call.  device_count: n is the capacity, so the guard's upper bound excludes no
+    step: the count may be lower.
     """
     guard = step.guard
     by_length = guard.x == "length"
@@ -184,9 +196,9 @@ def groups(step: Step, n: int, *, in_place: bool, device_count: bool = False, nu
 
 
 def launched_up_to(steps: Iterable[Step], max_n: int, limit: int) -> int:
-    """Return the greatest count, at most `max_n`, up to which every grid fits limit x limit work-groups.
+    """Return the greatest count, at most `max_n`, up to which every grid fits in limit x limit work-groups.
 
-    Grids that depend on the second number of the call are not considered.
+    Grids that depend on the second number of the call are ignored.
     """
     for step in steps:
         grid, guard = step.grid, step.guard
@@ -198,21 +210,21 @@ def launched_up_to(steps: Iterable[Step], max_n: int, limit: int) -> int:
 
 
 def offset(binding: Binding, n: int) -> int:
-    """Return the byte offset of a binding in the buffer of its role; in scratch a multiple of 1024."""
+    """Return the byte offset of a binding in the buffer of its role; offsets in scratch are multiples of 1024."""
     begin = binding.plus + binding.per_n * (n if binding.max_n is None else min(n, binding.max_n))
     return aligned(begin) if binding.role == "scratch" else begin
 
 
-def numbers(sort: Sort, step: Step, how: Options) -> tuple[int, ...]:
-    """Return the numbers that a kernel of a step gets after n and the argument."""
+def numbers(sort: Sort, step: Step, call: Options) -> tuple[int, ...]:
+    """Return the numbers that the kernel of a step receives after n and the argument: two or none."""
     if sort.signature.rows:
-        low = how.layouts & (1 << LAYOUT_BITS) - 1
-        return how.segment_count | low, how.take | how.layouts >> LAYOUT_BITS
+        low = call.layouts & (1 << LAYOUT_BITS) - 1
+        return call.segment_count | low, call.take | call.layouts >> LAYOUT_BITS
     return (step.guard.min_n, min(step.guard.max_n, 2**31 - 1)) if sort.signature.device_count else ()
 
 
 def spare_at(sort: Sort, n: int) -> int:
-    """Return the byte offset in scratch of the discarded keys of an argsort: after the scratch of the sort itself."""
+    """Return the byte offset in scratch of an argsort's discarded keys, which follow the scratch of the sort."""
     return aligned(sort.plan.scratch.bytes(n))
 
 
@@ -226,7 +238,7 @@ def scratch_bytes(sort: Sort, n: int, how: Options = PLAIN) -> int:
 def launches(plan: Plan, n: int, limit: int = 2**32 - 1, *, in_place: bool, how: Options = PLAIN) -> Iterator[Launch]:
     """Yield the launches that sort `n` keys; `limit` is the device's greatest grid size in one dimension.
 
-    A two-dimensional grid may have more work-groups than the step needs; every kernel ignores the excess.
+    A two-dimensional grid may have more work-groups than the step needs; the excess work-groups return at once.
 
     Raises:
         Usage: n is negative, exceeds the plan's greatest count or needs a grid beyond limit * limit; the bit range is
@@ -237,9 +249,9 @@ def launches(plan: Plan, n: int, limit: int = 2**32 - 1, *, in_place: bool, how:
     bit_range(plan, how)
     for step in plan.steps:
         count = groups(step, n, in_place=in_place, device_count=how.device_count, number=how.number)
-        given = argument(plan, step, how, in_place=in_place) if count > 0 else None
-        if given is not None:
+        number = argument(plan, step, how, in_place=in_place) if count > 0 else None
+        if number is not None:
             rows = -(-count // limit)
             if rows > limit:
                 raise Usage(f"count {n}: {count} work-groups do not fit a grid of {limit} x {limit}")
-            yield Launch(step, given, count, (-(-count // rows), rows))
+            yield Launch(step, number, count, (-(-count // rows), rows))

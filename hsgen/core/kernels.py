@@ -1,4 +1,4 @@
-"""Kernels: entry points with their buffers, local arrays and parameters, as plain values."""
+"""Kernels as plain values: entry points with their buffers, local arrays and parameters."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 
-from hsgen.core.buffers import DEVICE, Array, Buffer, held
+from hsgen.core.buffers import DEVICE, Array, Buffer, element_bytes
 from hsgen.core.keys import KeyType
 
 VARIANT = re.compile(r"[\w/]+\.j2(:\w+)?")
@@ -15,21 +15,27 @@ VARIANT = re.compile(r"[\w/]+\.j2(:\w+)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """One entry point: what its template and its launches need.
+    """One entry point: the input of its template and of its launches.
 
-    template: a file under ``templates/``, without suffix; in a file of several kernels, also the macro: ``file:macro``.
-    data: the algorithm's description of the body; a field with the name of a template (``file.j2``, or ``file.j2:name``
-    for a set of macros in it) is a variant of a phase, which the template calls by the name of the field.
-    params: the algorithm's parameters.  subgroup: lanes that exchange values; 1: none.  ballot: whether lanes vote.
-    wide: n is a 64-bit number.  resident: work-groups that a core is to hold; 0: left to the compiler.
-    always: the kernel runs regardless of the device-side count.  cooperative: work-groups wait for each other, so all
-    of a launch must be resident.  picks: the types, keys of `PICKED`, of the buffers that the kernel selects at run
-    time.  row: keys of a vector in dialects with rows; 0: keys are handled one by one.  marks: in dialects with marks,
-    the kernel examines many adjacent keys at a time for run boundaries.  vectors: in dialects with vectors, the kernel
-    accesses four adjacent elements at a time.  key_vectors: likewise, it loads and stores keys by 16 bytes.
-    common: the parameters on which its text depends, if shapes that differ in others can share it.
-    scratch: the layout of the buffer ``words``, whose regions (`hsgen.core.regions`) the template names.
-    gate: the name of a buffer whose first word, if it is not 0, says that the kernel has nothing to do.
+    template: a file under ``templates/``, without suffix; ``file:macro`` in a file of several kernels.
+    index64: n is a 64-bit number.
+    subgroup: the number of lanes that exchange values; 1: lanes exchange none.
+    ballot: lanes vote.
+    always: the kernel runs regardless of the device-side count.
+    cooperative: work-groups wait for each other, so all work-groups of a launch must be resident.
+    picks: the types, as keys of `PICKED`, of the buffers that the kernel selects at run time.
+    row: the number of keys in a vector, for dialects with rows; 0: the kernel handles keys singly.
+    marks: the kernel examines many adjacent keys at a time for run boundaries, in dialects with marks.
+    vectors: the kernel accesses four adjacent elements at a time, in dialects with vectors.
+    key_vectors: the kernel loads and stores keys 16 bytes at a time, in dialects with vectors.
+    resident: the number of work-groups that must fit on a core; 0: the compiler decides.
+    gate: the name of a buffer; the kernel returns at once if the buffer's first word is not 0.
+    params: the algorithm's parameters.
+    common: the parameters on which the text depends; kernels that differ only in other parameters share the text.
+    data: the algorithm's description of the body.  A field that names a template is a variant of a phase; the kernel's
+    template calls the variant by the name of the field.  The field is ``file.j2``, or ``file.j2:name`` for a set of
+    macros in the file.
+    scratch: the layout of the buffer ``words``; the template names its regions (`hsgen.core.regions`).
     """
 
     name: str
@@ -58,24 +64,24 @@ class Kernel:
 
     @property
     def handover(self) -> bool:
-        """Whether its work-groups load what others of the launch have stored, without barriers of all of them."""
+        """Whether a work-group loads stores of other work-groups of the launch without a barrier of the grid."""
         return not self.cooperative and any(b.coherent == DEVICE for b in self.buffers)
 
     def layout(self, key: KeyType) -> list[tuple[Array, int]]:
-        """Return the arrays with their byte offsets, largest elements first so that every array is aligned."""
+        """Return the arrays with their byte offsets.  Larger elements come first, so every array is aligned."""
         placed, at = [], 0
-        for array in sorted(self.arrays, key=lambda a: -held(a.type, key)):
+        for array in sorted(self.arrays, key=lambda a: -element_bytes(a.type, key)):
             placed.append((array, at))
-            at += array.count * held(array.type, key)
+            at += array.count * element_bytes(array.type, key)
         return placed
 
     def local_bytes(self, key: KeyType) -> int:
-        """Return the local memory of a work-group, in bytes."""
-        return sum(a.count * held(a.type, key) for a in self.arrays)
+        """Return the size of a work-group's local memory in bytes."""
+        return sum(a.count * element_bytes(a.type, key) for a in self.arrays)
 
 
 def variants(data: object) -> Iterator[tuple[str, str]]:
-    """Yield the variants of phases among the fields of a kernel's description: (field, template)."""
+    """Yield (field, template) for each field of a kernel's description that names a variant of a phase."""
     for field in fields(data) if is_dataclass(data) else ():
         value = getattr(data, field.name)
         if isinstance(value, str) and VARIANT.fullmatch(value):

@@ -1,4 +1,4 @@
-"""Widths and types of keys, kinds of values, orders, and the signature of a sort, as plain values."""
+"""Key widths, key types, kinds of values, orders, and the signature of a sort, as plain values."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from hsgen.core.errors import Usage, shown
 
 BFLOAT16 = "bfloat16"
-"""What array libraries call the upper halves of 32-bit floats."""
+"""The name in array libraries of floats that are the upper half of a 32-bit float."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyType:
-    """Keys of one width as kernels see them: unsigned numbers, regardless of their type."""
+    """The keys of one width as kernels process them: unsigned numbers, regardless of the key type."""
 
     name: str
     bytes: int
@@ -29,7 +29,7 @@ class KeyType:
 
     @property
     def greatest(self) -> int:
-        """The greatest key, as which slots at or beyond n are read."""
+        """The greatest key; kernels read it in place of keys at or beyond n."""
         return (1 << self.bits) - 1
 
 
@@ -37,7 +37,7 @@ class KeyType:
 class Type:
     """A key type: its width, as a name in `KEYS`, and the interpretation of its bits.
 
-    element: the name of such elements in array libraries.
+    element: the name of the type in array libraries.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Type:
 
     @property
     def numpy(self) -> str:
-        """The name of the type in numpy; for bfloat16, which numpy lacks, that of its bits."""
+        """The name of the type in numpy.  numpy lacks bfloat16; its bits are uint16."""
         return self.element if self.element != BFLOAT16 else f"uint{self.key[1:]}"
 
 
@@ -66,29 +66,40 @@ _NAMES.insert(-2, ("bf16", "u16", 2, BFLOAT16))
 _NAMES.append(("bool", "u8", 0, "bool"))
 
 TYPES = {name: Type(name=name, key=key, kind=kind, element=element) for name, key, kind, element in _NAMES}
-"""The key types by name; a bool is a byte, 0 or 1."""
+"""The key types by name; a bool is a byte with the value 0 or 1."""
 
 ORDERS = ("ascending", "descending")
 
 VALUES = {"none": 0, "v4": 4, "v8": 8, "v16": 16, "index": 4, "index64": 8, "packed": 0}
-"""The kinds of values, with their size in bytes in a separate buffer: none; values of 4, 8 or 16 bytes; the original
-index of each key (argsort); packed: the lower half of a 64-bit word whose upper half is the key."""
+"""The kinds of values, each with its size in bytes in a separate buffer.
+
+v4, v8, v16: values of 4, 8 or 16 bytes.  index, index64: the original index of each key (argsort).  packed: the value
+is the lower half of a 64-bit word, the key is the upper half.
+"""
 
 FEATURES = ("bit-range", "device-count", "run-boundaries", "segment-ends", "segment-count")
-"""Optional features of a sort: a bit range chosen per call, a device-side count, a report of run boundaries, segments
-with ends of their own, a number of segments in device memory."""
+"""The optional features of a sort.
+
+bit-range: each call selects a bit range.  device-count: the count is in device memory.  run-boundaries: a report of run
+boundaries.  segment-ends: segments have separate ends.  segment-count: the number of segments is in device memory.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
-    """The signature of a sort: what its kernels support beyond unsigned keys in ascending order.
+    """The signature of a sort: the features of its kernels beyond unsigned keys in ascending order.
 
-    value: a name in `VALUES`.  key_transform: signed and float keys, and descending order.  bit_range: a bit range
-    chosen per call.  device_count: a device-side count.  run_boundaries: a report of run boundaries.  epilogue: the
-    text of an epilogue (`hsgen.stages.epilogue`); "" for none.  floats: kernels calculate with floats,
-    those of values if there are any.  rows: kernels get the number of rows of a call, and how many keys to take of
-    each; or the layouts of columns.  segment_ends: segments have ends of their own, which need not be where the next
-    ones start.  segment_count: calls may take the number of segments from device memory.
+    value: a name in `VALUES`.
+    key_transform: signed and float keys, and descending order.
+    bit_range: each call selects a bit range.
+    device_count: the count is in device memory.
+    run_boundaries: the sort reports run boundaries.
+    epilogue: the text of an epilogue (`hsgen.stages.epilogue`); "" for none.
+    floats: kernels calculate with floats: the values, or the keys if the sort has no values.
+    rows: kernels receive two more numbers: the number of rows of a call and the number of keys to take from each row,
+    or the layouts of columns.
+    segment_ends: segments have separate ends, so gaps between segments are allowed.
+    segment_count: a call may read the number of segments from device memory.
     """
 
     value: str = "none"
@@ -104,27 +115,27 @@ class Signature:
 
     @property
     def numbers(self) -> bool:
-        """Whether kernels get two numbers after n and the argument: the bounds of the step, or those of `rows`."""
+        """Whether kernels receive two numbers after n and the argument: the bounds of the step, or those of `rows`."""
         return self.device_count or self.rows
 
     @property
     def value_bytes(self) -> int:
-        """The size in bytes of a value in a separate buffer; 0 without one."""
+        """The size in bytes of a value in a separate buffer; 0 without such a buffer."""
         return VALUES[self.value]
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The names of its optional features, in the order of `FEATURES`."""
+        """The names of the optional features, in the order of `FEATURES`."""
         return tuple(name for name in FEATURES if getattr(self, name.replace("-", "_")))
 
     @property
     def followed(self) -> bool:
-        """Whether a later step reads the sorted keys."""
+        """Whether a stage after the sort reads the sorted keys."""
         return self.run_boundaries or bool(self.epilogue)
 
     @property
     def index(self) -> bool:
-        """Whether the values are the original indices of the keys, which kernels generate."""
+        """Whether the values are the original indices of the keys; kernels generate such values."""
         return self.value.startswith("index")
 
 
@@ -147,15 +158,15 @@ def described(signature: Signature) -> str:
     return f"with {', '.join(words)}" if words else ""
 
 
-def value_kind(given: str | int) -> str:
-    """Return the kind of values, a name in `VALUES`, that is given by its name, its bytes, or a key type of its size.
+def value_kind(value: str | int) -> str:
+    """Return the kind of values, a name in `VALUES`, for its name, its size in bytes, or a key type of that size.
 
-    So "v4", 4, "4", "u32", "i32" and "f32" are the same.
+    "v4", 4, "4", "u32", "i32" and "f32" have the same result.
 
     Raises:
         Usage: there is no such kind.
     """
-    name = str(given)
+    name = str(value)
     if name in VALUES:
         return name
     size = str(KEYS[TYPES[name].key].bytes) if name in TYPES else name
@@ -163,4 +174,4 @@ def value_kind(given: str | int) -> str:
         return f"v{size}"
     hint = "none, v4, v8 or v16, their bytes (4, 8, 16), a type of that size, index, index64 or packed"
     of = f"has {size} byte{'s' * (size != '1')}" if name in TYPES else "unknown"
-    raise Usage(f"value {shown(given)}: {of}; give {hint}")
+    raise Usage(f"value {shown(value)}: {of}; give {hint}")

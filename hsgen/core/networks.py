@@ -1,6 +1,6 @@
 """Sorting and merging networks as lists of comparators.
 
-A comparator (i, j) puts the smaller of two values at i and the greater at j; i may be the larger number.
+A comparator (i, j) puts the smaller of two values at i and the greater value at j; i may exceed j.
 ``tests/unit/test_networks.py`` proves all networks by the 0-1 principle (Knuth, TAOCP 3, 5.3.4).
 """
 
@@ -44,7 +44,7 @@ def sorting(n: int) -> Network:
 
 
 def halves(n: int) -> Network:
-    """Return half-cleaners of distance n/2 to 1, which sort a bitonic sequence whose length is a power of two."""
+    """Return the half-cleaners of distances n/2, n/4, ..., 1, which sort a bitonic sequence; n is a power of two."""
     out: list[Comparator] = []
     d = n // 2
     while d:
@@ -54,11 +54,11 @@ def halves(n: int) -> Network:
 
 
 def bitonic_merge(n: int) -> Network:
-    """Return a network that sorts an arbitrary bitonic sequence of any length: the odd-merge recursion.
+    """Return a network that sorts any bitonic sequence of any length n: the odd-merge recursion.
 
-    The elements of even index and those of odd index, each a bitonic sequence, are merged recursively; comparators of
-    adjacent elements follow.  Half-cleaners without the comparators beyond n would *not* be exact here, since the
-    shape of a rotated bitonic sequence is unknown.
+    The recursion sorts the elements of even index and the elements of odd index; each set is a bitonic sequence.
+    Comparators of adjacent elements follow.  Half-cleaners without the comparators beyond n would *not* sort every
+    input, because a bitonic sequence may be rotated by any distance.
     """
 
     def merge(at: tuple[int, ...]) -> list[Comparator]:
@@ -78,7 +78,7 @@ def bitonic_merge(n: int) -> Network:
 
 
 def layered(network: Iterable[Comparator]) -> Network:
-    """Return the comparators of `network` by their depth, and by their numbers within a depth: the same network."""
+    """Return the same network with its comparators ordered by depth, then by their indices."""
     depth: dict[int, int] = {}
     layers: dict[int, list[Comparator]] = {}
     for i, j in network:
@@ -88,5 +88,5 @@ def layered(network: Iterable[Comparator]) -> Network:
 
 
 def mirrored(network: Network, n: int, shift: int) -> Network:
-    """Return `network` for `n` values in reverse order in the registers from `shift` on."""
+    """Return `network` for `n` values in reverse order, in the registers `shift` to shift + n - 1."""
     return tuple((shift + n - 1 - i, shift + n - 1 - j) for i, j in network)

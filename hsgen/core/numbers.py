@@ -1,4 +1,4 @@
-"""Counts, sizes and other numbers that callers give: as Python integers within their bounds."""
+"""Checks of counts, sizes and other numbers from callers."""
 
 from __future__ import annotations
 
@@ -8,28 +8,30 @@ from typing import Any
 from hsgen.core.errors import OutOfRange, wrong_type
 
 MOST = 2**31 - 1
-"""The greatest number of a call apart from its count, as kernels get it."""
+"""The greatest number, other than the count, that a call can pass to kernels."""
 _SHOWN = 256  # bits of the greatest number that a message shows
 
 
-def integer(name: str, given: Any, least: int, greatest: int) -> int:
-    """Return a number of a caller as a Python integer, whose arithmetic never wraps; `name` is its argument.
+def integer(name: str, value: Any, least: int, greatest: int) -> int:
+    """Return a caller's number as a Python integer, whose arithmetic never wraps.
+
+    name: the caller's argument, for messages.  least, greatest: the valid range, inclusive.
 
     Raises:
-        TypeError: it is no integer, or a bool.
-        OutOfRange: it is less than `least`, or greater than `greatest`.
+        TypeError: the value is not an integer, or is a bool.
+        OutOfRange: the value is less than `least` or greater than `greatest`.
     """
-    if type(given) is int:
-        number = given
+    if type(value) is int:
+        number = value
     else:
         try:
-            number = operator.index(given)
-            refused = isinstance(given, bool) or "bool" in str(getattr(given, "dtype", ""))
-        except (TypeError, RuntimeError):  # the latter of tensors without a value
+            number = operator.index(value)
+            refused = isinstance(value, bool) or "bool" in str(getattr(value, "dtype", ""))
+        except (TypeError, RuntimeError):  # tensors without a value raise RuntimeError
             refused = True
         if refused:
-            raise wrong_type(name, f"an integer from {least} to {greatest}", given)
+            raise wrong_type(name, f"an integer from {least} to {greatest}", value)
     if not least <= number <= greatest:
-        said = number if number.bit_length() <= _SHOWN else f"of {number.bit_length()} bits"
-        raise OutOfRange(name, said, f"give {least} to {greatest}" if least < greatest else f"give {least}")
+        text = number if number.bit_length() <= _SHOWN else f"of {number.bit_length()} bits"
+        raise OutOfRange(name, text, f"give {least} to {greatest}" if least < greatest else f"give {least}")
     return number

@@ -1,7 +1,8 @@
-"""Plans: ordered tables of guarded launches, as plain values that `hsgen.core.interpreter` and C runtimes interpret.
+"""Plans: ordered tables of guarded launches, as plain values.  `hsgen.core.interpreter` and C runtimes interpret them.
 
-A *step* is one row: a kernel; its buffers; a guard: the counts and calls for which it runs; a grid: its number of
-work-groups; an argument: the number that the kernel receives in addition to n.
+A *step* is one row of a plan: a kernel, the kernel's buffers, a guard, a grid and an argument.  The guard states for
+which counts and calls the step runs.  The grid states the number of work-groups.  The argument is the number that the
+kernel receives in addition to n.
 """
 
 from __future__ import annotations
@@ -12,19 +13,22 @@ from typing import ClassVar
 from hsgen.core.flags import ARGUMENTS
 from hsgen.core.scratch import Scratch
 
-UNCAPPED = 2**32 - 1  # the cap of grids that only the count limits
+UNCAPPED = 2**32 - 1  # the cap of a grid that only the count limits
 
 ROLES = ("source", "destination", "scratch", "values", "values_out", "count", "other", "other_values", "report")
-"""The buffers of a call: keys, scratch memory, values before and after, a device-side count, further inputs (offsets of
-segments, or the second of two arrays and its values), and a report."""
+"""The buffers of a call.
+
+source, destination: keys.  values, values_out: values before and after.  count: a device-side count.  other,
+other_values: further inputs, such as offsets of segments, or the second of two arrays and its values.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
-    """A buffer of a step: role, a name in `ROLES`, and offset, ``plus + per_n * min(n, max_n)`` bytes.
+    """A buffer of a step: a role, which is a name in `ROLES`, and an offset of ``plus + per_n * min(n, max_n)`` bytes.
 
-    In scratch the offset is rounded up to a multiple of 1024 bytes.  max_n: with a device-side count, n is the
-    capacity, and steps for few keys need no more room than these take; None for no bound.
+    In scratch, the offset is rounded up to a multiple of 1024 bytes.  max_n: the greatest count of the step, or None.
+    With a device-side count, n is the capacity, which may exceed the greatest count.
     """
 
     role: str
@@ -33,7 +37,7 @@ class Binding:
     max_n: int | None = None
 
     def after(self, room: int) -> Binding:
-        """Return the binding moved by `room` bytes if it is in scratch; other roles are unchanged."""
+        """Return the binding, moved by `room` bytes if it is in scratch."""
         return replace(self, plus=self.plus + room) if self.role == "scratch" else self
 
     def bounded(self, max_n: int) -> Binding:
@@ -44,12 +48,13 @@ class Binding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """The condition under which a step runs: ``min_n < n <= max_n``, and the call matches `place`, `range` and
-    `reduction`.
+    """The condition under which a step runs: ``min_n < n <= max_n``, and `place`, `range` and `reduction` match.
 
-    x: "n", or "length": the bounds are those of the length of rows, n divided by the second number of the call.
-    place: a name in `hsgen.core.flags.PLACES`.  range: a name in `hsgen.core.flags.RANGES`.  at_zero: the step also
-    runs for n = 0.  reduction: a name in `hsgen.core.flags.REDUCTIONS`, for calls that reduce values.
+    place: a name in `hsgen.core.flags.PLACES`.
+    range: a name in `hsgen.core.flags.RANGES`.
+    at_zero: the step also runs for n = 0.
+    x: "n", or "length" to compare the length of rows, n divided by the second number of the call, with both bounds.
+    reduction: a name in `hsgen.core.flags.REDUCTIONS`, for calls that reduce values.
     """
 
     min_n: int = 0
@@ -61,13 +66,16 @@ class Guard:
     reduction: str = "any"
 
     def within(self, low: int, high: int) -> Guard:
-        """Return the guard restricted to counts above `low` up to `high`; a row is no longer than all rows."""
+        """Return the guard restricted to counts above `low` up to `high`.
+
+        A guard of row lengths is not restricted by `low`: rows can be shorter than all rows together.
+        """
         low = low if self.x == "n" else 0
         return replace(self, min_n=max(self.min_n, low), max_n=min(self.max_n, high))
 
     @property
     def empty(self) -> bool:
-        """Whether it excludes every count except 0."""
+        """Whether the guard excludes every count above 0."""
         return self.min_n >= self.max_n
 
 
@@ -85,12 +93,12 @@ class Grid:
     cap: int = UNCAPPED
 
     def groups(self, x: int) -> int:
-        """Return the number of work-groups for the quantity x."""
+        """Return the number of work-groups for a value of the quantity."""
         return min((x + self.add) // self.div * self.mul, self.cap)
 
     @property
     def fixed(self) -> bool:
-        """Whether every count above 0 gives `cap` work-groups."""
+        """Whether the grid has `cap` work-groups for every count above 0."""
         return self.div == 1 and self.mul >= self.cap
 
 
@@ -110,9 +118,9 @@ class Literal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pass:
-    """A pass over a digit: its number and the shift and width of the digit, for digits of at most `bits` bits.
+    """The number of a pass, and the shift and width of its digit, which has at most `bits` bits.
 
-    The step runs only if the bit range takes more than `number` passes.
+    The step runs only if the bit range needs more than `number` passes.
     """
 
     kind: ClassVar[str] = "pass"
@@ -123,7 +131,7 @@ class Pass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BitRange:
-    """The end and the start of the bit range, for a kernel that does all passes."""
+    """The end and the start of the bit range, for a kernel that runs all passes."""
 
     kind: ClassVar[str] = "bit_range"
     flags: int = 0
@@ -150,7 +158,7 @@ class CallNumber:
 class IndirectGrids:
     """The greatest grid in one dimension, for the kernel that computes all other grids from a device-side count.
 
-    Only hosts with indirect dispatch, at present those of Vulkan, run its step.
+    Only hosts with indirect dispatch run its step; at present, only Vulkan has such hosts.
     """
 
     kind: ClassVar[str] = "indirect_grids"
@@ -158,7 +166,10 @@ class IndirectGrids:
 
 
 Argument = Literal | Pass | BitRange | PassCount | CallNumber | IndirectGrids
-"""The second number that a kernel receives.  `flags`: REDO and DIRECT of `hsgen.core.flags`; a call adds its own."""
+"""The second number that a kernel receives.
+
+flags: REDO and DIRECT of `hsgen.core.flags`; the interpreter adds the flags of the call.
+"""
 
 assert [kind.kind for kind in (Literal, Pass, BitRange, PassCount, CallNumber, IndirectGrids)] == list(ARGUMENTS)
 
@@ -175,12 +186,12 @@ class Step:
 
     @property
     def pass_number(self) -> int | None:
-        """The number of its pass, or None."""
+        """The number of the step's pass, or None if its argument is no pass."""
         return self.argument.number if isinstance(self.argument, Pass) else None
 
     @property
     def indirect(self) -> bool:
-        """Whether it computes the grids of the other steps."""
+        """Whether the step computes the grids of the other steps."""
         return isinstance(self.argument, IndirectGrids)
 
     def within(self, low: int, high: int) -> Step:
@@ -190,8 +201,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceStatus:
-    """The status of a sort: `words` 32-bit words at `binding`, each 1 if its pass was redone; valid above `min_n`
-    keys."""
+    """The status of a sort: `words` 32-bit words at `binding`.
+
+    Each word is 1 if its pass needed a retry.  The words are valid for counts above `min_n`.
+    """
 
     binding: Binding
     words: int
@@ -202,8 +215,8 @@ class DeviceStatus:
 class Plan:
     """An ordered table of steps for counts up to `max_n`.
 
-    The bit range of a call is a part of the `bits` bits from `first_bit` on; with `whole_words`, packed words are
-    nevertheless compared as a whole.
+    first_bit, bits: the position and the number of the bits from which a call selects its bit range.
+    whole_words: the sort compares packed words as a whole, regardless of the bit range.
     """
 
     steps: tuple[Step, ...]
@@ -215,7 +228,7 @@ class Plan:
     device_status: DeviceStatus | None = None
 
     def after(self, room: int) -> Plan:
-        """Return the plan with its steps and its status moved by `room` bytes in scratch."""
+        """Return the plan with all its bindings to scratch moved by `room` bytes."""
         status = self.device_status
         return replace(
             self,

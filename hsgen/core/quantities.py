@@ -1,4 +1,4 @@
-"""Numbers for people: exponents as superscripts, and bytes in binary units."""
+"""Readable numbers: exponents as superscripts, and bytes in binary units."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 def power_of_two(exponent: int) -> str:
-    """Return a power of two with its exponent as a superscript."""
+    """Return a power of two as text, with its exponent as a superscript."""
     return f"2{str(exponent).translate(_RAISED)}"
 
 
 def size(n: int) -> str:
-    """Return a number of bytes in the greatest unit of which it has at least one, to three significant digits."""
+    """Return `n` bytes as text, to three significant digits, in the greatest unit that does not exceed `n`."""
     unit = min(max(n.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
     if unit and round(n / (1 << 10 * unit)) == 1024 and unit + 1 < len(_UNITS):  # just below the next unit
         unit += 1

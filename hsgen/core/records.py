@@ -1,7 +1,7 @@
-"""Tables of records as tables of values with dotted names, such as ``bucket.items``, and back.
+"""Conversions between records and tables of values with dotted names, such as ``bucket.items``.
 
-A parameter class may have records as fields: a frozen dataclass, or None where the parameters have no such record.
-Tables of target files, of searches and of tests name the values of a record by the field and the value.
+A field of a parameter class may be a record: a frozen dataclass, or None if the parameters have no such record.
+Target files, searches and tests name a record's values by the field and the value.
 """
 
 from __future__ import annotations
@@ -16,64 +16,64 @@ RECORD = "record"
 
 
 def record_of(name: str) -> str:
-    """Return the record that a dotted name is of; "" for a name without a dot."""
+    """Return the part of a name before its last dot; "" for a name without a dot."""
     return name.rpartition(DOT)[0]
 
 
 def records(names: Mapping[str, Any]) -> list[str]:
-    """Return the records that some of the names are of, in their order."""
+    """Return the distinct records of the dotted names, in the order of the names."""
     return list(dict.fromkeys(record_of(name) for name in names if DOT in name))
 
 
 def flat(params: Any) -> dict[str, Any]:
-    """Return the fields of parameters by name, those of their records by dotted names; absent records have none."""
-    found: dict[str, Any] = {}
+    """Return the values of parameters by name; the values of a record have dotted names, absent records have none."""
+    values: dict[str, Any] = {}
     for f in dataclasses.fields(params):
         value = getattr(params, f.name)
         if f.metadata.get(RECORD):
-            found |= {} if value is None else {f"{f.name}{DOT}{k}": v for k, v in flat(value).items()}
+            values |= {} if value is None else {f"{f.name}{DOT}{k}": v for k, v in flat(value).items()}
         else:
-            found[f.name] = value
-    return found
+            values[f.name] = value
+    return values
 
 
 def nested(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table with a table for each record, in the place of the record's first value."""
-    found: dict[str, Any] = {}
+    """Return `values` with an inner table for each record, at the position of the record's first value."""
+    tables: dict[str, Any] = {}
     for name, value in values.items():
         if DOT in name:
-            found.setdefault(record_of(name), {})[name.rpartition(DOT)[2]] = value
+            tables.setdefault(record_of(name), {})[name.rpartition(DOT)[2]] = value
         else:
-            found[name] = value
-    return found
+            tables[name] = value
+    return tables
 
 
 def defaults(params: type[Any]) -> dict[str, Any]:
-    """Return the defaults of a parameter class by name; the values of records have none."""
+    """Return the defaults of a parameter class by name, without those of records."""
     return {f.name: f.default for f in dataclasses.fields(params) if not f.metadata.get(RECORD)}
 
 
 def names(params: type[Any]) -> set[str]:
-    """Return the names that a table may give for a parameter class, dotted ones for its records."""
-    found: set[str] = set()
+    """Return the valid names in tables of a parameter class; names of a record's values are dotted."""
+    known: set[str] = set()
     for f in dataclasses.fields(params):
         of = f.metadata.get(RECORD)
-        found |= {f"{f.name}{DOT}{name}" for name in names(of)} if of else {f.name}
-    return found
+        known |= {f"{f.name}{DOT}{name}" for name in names(of)} if of else {f.name}
+    return known
 
 
 def built(params: type[Any], values: Mapping[str, Any]) -> Any:
-    """Return parameters from a table with dotted names."""
+    """Return an instance of the parameter class `params` from a table with dotted names."""
     known: dict[str, Any] = {f.name: f.metadata.get(RECORD) for f in dataclasses.fields(params)}
-    made = {name: value for name, value in values.items() if DOT not in name}
+    fields = {name: value for name, value in values.items() if DOT not in name}
     for name in records(values):
-        own = {k.removeprefix(name + DOT): v for k, v in values.items() if record_of(k) == name}
-        made[name] = known[name](**own)
-    return params(**made)
+        record = {k.removeprefix(name + DOT): v for k, v in values.items() if record_of(k) == name}
+        fields[name] = known[name](**record)
+    return params(**fields)
 
 
 def changed(params: Any, values: Mapping[str, Any]) -> Any:
-    """Return parameters in which a table with dotted names replaces values; None for a record removes it."""
+    """Return parameters with the values of a table with dotted names replaced; the value None removes a record."""
     gone = {k for k, v in values.items() if v is None and DOT not in k}
-    kept = {k: v for k, v in flat(params).items() if record_of(k) not in gone}
-    return built(type(params), {**kept, **values})
+    values_before = {k: v for k, v in flat(params).items() if record_of(k) not in gone}
+    return built(type(params), {**values_before, **values})

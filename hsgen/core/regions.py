@@ -14,9 +14,11 @@ T = TypeVar("T")
 class Region:
     """Consecutive 32-bit words of scratch.
 
-    name: upper case, unique in a layout.  start: the index of the first word.  size: the number of words; 0 for a
-    region that the layout lacks, and for the last one, which has the rest.  meaning: a comment for generated text.
-    offset: words to skip.  As text it is the constant of kernels, so that ``{{ region + 1 }}`` renders ``HS_NAME + 1``.
+    name: upper case, unique in a layout.  start: the index of the first word.  size: the number of words; 0 for an
+    absent region, and for the last region, which has the remaining words.  meaning: a comment for generated text.
+    offset: the number of words to skip.
+
+    The text of a region is the name of its constant in kernels: ``{{ region + 1 }}`` renders ``HS_NAME + 1``.
     """
 
     name: str
@@ -27,7 +29,7 @@ class Region:
 
     @property
     def constant(self) -> str:
-        """The name in generated text."""
+        """The name of the region's constant in generated text."""
         return f"HS_{self.name}"
 
     def __str__(self) -> str:
@@ -38,7 +40,7 @@ class Region:
 
 
 def placed(sizes: Iterable[tuple[str, int, str]], start: int = 0) -> dict[str, Region]:
-    """Return regions one after another, from the word `start` on: (name, number of words, meaning) of each."""
+    """Return consecutive regions by name, the first at word `start`, for their (name, number of words, meaning)."""
     out: dict[str, Region] = {}
     for name, size, meaning in sizes:
         out[name] = Region(name=name.upper(), start=start, size=size, meaning=meaning)
@@ -47,16 +49,19 @@ def placed(sizes: Iterable[tuple[str, int, str]], start: int = 0) -> dict[str, R
 
 
 def of(layout: object) -> Iterator[Region]:
-    """Yield the regions among the fields of a dataclass; none of other objects."""
+    """Yield the regions among the fields of a dataclass; other objects have no regions."""
     if is_dataclass(layout):
         yield from (x for f in fields(layout) if isinstance(x := getattr(layout, f.name), Region))
 
 
-def distinct(found: Iterable[Region]) -> dict[Region, Region]:
-    """Return each region under a name that no region has that starts elsewhere: the later one gets a number."""
+def distinct(regions: Iterable[Region]) -> dict[Region, Region]:
+    """Return each region with a name that identifies its start.
+
+    If two regions have the same name but start at different words, the later region gets a number: NAME_2.
+    """
     starts: dict[str, int] = {}
     out: dict[Region, Region] = {}
-    for region in found:
+    for region in regions:
         names = (region.name if number == 1 else f"{region.name}_{number}" for number in count(1))
         name = next(x for x in names if starts.get(x, region.start) == region.start)
         starts[name] = region.start
@@ -65,9 +70,12 @@ def distinct(found: Iterable[Region]) -> dict[Region, Region]:
 
 
 def renamed(layout: T, names: Mapping[Region, Region]) -> T:
-    """Return a dataclass with its regions as in `names`, which has them without offsets; other objects as they are."""
-    found: dict[str, Any] = {}
+    """Return a dataclass with its regions replaced as `names` states; other objects are returned unchanged.
+
+    The keys of `names` are regions without offsets; the result has the offsets of the layout's regions.
+    """
+    moved: dict[str, Any] = {}
     if is_dataclass(layout):
         regions = {f.name: x for f in fields(layout) if isinstance(x := getattr(layout, f.name), Region)}
-        found = {field: names.get(replace(x, offset=0), x) + x.offset for field, x in regions.items()}
-    return replace(layout, **found) if found else layout  # type: ignore[type-var]
+        moved = {field: names.get(replace(x, offset=0), x) + x.offset for field, x in regions.items()}
+    return replace(layout, **moved) if moved else layout  # type: ignore[type-var]

@@ -1,13 +1,13 @@
-"""The size of scratch memory by count, as rules that C runtimes evaluate too."""
+"""Rules for the size of scratch memory by count; C runtimes evaluate the same rules."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 ANY_N = 2**63 - 1
-"""The bound of counts that nothing limits."""
+"""The bound of unlimited counts."""
 UNIT = 1024
-"""The bytes to a multiple of which offsets in scratch memory are rounded up."""
+"""The alignment of offsets in scratch memory, in bytes."""
 
 
 def aligned(size: int) -> int:
@@ -17,7 +17,7 @@ def aligned(size: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScratchRule:
-    """What the steps for a range of counts need, in bytes: 0 for up to `min_n` keys, else
+    """The scratch size in bytes of the steps for a range of counts: 0 for up to `min_n` keys, else
     ``plus + per_n * m + per_unit * min(ceil(m / unit), units)`` with ``m = min(n, max_n)``."""
 
     min_n: int = 0
@@ -38,9 +38,9 @@ class ScratchRule:
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """The scratch size: for each count the greatest of what the rules give.
+    """The scratch size: for each count, the maximum over the rules.
 
-    A rule also counts beyond its `max_n`, so that scratch for n keys suffices for fewer.
+    A rule also applies beyond its `max_n`, so the scratch for n keys suffices for fewer keys.
     """
 
     rules: tuple[ScratchRule, ...] = ()
@@ -50,21 +50,23 @@ class Scratch:
         return max((rule.bytes(n) for rule in self.rules), default=0)
 
     def after(self, room: int) -> Scratch:
-        """Return the scratch of steps that begin `room` bytes later; counts without scratch still need none."""
+        """Return the scratch size of steps that start `room` bytes later; counts without scratch still need none."""
         return Scratch(tuple(replace(r, plus=r.plus + room) for r in self.rules))
 
     def within(self, low: int, high: int) -> Scratch:
-        """Return the scratch of the steps for counts above `low` up to `high`."""
+        """Return the scratch size of the steps restricted to counts above `low` up to `high`."""
         narrowed = (replace(r, min_n=max(r.min_n, low), max_n=min(r.max_n, high)) for r in self.rules)
         return Scratch(tuple(r for r in narrowed if r.min_n < r.max_n))
 
 
 def scratch_limit(n: int, item: int) -> int:
-    """Return the bytes of scratch that a sort of `n` keys and values of `item` bytes in all may take: a second buffer
-    for them, 3 % more, and 512 KiB."""
+    """Return the greatest scratch size, in bytes, that a sort of `n` items may need.
+
+    item: the size of a key and its value in bytes.  The limit is a second buffer for the items, 3 % more, and 512 KiB.
+    """
     return 103 * item * n // 100 + (512 << 10)
 
 
 def scratch_of(**rule: int) -> Scratch:
-    """Return scratch by one rule, with these fields."""
+    """Return the scratch size of one rule with these fields."""
     return Scratch((ScratchRule(**rule),))

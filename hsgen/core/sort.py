@@ -1,4 +1,4 @@
-"""Sorts: the kernels and the plan for a target and a key type, as plain values."""
+"""Sorts as plain values: the kernels and the plan for a target and a key type."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hsgen.core.scratch import ANY_N
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One algorithm of a sort, for counts above `min_n` up to `max_n`; `label` is its name in the target.
+    """An algorithm of a sort, for counts above `min_n` up to `max_n`; `label` is its name in the target.
 
-    A part without counts sorts by a part of the bits where the others cannot.
+    A part with an empty range of counts serves bit ranges that the other parts do not support.
     """
 
     algorithm: str
@@ -26,14 +26,18 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sort:
-    """A sort, or another operation: everything that is generated for it.
+    """A sort, or another operation, with all data for its generated files.
 
-    algorithm: the name for users.  parts: the algorithms by count.  operation: a name in `hsgen.operations`.
-    limit: the greatest count that was requested.  columns: elements per item, 1 for keys.  groups: the greatest grid of
-    the target in one dimension.  pair: the device lacks 64-bit integers, so that 64-bit keys are two 32-bit words.
-    vulkan: the least version of Vulkan, which determines the version of SPIR-V.  written_out: loops over registers are
-    written out in the text.  first: the file of the sort that serves calls while the kernels of this one are compiled,
-    if any.
+    algorithm: the name for users.
+    parts: the algorithms by count.
+    operation: a name in `hsgen.operations`.
+    limit: the greatest count that the generated code must support.
+    columns: the number of elements per item; 1 for keys.
+    groups: the greatest grid of the target in one dimension.
+    pair: the device lacks 64-bit integers, so a 64-bit key is two 32-bit words.
+    vulkan: the least version of Vulkan, which determines the version of SPIR-V.
+    written_out: kernel text has no loops over registers, but the statements of each iteration.
+    first: the file of the sort that serves calls while this sort's kernels are compiled; "" for none.
     """
 
     target: str
@@ -54,21 +58,24 @@ class Sort:
 
     @property
     def label(self) -> str:
-        """The name of its key width, or of its type if kernels calculate with keys that are floats; for packed values,
-        that of the upper half of the kernels' 64-bit keys."""
+        """The name of the key width.
+
+        If kernels calculate with float keys, it is the name of the key type.  For packed values, it is the width of the
+        key within the 64-bit word.
+        """
         if self.signature.floats and self.signature.value == "none":
             return f"f{self.key.bits}"
         return f"u{self.plan.bits}" if self.signature.value == "packed" else self.key.name
 
     @property
     def file(self) -> str:
-        """The name of its files, without suffix."""
+        """The name of the sort's files, without suffix."""
         value = "" if self.signature.value == "none" else f"_{self.signature.value}"
         return f"{self.algorithm}_{self.label}{value}"
 
     @property
     def name(self) -> str:
-        """A name that is unique within a bundle and never parsed."""
+        """A unique name within a bundle.  Code never parses the name."""
         return f"{self.target}/{self.file}"
 
     @property
@@ -78,12 +85,12 @@ class Sort:
 
     @property
     def lanes(self) -> int:
-        """The width of subgroups whose lanes exchange values, the same in every kernel that has any; else 1."""
+        """The width of the subgroups that exchange values; 1 if no kernel exchanges values."""
         return max(k.subgroup for k in self.kernels)
 
     @property
     def paired(self) -> bool:
-        """Whether any kernel handles keys together with their original indices."""
+        """Whether any kernel processes keys paired with their original indices."""
         return any(b.type == "pair" for k in self.kernels for b in k.buffers)
 
     @property

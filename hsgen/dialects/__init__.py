@@ -1,1 +1,1 @@
-"""Dialects: the kernel languages, and the contract of words between them and kernel bodies."""
+"""Dialects, which are the kernel languages, and the contract of words between dialects and kernel bodies."""

@@ -1,4 +1,4 @@
-"""The contract between kernel bodies and dialects: the words that bodies may use, as listed in `FILE`."""
+"""The contract between kernel bodies and dialects: the words that bodies may use.  `FILE` lists the words."""
 
 from __future__ import annotations
 
@@ -28,8 +28,11 @@ class Word:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Related words.  `needs`: the capability that a dialect must have, "" for none.  `when`: the sorts in which the
-    words are defined, "" for all.  `if_used`: texts that use none of the words do without their definitions."""
+    """A group of related words.
+
+    needs: the capability that a dialect must have; "" for none.  when: the sorts in which the words are defined; "" for
+    all.  if_used: a text contains the definitions only if the text uses one of the words.
+    """
 
     name: str
     title: str
@@ -41,7 +44,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:
-    """The groups of words, the capabilities with their meanings, and the helpers common to all dialects."""
+    """The groups of words, the meaning of each capability, and the helpers that ``templates/keys.j2`` defines."""
 
     groups: tuple[Group, ...]
     capabilities: dict[str, str]
@@ -53,10 +56,10 @@ class Contract:
         return {w.name: w for g in self.groups if g.needs in have for w in g.words}
 
     def unused(self, text: str) -> set[str]:
-        """Return the words whose definitions `text` can do without, since it uses none of their group."""
+        """Return the words whose definitions a text can omit, because the text uses no word of their group."""
         used = set(_WORD.findall(text))
-        found = (g for g in self.groups if g.if_used and used.isdisjoint(w.name for w in g.words))
-        return {w.name for g in found for w in g.words}
+        groups = (g for g in self.groups if g.if_used and used.isdisjoint(w.name for w in g.words))
+        return {w.name for g in groups for w in g.words}
 
 
 def contract(env: jinja2.Environment) -> Contract:

@@ -1,4 +1,4 @@
-"""Preludes as lists of definitions: the words that a text defines, and the text with some of them overridden."""
+"""Preludes as lists of definitions: functions that split a prelude, and override or omit definitions."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _OPENS, _ENDS = re.compile(r"#if"), re.compile(r"#endif")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Whole lines of a text, and the words that they define; a directive or a comment may define no words.
+    """Whole lines of a text and the words that the lines define; directives and comments may define no words.
 
-    parameters: of a macro or a function; None for other words.  parts: the definitions and directives of a conditional
-    block, which is one definition of all its words.
+    parameters: the parameters of a macro or a function; None for other words.  parts: the definitions and directives of
+    a conditional block.  A conditional block is one definition of all its words.
     """
 
     text: str
@@ -30,12 +30,12 @@ class Definition:
 
     @property
     def branches(self) -> tuple[Definition, ...]:
-        """The definitions in a conditional block."""
+        """The definitions in a conditional block, without its directives."""
         return tuple(d for d in self.parts if d.names)
 
 
 def split(text: str) -> list[Definition]:
-    """Return the definitions of a text in order; their texts concatenate to it."""
+    """Return the definitions of a text in order; the concatenation of their texts is the text."""
     tree = read(text)
     listed: list[tuple[str, Statement | None]] = []
     before = _leading(tree.body[0]) if tree.body else tree.end
@@ -49,7 +49,7 @@ def split(text: str) -> list[Definition]:
 
 
 def _leading(statement: Statement) -> str:
-    """The white space and the comments before a statement."""
+    """Return the white space and the comments before a statement."""
     match statement:
         case Directive(line=token):
             return token.before
@@ -61,7 +61,7 @@ def _leading(statement: Statement) -> str:
 
 
 def _code(statement: Statement) -> str:
-    """The text of a statement without what is before it."""
+    """Return the text of a statement without the white space and the comments before it."""
     match statement:
         case Directive(line=token):
             return token.text
@@ -75,7 +75,7 @@ def _code(statement: Statement) -> str:
 
 
 def _definitions(listed: Sequence[tuple[str, Statement | None]], at: int) -> tuple[list[Definition], int]:
-    """The definitions from a statement on, up to the end of the conditional block, and the statement after them."""
+    """Return the definitions from index `at` to the end of the conditional block, and the index after the block."""
     out: list[Definition] = []
     while at < len(listed):
         text, statement = listed[at]
@@ -94,11 +94,11 @@ def _definitions(listed: Sequence[tuple[str, Statement | None]], at: int) -> tup
 
 
 def _names(statement: Statement) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
-    """The words that a statement defines, and the parameters of a macro or a function."""
+    """Return the words that a statement defines, and the parameters of a macro or a function, or None."""
     match statement:
-        case Directive(line=Token(text=line)) if found := _MACRO.match(line):
-            parameters = tuple(x.strip() for x in found[2].strip("()").split(",") if x.strip()) if found[2] else None
-            return (found[1],), parameters
+        case Directive(line=Token(text=line)) if define := _MACRO.match(line):
+            parameters = tuple(x.strip() for x in define[2].strip("()").split(",") if x.strip()) if define[2] else None
+            return (define[1],), parameters
         case Function(head=[*_, Call() as call]):
             listed = [x[-1].text for x in arguments(call) if x and isinstance(x[-1], Token)]
             return (call.name.text,), tuple(listed)
@@ -113,17 +113,17 @@ def _names(statement: Statement) -> tuple[tuple[str, ...], tuple[str, ...] | Non
     return (), None
 
 
-def overridden(base: str, own: str, helpers: Collection[str], added: Collection[str]) -> str:
-    """Return the text `base` with definitions replaced by those of the same words in `own`.
+def overridden(base: str, changes: str, helpers: Collection[str], added: Collection[str]) -> str:
+    """Return the text `base` with the definitions of words in `changes` instead of its definitions of the same words.
 
-    Definitions of words that the base lacks are omitted, since it defines words only in sorts that need them; words in
-    `added`, which it never defines, are appended.  Helpers and comments belong to the word that follows them.
+    A base defines a word only in sorts that need the word; the result omits other words of `changes`.  The result
+    appends words in `added`, which no base defines.  Helpers and comments belong to the next word.
     """
     definitions = split(base)
     have = {name for d in definitions for name in d.names}
     instead: dict[str, str] = {}
     last = ""
-    for text, names in _whole(own, helpers):
+    for text, names in _whole(changes, helpers):
         known = [name for name in names if name in have]
         for name in known:
             instead[name] = instead.get(name, "") + text
@@ -133,12 +133,15 @@ def overridden(base: str, own: str, helpers: Collection[str], added: Collection[
 
 
 def omitting(text: str, words: Collection[str], helpers: Collection[str]) -> str:
-    """Return a text without the definitions of `words`, and without the helpers and comments that belong to them."""
-    return "".join(own for own, names in _whole(text, helpers) if not names or not set(names) <= set(words))
+    """Return a text without the definitions of `words`, and without their helpers and comments."""
+    return "".join(part for part, names in _whole(text, helpers) if not names or not set(names) <= set(words))
 
 
 def _whole(text: str, helpers: Collection[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each definition of words after its helpers and comments, with its words; at last those of no word."""
+    """Yield (text, words) for each definition, where the text starts with the definition's helpers and comments.
+
+    The last pair is the rest of the text, with no words.
+    """
     pending = ""
     for d in split(text):
         pending += d.text
@@ -149,7 +152,7 @@ def _whole(text: str, helpers: Collection[str]) -> Iterator[tuple[str, tuple[str
 
 
 def _replaced(base: list[Definition], instead: dict[str, str]) -> Iterator[str]:
-    """The texts of definitions; each replacement is at the first definition that it replaces."""
+    """Yield the texts of definitions; a replacement comes in place of the first definition that it replaces."""
     written: set[str] = set()
     for d in base:
         names = {name for name in d.names if name in instead}
@@ -159,7 +162,7 @@ def _replaced(base: list[Definition], instead: dict[str, str]) -> Iterator[str]:
 
 
 def _without(d: Definition, names: set[str]) -> str:
-    """The text of a definition without some of its words; empty if it defines no others."""
+    """Return the text of a definition without the words in `names`; "" if the definition has no other words."""
     if not names:
         return d.text
     if names >= set(d.names):

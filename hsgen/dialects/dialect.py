@@ -1,4 +1,4 @@
-"""Dialects: the facts of a kernel language that the generator needs; the rest is in ``templates/dialects/NAME/``."""
+"""Dialects: the generator's facts about a kernel language.  ``templates/dialects/NAME/`` contains all other data."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from hsgen.dialects.contract import contract
 
 MAIN, FRAME = "dialects/{}/dialect.j2", "dialects/{}/kernel.j2"
 FACTS = {"suffix": str, "comment": str, "capabilities": frozenset, "helpers": frozenset}
-"""The facts that a dialect defines or inherits from the one that it extends."""
+"""The facts that a dialect defines, or inherits from the dialect that it extends."""
 OPTIONAL = {"translator": str, "passes": tuple}
-"""Facts that it may define."""
+"""The facts that a dialect may define."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
     """A kernel language: its facts, and the two macros of its templates.
 
-    prelude(sort): defines the words of bodies.  wrap(sort, kernel, body): adds signature, bindings and local arrays to
-    a body; with passes, it also takes the functions for selected buffers and the names of those that the body calls.
-    capabilities: optional features, by their names in the contract.  helpers: further words that it defines, which
-    bodies do not use.  passes: those of `hsgen.tree` over bodies, in their order.  translator: the package of
-    `hsgen.emit` that turns the text, which is C, into the language, or "".
+    prelude(sort): returns the definitions of the words of bodies.
+    wrap(sort, kernel, body): returns a body with signature, bindings and local arrays.  A dialect with passes has two
+    more parameters: the functions for selected buffers, and the names of the functions that the body calls.
+    capabilities: optional features, by their names in the contract.
+    helpers: further words that the dialect defines; bodies do not use helpers.
+    passes: the names of the passes of `hsgen.tree` over bodies, in order.
+    translator: the package of `hsgen.emit` that translates C text to the language; "" for none.
     """
 
     name: str
@@ -45,12 +47,12 @@ class Dialect:
 def load(env: jinja2.Environment, name: str) -> Dialect:
     """Return the dialect of the folder ``dialects/<name>/``.
 
-    ``dialect.j2`` has the facts, and a macro `prelude` with all words; or it names the dialect that it `extends`, and
-    has the facts that differ and a macro `words` with the definitions that differ.  ``kernel.j2`` has a macro `kernel`,
-    the frame of a kernel.
+    ``dialect.j2`` has the facts, and a macro `prelude` with the definitions of all words.  If the dialect `extends`
+    another dialect, ``dialect.j2`` has only the facts that differ, and a macro `words` with the definitions that
+    differ.  ``kernel.j2`` has a macro `kernel`, the frame of a kernel.
 
     Raises:
-        Wrong: a dialect extends itself, lacks a fact, or has a capability that is not in the contract.
+        Wrong: a dialect extends itself, lacks a fact, or has a capability that the contract lacks.
     """
     return _load(env, name, ())
 
@@ -78,10 +80,10 @@ def _load(env: jinja2.Environment, name: str, extending: tuple[str, ...]) -> Dia
     try:
         facts["wrap"] = _frame(env, name)
     except jinja2.TemplateNotFound as e:
-        if e.name != FRAME.format(name):  # otherwise the frame is that of the base
+        if e.name != FRAME.format(name):  # a dialect without a frame has the frame of its base
             raise
-    made = replace(base, name=name, **facts)
-    return replace(made, prelude=lambda sort: _extended(env, made, base, sort, str(module.words(sort))))
+    dialect = replace(base, name=name, **facts)
+    return replace(dialect, prelude=lambda sort: _extended(env, dialect, base, sort, str(module.words(sort))))
 
 
 def _frame(env: jinja2.Environment, name: str) -> Callable[..., str]:
@@ -89,24 +91,24 @@ def _frame(env: jinja2.Environment, name: str) -> Callable[..., str]:
     return lambda sort, kernel, body, *more: str(module.kernel(kernel, sort, *more, caller=lambda: body))
 
 
-def _extended(env: jinja2.Environment, made: Dialect, base: Dialect, sort: Sort, own: str) -> str:
-    """The prelude of a dialect that extends another, with its definitions `own`.
+def _extended(env: jinja2.Environment, dialect: Dialect, base: Dialect, sort: Sort, changes: str) -> str:
+    """Return the prelude of a dialect that extends `base`; `changes`: the definitions that differ.
 
     Raises:
-        Wrong: a definition is of a word that is neither in the contract nor a helper, or has another number of
-            parameters than in the contract.
+        Wrong: a defined word is neither in the contract nor a helper, or differs from the contract in its number of
+            parameters.
     """
-    words = contract(env).words(made.capabilities)
-    for d in definitions.split(own):
+    words = contract(env).words(dialect.capabilities)
+    for d in definitions.split(changes):
         for name in d.names:
-            if name not in words and name not in made.helpers:
-                what = "is neither a word of the contract nor a helper"
-                raise Wrong(f"templates: {MAIN.format(made.name)}: {name} {what}; repair the template")
-            want = words[name].parameters if name in words else None
-            if want is not None and d.parameters is not None and len(want) != len(d.parameters):
+            if name not in words and name not in dialect.helpers:
+                problem = "is neither a word of the contract nor a helper"
+                raise Wrong(f"templates: {MAIN.format(dialect.name)}: {name} {problem}; repair the template")
+            expected = words[name].parameters if name in words else None
+            if expected is not None and d.parameters is not None and len(expected) != len(d.parameters):
                 raise Wrong(
-                    f"templates: {MAIN.format(made.name)}: {name} takes {len(d.parameters)} parameters, "
-                    f"not {len(want)}; repair the template"
+                    f"templates: {MAIN.format(dialect.name)}: {name} takes {len(d.parameters)} parameters, "
+                    f"not {len(expected)}; repair the template"
                 )
     added = words.keys() - contract(env).words(base.capabilities).keys()
-    return definitions.overridden(base.prelude(sort), own, made.helpers, added)
+    return definitions.overridden(base.prelude(sort), changes, dialect.helpers, added)

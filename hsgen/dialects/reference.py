@@ -1,4 +1,4 @@
-"""The contract as tables in Markdown, for docs/reference/dialect.md."""
+"""The contract as Markdown tables, for docs/reference/dialect.md."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hsgen.dialects.dialect import MAIN, Dialect, load
 
 
 def dialects(env: jinja2.Environment) -> list[Dialect]:
-    """Return the dialects of the templates in the order of their names."""
+    """Return the dialects of the templates, ordered by name."""
     begin, end = MAIN.split("{}")
     names = sorted(n.removeprefix(begin).removesuffix(end) for n in env.list_templates() if n.endswith(end))
     return [load(env, name) for name in names]
 
 
 def table(env: jinja2.Environment) -> str:
-    """Return the tables of capabilities and of words, in Markdown."""
+    """Return the tables of capabilities and of words as Markdown."""
     known, all_ = contract(env), dialects(env)
     lines = ["## Capabilities", "", f"| capability | meaning | {' | '.join(d.name for d in all_)} |"]
     lines.append("|---" * (2 + len(all_)) + "|")

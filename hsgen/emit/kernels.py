@@ -162,7 +162,7 @@ def _passed(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialec
     except Unreadable as e:
         lines = text.splitlines()
         shown = f": {lines[e.line - 1].strip()}" if 0 < e.line <= len(lines) else ""
-        raise Wrong(f"templates: kernel {kernel.name}: {e.what}{shown}; repair the template") from None
+        raise Wrong(f"templates: kernel {kernel.name}: {e.problem}{shown}; repair the template") from None
     return dialect.wrap(sort, kernel, own.text, functions.text, own.calls | functions.calls)
 
 

@@ -1,1 +1,1 @@
-"""Stages: steps after a sort in the same plan, which report run boundaries or call an epilogue."""
+"""Stages after a sort, in the same plan: a report of run boundaries, or an epilogue."""

@@ -1,4 +1,4 @@
-"""Appending stages to sorts: steps that report run boundaries, or that call an epilogue."""
+"""Functions that append a stage to a sort: run boundaries or an epilogue."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from hsgen.core.sort import Part, Sort
 from hsgen.stages import epilogue, run_boundaries
 
 
-def fit(signature: Signature, other: str) -> None:
-    """Refuse signatures with stages that are not supported; `other` names an operation other than sort, else "".
+def fit(signature: Signature, operation: str) -> None:
+    """Check that an operation with this signature supports the signature's stage.
+
+    operation: the name of an operation other than sort; "" for sort.
 
     Raises:
-        Usage: such a signature reports run boundaries or has an epilogue; or the epilogue is invalid.
+        Usage: the operation or the signature does not support run boundaries or the epilogue, or the epilogue is
+            invalid.
     """
-    run_boundaries.fit(signature, other)
-    epilogue.fit(signature, other)
+    run_boundaries.fit(signature, operation)
+    epilogue.fit(signature, operation)
 
 
 def followed(
     kernels: tuple[Kernel, ...], plan: Plan, parts: tuple[Part, ...], key: KeyType, signature: Signature, device: Device
 ) -> tuple[tuple[Kernel, ...], Plan]:
-    """Return the kernels and the plan of a sort, extended by those of its stage, if it has one."""
+    """Return the kernels and the plan of a sort, with the kernels and the steps of the signature's stage appended."""
     if signature.run_boundaries:
         return run_boundaries.appended(kernels, plan, parts, run_boundaries.shape(key, signature, device))
     if signature.epilogue:
@@ -33,17 +36,17 @@ def followed(
 
 
 def report_words(sort: Sort) -> tuple[int, int]:
-    """Return the size of the report: 32-bit words, and words per key; (0, 0) without a report."""
+    """Return the size of the report as (32-bit words, words per key); (0, 0) without a report."""
     always = operations.of(sort).report
     if always != (0, 0):
         return always
     if sort.signature.run_boundaries:
         return 1, 1
-    says = epilogue.parsed(sort.signature.epilogue) if sort.signature.epilogue else None
-    return (says.report_words, says.report_words_per_key) if says else (0, 0)
+    fragment = epilogue.parsed(sort.signature.epilogue) if sort.signature.epilogue else None
+    return (fragment.report_words, fragment.report_words_per_key) if fragment else (0, 0)
 
 
 def report_length(sort: Sort, n: int) -> int:
-    """Return the size of the report of `n` keys in 32-bit words; 0 without a report."""
+    """Return the size of the report for `n` keys in 32-bit words; 0 without a report."""
     words, words_per_key = report_words(sort)
     return words + words_per_key * n

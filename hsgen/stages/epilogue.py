@@ -1,9 +1,9 @@
-"""Epilogues: code of the user that a step after any sort applies to every sorted key.
+"""Epilogues: user code that a step after any sort applies to every sorted key.
 
-A fragment is a Jinja template with a macro `epilogue`, which takes a selection of `ARGUMENTS` by name and expands to
-statements in the words of all dialects; docs/guides/epilogue.md is the reference for users.  The step reads the sorted
-keys once.  It is not part of the last pass of the sort, since often only the device knows which pass moves keys last,
-and since adjacent sorted keys are not available in a scattering pass.
+A fragment is a Jinja template with a macro `epilogue`.  The macro takes some of `ARGUMENTS` by name and expands to
+statements in the words of all dialects (docs/guides/epilogue.md).  The step reads the sorted keys once.  An epilogue
+cannot run in the last pass of a sort: often only the device knows which pass is last, and a scatter has no adjacent
+sorted keys.
 """
 
 from __future__ import annotations
@@ -27,19 +27,25 @@ from hsgen.stages import sandbox
 from hsgen.system import folders, processes
 
 ARGUMENTS = ("i", "key", "before", "value", "report", "shift", "n")
-"""The possible arguments: the index of a key, the key, the preceding key, words of its value, words of the report, the
-second number of the call, the count of keys."""
+"""The arguments that a macro may take.
+
+i: the index of the key.  before: the preceding key.  value: a word of the key's value.  report: a word of the report.
+shift: the second number of the call.  n: the count.
+"""
 NAME = sandbox.MACRO
 _PLACE = re.compile(sandbox.place("(i|key|before|shift|n|value[0-3])"))
 _LENGTH = 1 << 16
-_SECONDS = 20  # of wall-clock time; the limit of processor time is lower
+_SECONDS = 20  # wall-clock time; the limit of processor time is lower
 _HINT = "docs/guides/epilogue.md describes epilogues"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Epilogue:
-    """A parsed fragment: the arguments of its macro, the size of its report (32-bit words, and words per key), whether
-    it changes keys, and the statements of a call, with placeholders for its arguments."""
+    """A parsed fragment.
+
+    arguments: the arguments of the macro.  report_words, report_words_per_key: the size of the report, in 32-bit words.
+    changes_keys: the statements change keys.  body: the statements of a call, with placeholders for the arguments.
+    """
 
     arguments: tuple[str, ...]
     report_words: int
@@ -49,18 +55,22 @@ class Epilogue:
 
     @property
     def reports(self) -> bool:
-        """Whether it writes a report."""
+        """Whether the epilogue writes a report."""
         return "report" in self.arguments
 
     def uses(self, argument: str) -> bool:
-        """Return whether the statements contain an argument; compilers warn of variables that nothing uses."""
-        return any(found[1] == argument for found in _PLACE.finditer(self.body))
+        """Whether the statements contain an argument; compilers warn of unused variables."""
+        return any(match[1] == argument for match in _PLACE.finditer(self.body))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The distribution of sorted keys: each of `work_group` lanes has `rows` keys of a tile, and each of at most
-    `groups` work-groups has consecutive tiles.  A sequential lane (work_group 1) iterates over its keys."""
+    """The distribution of sorted keys over work-groups.
+
+    work_group: lanes per work-group; 1: a sequential lane iterates over the keys.  rows: keys of a tile per lane.
+    groups: the greatest number of work-groups, each of which processes consecutive tiles.  text: the fragment.
+    value_words: 32-bit words per value.
+    """
 
     key: KeyType
     value_words: int
@@ -71,13 +81,13 @@ class Shape:
 
     @property
     def tile(self) -> int:
-        """The keys that a work-group handles at once."""
+        """The number of keys that a work-group processes at once."""
         return self.work_group * self.rows
 
 
 @cache
 def _read(text: str) -> Mapping[str, Any]:
-    """A fragment as `hsgen.stages.sandbox` reads it in a separate process."""
+    """Return the answer of `hsgen.stages.sandbox` about a fragment, from a separate process."""
     if len(text) > _LENGTH:
         raise Usage(f"epilogue: more than {_LENGTH} characters; {_HINT}")
     if not text.isascii() or not all(c.isprintable() or c in "\n\t" for c in text):
@@ -96,10 +106,10 @@ def _read(text: str) -> Mapping[str, Any]:
             f"epilogue: rendering takes more than {sandbox.CPU_SECONDS} s or {sandbox.MEMORY >> 20} MB "
             f"(exit code {done.returncode}); {_HINT}"
         )
-    said: dict[str, Any] = json.loads(done.stdout)
-    if "error" in said:
-        raise Usage(f"epilogue: {said['error']}; {_HINT}")
-    return said
+    answer: dict[str, Any] = json.loads(done.stdout)
+    if "error" in answer:
+        raise Usage(f"epilogue: {answer['error']}; {_HINT}")
+    return answer
 
 
 @cache
@@ -108,33 +118,36 @@ def parsed(text: str) -> Epilogue:
 
     Raises:
         Usage: the fragment is not a valid template, has no macro `epilogue`, takes an unknown argument or has invalid
-            settings; rendering exceeds a limit of time or memory, or does what the sandbox does not permit.
-        Unavailable: no process can be started that renders it.
+            settings; rendering exceeds a limit of time or memory, or performs a forbidden operation.
+        Unavailable: the process that renders the fragment cannot start.
     """
-    said = _read(text)
-    if not said["macro"]:
+    answer = _read(text)
+    if not answer["macro"]:
         raise Usage(f"epilogue: has no macro named {NAME}; {_HINT}")
-    body = said["body"]
+    body = answer["body"]
     if not all(c.isprintable() or c in "\n\t" for c in _PLACE.sub("", body)):
         raise Usage(f"epilogue: its output contains unprintable characters, or parts of its arguments; {_HINT}")
-    return _checked(tuple(said["arguments"]), said["settings"], body)
+    return _checked(tuple(answer["arguments"]), answer["settings"], body)
 
 
-def statements(says: Epilogue, given: Mapping[str, str], value_words: int) -> str:
-    """Return the statements of a call with the arguments `given`, for values of `value_words` 32-bit words."""
+def statements(epilogue: Epilogue, values: Mapping[str, str], value_words: int) -> str:
+    """Return the statements of a call.
 
-    def argument(found: re.Match[str]) -> str:
-        name = found[1]
+    values: the text of each argument.  value_words: the number of 32-bit words of a key's value.
+    """
+
+    def argument(match: re.Match[str]) -> str:
+        name = match[1]
         if name.startswith("value"):
-            at = given["i"] if value_words == 1 else f"{given['i']} * {value_words} + {name.removeprefix('value')}"
+            at = values["i"] if value_words == 1 else f"{values['i']} * {value_words} + {name.removeprefix('value')}"
             return f"values[{at}]"
-        return given[name]
+        return values[name]
 
-    return _PLACE.sub(argument, says.body)
+    return _PLACE.sub(argument, epilogue.body)
 
 
 def _checked(arguments: tuple[str, ...], numbers: Mapping[str, Any], body: str) -> Epilogue:
-    """The epilogue, if its arguments and settings are valid."""
+    """Return the epilogue; raise `Usage` if its arguments or settings are invalid."""
     for name in arguments:
         if name not in ARGUMENTS:
             raise Usage(f"epilogue: unknown argument {name}; the arguments are {', '.join(ARGUMENTS)}")
@@ -143,8 +156,8 @@ def _checked(arguments: tuple[str, ...], numbers: Mapping[str, Any], body: str) 
             raise Usage(f"epilogue: {word} is {numbers[word]}; give an integer from 0 to {2**31 - 1}")
     sized = bool(numbers["report_words"] or numbers["report_words_per_key"])
     if sized != ("report" in arguments):
-        what = "argument report without a size" if not sized else "a size of the report without the argument report"
-        raise Usage(f"epilogue: {what}; set report_words or report_words_per_key, and take the argument report")
+        mismatch = "argument report without a size" if not sized else "a size of the report without the argument report"
+        raise Usage(f"epilogue: {mismatch}; set report_words or report_words_per_key, and take the argument report")
     if numbers["changes_keys"] and "before" in arguments:
         raise Usage("epilogue: changes keys, so that the argument before may be changed already; omit one of them")
     return Epilogue(
@@ -156,28 +169,31 @@ def _checked(arguments: tuple[str, ...], numbers: Mapping[str, Any], body: str) 
     )
 
 
-def fit(signature: Signature, other: str) -> None:
-    """Refuse an epilogue for an operation `other` than sort ("" for sort), for a device-side count or run boundaries.
+def fit(signature: Signature, operation: str) -> None:
+    """Check that an operation with this signature supports the signature's epilogue, if there is one.
+
+    operation: the name of an operation other than sort; "" for sort.
 
     Raises:
-        Usage: the signature has an epilogue that is not supported or invalid, or that takes values without any.
+        Usage: the epilogue is invalid, is for an operation other than sort, or is combined with a device-side count or
+            run boundaries; it takes the argument value but the sort has no values.
     """
     if not signature.epilogue:
         return
-    found = parsed(signature.epilogue)
-    if signature.device_count or other:
-        what = "a device-side count" if signature.device_count else other
-        raise Usage(f"epilogue: cannot be combined with {what}; omit one of them")
+    epilogue = parsed(signature.epilogue)
+    if signature.device_count or operation:
+        conflict = "a device-side count" if signature.device_count else operation
+        raise Usage(f"epilogue: cannot be combined with {conflict}; omit one of them")
     if signature.run_boundaries:
         raise Usage(
             "epilogue: cannot be combined with feature run-boundaries, which has its own report; omit one of them"
         )
-    if "value" in found.arguments and not signature.value_bytes:
+    if "value" in epilogue.arguments and not signature.value_bytes:
         raise Usage("epilogue: takes the argument value, but the sort has no values; give --value")
 
 
 def shape(key: KeyType, signature: Signature, device: Device) -> Shape:
-    """Return the distribution of keys on a device: to a few sequential lanes if local memory is ordinary memory."""
+    """Return the distribution of keys on a device; if local memory is ordinary memory, over 8 sequential lanes."""
     serial = device.local == "memory"
     lanes = 1 if serial else 1 << min(256, device.work_group).bit_length() - 1
     return Shape(
@@ -191,40 +207,40 @@ def shape(key: KeyType, signature: Signature, device: Device) -> Shape:
 
 
 def appended(
-    kernels: tuple[Kernel, ...], plan: Plan, parts: tuple[Part, ...], made: Shape
+    kernels: tuple[Kernel, ...], plan: Plan, parts: tuple[Part, ...], tiling: Shape
 ) -> tuple[tuple[Kernel, ...], Plan]:
-    """Return the kernels and the plan of a sort, followed by the step that calls the epilogue."""
-    says = parsed(made.text)
-    buffers = [Buffer(name="keys", read_only=not says.changes_keys)]
+    """Return the kernels and the plan of a sort, with the kernel and the step of the epilogue appended."""
+    epilogue = parsed(tiling.text)
+    buffers = [Buffer(name="keys", read_only=not epilogue.changes_keys)]
     roles = ["destination"]
-    if "value" in says.arguments:
+    if "value" in epilogue.arguments:
         buffers.append(Buffer(name="values", type="u32", unit="value", read_only=True))
         roles.append("values_out")
-    if says.reports:
+    if epilogue.reports:
         buffers.append(Buffer(name="report", type="u32"))
         roles.append("report")
     kernel = Kernel(
         name=NAME,
-        template=f"stages/epilogue:{'serial' if made.work_group == 1 else 'tiles'}",
+        template=f"stages/epilogue:{'serial' if tiling.work_group == 1 else 'tiles'}",
         summary="apply the epilogue to every sorted key",
-        work_group=made.work_group,
+        work_group=tiling.work_group,
         buffers=tuple(buffers),
         algorithm=parts[0].algorithm,
         params=parts[0].params,
-        data=made,
+        data=tiling,
     )
     step = Step(
         kernel=NAME,
         bindings=tuple(Binding(role=role) for role in roles),
         guard=Guard(max_n=plan.max_n),
-        grid=Grid(add=made.tile - 1, div=made.tile, cap=made.groups),
+        grid=Grid(add=tiling.tile - 1, div=tiling.tile, cap=tiling.groups),
         argument=CallNumber(),
     )
     return (*kernels, kernel), replace(plan, steps=(*plan.steps, step))
 
 
-def moved(made: Shape, n: int) -> int:
-    """Return the memory traffic of the step for `n` keys, in bytes, without that of its report."""
-    says = parsed(made.text)
-    values = 4 * made.value_words if "value" in says.arguments else 0
-    return n * (made.key.bytes * (2 if says.changes_keys else 1) + values)
+def moved(tiling: Shape, n: int) -> int:
+    """Return the memory traffic of the step for `n` keys in bytes, without the traffic of the report."""
+    epilogue = parsed(tiling.text)
+    values = 4 * tiling.value_words if "value" in epilogue.arguments else 0
+    return n * (tiling.key.bytes * (2 if epilogue.changes_keys else 1) + values)

@@ -1,8 +1,8 @@
 """The process that renders an epilogue's template, in a sandbox and with limited time and memory.
 
-A fragment may come from an untrusted bundle.  Jinja's immutable sandbox hides Python's objects from it; the process is
-limited to `CPU_SECONDS` and `MEMORY` where the system enforces limits, and cannot open files or start programs.  It
-reads a template from stdin and writes one line of JSON.
+A fragment may come from an untrusted bundle.  Jinja's immutable sandbox hides Python's objects from the fragment.  The
+process cannot open files or start programs.  If the system enforces limits, the process is limited to `CPU_SECONDS` and
+`MEMORY`.  The process reads a template from stdin and writes one line of JSON.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 CPU_SECONDS = 1
 MEMORY = 256 << 20
 OUTPUT = 1 << 16
-"""The most characters of a fragment's output, and of any string during rendering."""
+"""The greatest number of characters of a fragment's output, and of any string during rendering."""
 MACRO = "epilogue"
 SETTINGS = ("report_words", "report_words_per_key", "changes_keys")
-VALUE_WORDS = 4  # of the largest value, of 16 bytes
+VALUE_WORDS = 4  # 32-bit words of the largest value
 _FILTERS = ("abs", "default", "first", "format", "indent", "int", "join", "last", "length", "list", "lower", "max")
 _MORE_FILTERS = ("min", "replace", "reverse", "string", "sum", "trim", "upper")
 _ITERATIONS = 100_000
@@ -35,24 +35,27 @@ _WARM = (
     "{{ x }}",
     "{%",
 )
-"""Templates, some invalid, that make Jinja do its late imports while files can still be opened."""
+"""Templates for which Jinja imports its remaining modules, before the process can no longer open files.
+
+Some of the templates are invalid.
+"""
 
 
 class Refused(Exception):
-    """An operation of a fragment that is not permitted."""
+    """The error for a forbidden operation of a fragment."""
 
 
 class _Sandbox(ImmutableSandboxedEnvironment):
-    """Jinja restricted to attributes of `loop`, and to calls of macros and of the arguments."""
+    """A Jinja environment that permits only attributes of `loop` and calls of macros and arguments."""
 
     intercepted_binops = frozenset(ImmutableSandboxedEnvironment.default_binop_table)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Whether a template may read an attribute: only those of `loop`."""
+        """Whether a template may read an attribute: only attributes of `loop`."""
         return isinstance(obj, LoopContext) and not attr.startswith("_")
 
     def is_safe_callable(self, obj: Any) -> bool:
-        """Whether a template may call an object; calls of undefined names raise their own error."""
+        """Whether a template may call an object.  Jinja itself raises an error for calls of undefined names."""
         if isinstance(obj, MethodType):
             return isinstance(obj.__self__, LoopContext)
         return isinstance(obj, (Macro, LoopContext, jinja2.Undefined)) or getattr(obj, "__module__", "") == __name__
@@ -61,7 +64,7 @@ class _Sandbox(ImmutableSandboxedEnvironment):
         """Return the result of an operator, a number of at most 64 bits or a string of bounded length.
 
         Raises:
-            Refused: the result exceeds that, or the operator is for numbers only.
+            Refused: the result exceeds these limits, or the operator is for numbers only.
         """
         numbers = isinstance(left, (int, float)) and isinstance(right, (int, float))
         if not numbers and operator != "+":
@@ -79,11 +82,11 @@ def _range() -> Callable[..., range]:
 
     def bounded(*bounds: int) -> range:
         nonlocal left
-        made = range(*bounds)
-        if not all(-(2**31) <= b < 2**31 for b in bounds) or len(made) > left:
+        numbers = range(*bounds)
+        if not all(-(2**31) <= b < 2**31 for b in bounds) or len(numbers) > left:
             raise Refused(f"range yields more than {_ITERATIONS} numbers in total")
-        left -= len(made)
-        return made
+        left -= len(numbers)
+        return numbers
 
     return bounded
 
@@ -126,16 +129,16 @@ def read(text: str) -> dict[str, Any]:
     The result is ``{"macro": False}`` if the fragment has no macro `MACRO`.
 
     Raises:
-        Exception: the fragment is invalid, or does what is not permitted; any exception of Jinja and Python.
+        Exception: the fragment is invalid or performs a forbidden operation; any exception of Jinja or Python.
     """
-    made: Any = _environment().from_string(text).module
-    macro = getattr(made, MACRO, None)
+    module: Any = _environment().from_string(text).module
+    macro = getattr(module, MACRO, None)
     if not isinstance(macro, Macro):
         return {"macro": False}
     body = str(macro(*(_argument(name) for name in macro.arguments)))
     if len(body) > OUTPUT:
         raise Refused(f"its output exceeds {OUTPUT} characters")
-    settings = {word: getattr(made, word, 0) for word in SETTINGS}
+    settings = {word: getattr(module, word, 0) for word in SETTINGS}
     for word, value in settings.items():
         if type(value) not in (int, bool):
             settings[word] = repr(value)[:40] if isinstance(value, str) else type(value).__name__
@@ -143,7 +146,7 @@ def read(text: str) -> dict[str, Any]:
 
 
 def answer(text: str) -> dict[str, Any]:
-    """Return the result of `read`, or a line about the problem as `error`."""
+    """Return the result of `read`, or ``{"error": line}`` with a line about the problem."""
     try:
         return read(text)
     except Exception as e:
@@ -166,7 +169,7 @@ def confine() -> None:
                 try:
                     resource.setrlimit(kind, (most, most))
                 except (OSError, ValueError):
-                    continue  # a system without this limit, or with a lower one
+                    continue  # the system lacks this limit, or has a lower limit
     sys.addaudithook(_audit)
 
 
@@ -176,20 +179,20 @@ def _audit(event: str, _: tuple[Any, ...]) -> None:
 
 
 def _line(error: BaseException) -> str:
-    """One printable line about an error."""
+    """Return one printable line about an error."""
     if isinstance(error, MemoryError):
         return f"takes more than {MEMORY >> 20} MB of memory"
     text = str(error) if not isinstance(error, RecursionError) else "is nested too deeply"
     where = f"line {error.lineno}: " if isinstance(error, jinja2.TemplateSyntaxError) else ""
-    said = f"{where}{text or type(error).__name__}"[:200]
-    return "".join(c if c.isascii() and c.isprintable() else "?" for c in re.sub("[\1\2]", "", said))
+    line = f"{where}{text or type(error).__name__}"[:200]
+    return "".join(c if c.isascii() and c.isprintable() else "?" for c in re.sub("[\1\2]", "", line))
 
 
 def main() -> None:
     """Read a template from stdin and write the answer to stdout."""
     text = sys.stdin.buffer.read().decode("ascii")
-    for some in _WARM:
-        answer(some)
+    for template in _WARM:
+        answer(template)
     confine()
     sys.stdout.write(json.dumps(answer(text)) + "\n")
 

@@ -1,4 +1,4 @@
-"""C compilers of this machine, and external programs with a time limit."""
+"""The C compiler of this machine, and runs of external programs with a time limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATIENCE = 60.0  # seconds for programs that normally answer at once
 
 
 def c_compiler() -> list[str]:
-    """Return the command of a C compiler: CC, cc, gcc, clang, or the one in the ziglang package.
+    """Return the command of a C compiler: the variable CC, else cc, gcc, clang, or zig of the package ziglang.
 
     Raises:
         Unavailable: there is no C compiler.
@@ -32,12 +32,15 @@ def c_compiler() -> list[str]:
 
 
 def shared_c99() -> list[str]:
-    """Return the command that compiles C99 for a shared library; see `c_compiler`."""
+    """Return the command that compiles C99 for a shared library, with the compiler of `c_compiler`."""
     return [*c_compiler(), "-std=c99", "-O1", "-fPIC"]
 
 
 def complaint(done: subprocess.CompletedProcess[str], words: Sequence[str]) -> str:
-    """Return the first line of a failed compiler with one of the words, else its last line, or its exit code."""
+    """Return the first line of a failed compiler's output that contains one of the words.
+
+    Without such a line, return the last line; without any output, the exit code.
+    """
     lines = (done.stdout + done.stderr).splitlines()
     relevant = [x for x in lines if any(w in x for w in words)] or lines[-1:]
     return relevant[0] if relevant else f"exit code {done.returncode}"
@@ -47,7 +50,7 @@ def run(command: Sequence[str], seconds: float, **more: Any) -> subprocess.Compl
     """Run an external program and return its output.
 
     Raises:
-        Wrong: it does not end in time.
+        Wrong: the program does not end within `seconds`.
     """
     try:
         return toolchain.run(command, seconds, **more)

@@ -1,6 +1,6 @@
 """Bounded readers for untrusted files: targets, budgets, benchmark and device records.
 
-An unreadable file raises `Usage` with one line: the file, the problem, and the caller's hint.
+An unreadable file raises `Usage`.  The message is one line: the file, the problem, and the caller's hint.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ _LONG_KEY = re.compile(
 
 
 def text(path: Path, hint: str, *, most: int = TOML_BYTES, name: str = "") -> str:
-    """Return the text of a file, at most `most` bytes of UTF-8, with "\\n" as line ending.
+    """Return the text of a file of at most `most` bytes of UTF-8, with "\\n" as line ending.
 
-    `name` is the file's name in errors, by default its path.
+    name: the file's name in errors; by default its path.
 
     Raises:
         Usage: the file cannot be read, is not a regular file, is too long, or is not UTF-8.
     """
-    what = name or str(path)
+    shown_name = name or str(path)
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
             mode = os.fstat(file.fileno()).st_mode
             if stat.S_ISFIFO(mode):  # such as a shell's <(command): wait for its writer
                 os.set_blocking(file.fileno(), True)
             elif not stat.S_ISREG(mode):
-                raise Usage(f"{what}: cannot be read ({'a folder' if stat.S_ISDIR(mode) else 'no file'}); {hint}")
+                raise Usage(f"{shown_name}: cannot be read ({'a folder' if stat.S_ISDIR(mode) else 'no file'}); {hint}")
             data = file.read(most + 1)
     except OSError as e:
-        raise Usage(f"{what}: cannot be read ({e.strerror}); {hint}") from None
+        raise Usage(f"{shown_name}: cannot be read ({e.strerror}); {hint}") from None
     except ValueError:
-        raise Usage(f"{what}: cannot be read (no file can have such a name); {hint}") from None
+        raise Usage(f"{shown_name}: cannot be read (no file can have such a name); {hint}") from None
     if len(data) > most:
-        raise Usage(f"{what}: is longer than {most} bytes; {hint}")
-    return decoded(data, what, hint).replace("\r\n", "\n").replace("\r", "\n")
+        raise Usage(f"{shown_name}: is longer than {most} bytes; {hint}")
+    return decoded(data, shown_name, hint).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def decoded(data: bytes, name: str, hint: str) -> str:
     """Return bytes as text.
 
     Raises:
-        Usage: they are not UTF-8.
+        Usage: the bytes are not UTF-8.
     """
     try:
         return data.decode("utf-8")
@@ -65,7 +65,8 @@ def toml(content: str, name: str, hint: str) -> dict[str, Any]:
     """Return the tables of a TOML text.
 
     Raises:
-        Usage: the text is not TOML, or is nested too deeply.
+        Usage: the text is not TOML, starts with a byte order mark, or is nested too deeply; a key or a number is too
+            long.
     """
     import tomllib  # `hsgen verify` reads no TOML
 
@@ -87,11 +88,12 @@ def parsed_json(content: str, name: str, hint: str) -> Any:
     """Return the value of a JSON text.
 
     Raises:
-        Usage: the text is not JSON (nor are NaN and Infinity), is nested too deeply, or a string is not Unicode.
+        Usage: the text is not JSON, contains NaN or Infinity, or is nested too deeply; a string is not Unicode, or a
+            number is too long.
     """
     try:
-        found = json.loads(content, parse_constant=_constant)
-        json.dumps(found, ensure_ascii=False).encode("utf-8")
+        value = json.loads(content, parse_constant=_constant)
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
         _no(name, "holds half of a surrogate pair, which is no character", hint)
     except json.JSONDecodeError as e:
@@ -100,12 +102,12 @@ def parsed_json(content: str, name: str, hint: str) -> Any:
         _no(name, "is nested too deeply", hint)
     except ValueError as e:
         _no(name, "has a number of too many digits" if "digits" in str(e) else f"is no JSON ({e})", hint)
-    return found
+    return value
 
 
 def _constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is no number of JSON")
 
 
-def _no(name: str, what: str, hint: str) -> NoReturn:
-    raise Usage(f"{name}: {what}; {hint}")
+def _no(name: str, problem: str, hint: str) -> NoReturn:
+    raise Usage(f"{name}: {problem}; {hint}")

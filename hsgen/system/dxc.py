@@ -1,4 +1,4 @@
-"""DXC, the compiler of HLSL: a program, or the library in a package of PyPI, which a process of its own loads."""
+"""DXC, the compiler of HLSL: a program, or the library of a package on PyPI, which a child process loads."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from hsgen.system import folders, processes, toolchain
 PACKAGE = "compushady"
 INSTALL = "put dxc on the PATH, or pip install --no-deps compushady==0.17.5 (which needs g++ and libvulkan-dev)"
 VARIABLE = "HSGEN_DXC"
-"""Names the program or the library; an empty value disables both."""
+"""The variable that names the program or the library; the empty value disables both."""
 _SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """DXC on this machine; `identity` has its version, or the hash of its library."""
+    """DXC on this machine.  `identity` contains the version of the program or a hash of the library."""
 
     path: Path
     identity: str
 
     def command(self, arguments: Sequence[str], file: Path, out: Path) -> tuple[list[str], str]:
-        """Return the command that compiles a file, and its standard input."""
+        """Return the command that compiles `file` to `out`, and the command's standard input."""
         if ".so" not in self.path.name:
             return [str(self.path), *arguments, str(file), "-Fo", str(out)], ""
         order = {"library": str(self.path), "arguments": list(arguments), "file": str(file), "out": str(out)}
@@ -41,15 +41,15 @@ class Compiler:
 
 @cache
 def compiler() -> Compiler | None:
-    """Return the compiler: that of the variable, the program on the PATH, or the library of the package; or None."""
+    """Return the compiler that `VARIABLE` names, or the program on the PATH, or the package's library; else None."""
     chosen = os.environ.get(VARIABLE)
     if chosen == "":
         return None
     if chosen is not None and ".so" in Path(chosen).name:
         return _library(Path(chosen))
     if path := toolchain.tool(chosen or "dxc"):
-        said = toolchain.run([path, "--version"], 60).stdout
-        version = re.search(r"\d+(?:\.\d+)+", said)
+        report = toolchain.run([path, "--version"], 60).stdout
+        version = re.search(r"\d+(?:\.\d+)+", report)
         return Compiler(Path(path), f"DXC {version[0]}" if version else "DXC")
     return next(filter(None, map(_library, _libraries())), None)
 
@@ -71,32 +71,32 @@ def _library(path: Path) -> Compiler | None:
 
 
 def compiled(text: str, arguments: Sequence[str], using: Compiler | None = None) -> bytes:
-    """Return what DXC makes of a text: DXIL, or SPIR-V if the arguments say so; results are cached.
+    """Return the output of DXC for a text: DXIL, or SPIR-V if the arguments request it.  Results are cached.
 
     Raises:
         Unavailable: there is no DXC.
-        Wrong: it rejects the text, crashes or takes too long; the line starts with its first error.
+        Wrong: DXC rejects the text, crashes or takes too long; the message contains DXC's first error.
     """
     using = using or compiler()
     if using is None:
         raise Unavailable(f"no HLSL compiler; {INSTALL}")
     key = hashlib.sha256("\0".join([using.identity, *arguments, text]).encode()).hexdigest()
-    kept = folders.cached("dxc") / key[:2] / key
-    if (known := folders.load(kept)) is not None:
+    entry = folders.cached("dxc") / key[:2] / key
+    if (known := folders.load(entry)) is not None:
         return known
     with folders.scratch() as folder:
         file, out = folder / "kernel.hlsl", folder / "kernel.bin"
         file.write_text(text, encoding="utf-8")
-        command, given = using.command(arguments, file, out)
+        command, stdin = using.command(arguments, file, out)
         try:
-            done = toolchain.run(command, _SECONDS, text=given)
+            done = toolchain.run(command, _SECONDS, text=stdin)
         except subprocess.TimeoutExpired:
             raise Wrong(f"DXC takes more than {_SECONDS} seconds") from None
         if done.returncode or not out.is_file():
             raise Wrong(_problem(done))
         data = out.read_bytes()
-    with suppress(Unavailable):  # without the cache, it is compiled again
-        folders.keep(kept, data)
+    with suppress(Unavailable):  # without the cache, DXC compiles the text again next time
+        folders.keep(entry, data)
     return data
 
 

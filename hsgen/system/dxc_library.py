@@ -1,6 +1,7 @@
-"""The process that compiles with DXC's library, whose interface is COM: methods are called by their place in a table.
+"""The process that compiles with DXC's library.
 
-stdin: the paths of the library, of the text and of the output, and DXC's arguments, as JSON.  stderr: DXC's messages.
+The interface of the library is COM: a method is called by its position in a table.  stdin: the paths of the library, of
+the text and of the output, and DXC's arguments, as JSON.  stderr: DXC's messages.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ _COMPILER, _COMPILER_3 = "73e22d93-e6ce-47f3-b5bf-f0664f39c1b0", "228b4687-5a6a-
 _RESULT = "58346cda-dde7-4497-9461-6f87af5e0659"
 _UTF8 = 65001
 _FIRST = 5
-"""The place of an interface's first own method: after three of IUnknown and both destructors of its table (DXC before
-1.8 on Linux)."""
+"""The position of an interface's first method that it does not inherit.
+
+The three methods of IUnknown and two destructors precede it (DXC before 1.8 on Linux).
+"""
 
 
 class _Buffer(ctypes.Structure):
@@ -48,7 +51,7 @@ def _bytes(result: ctypes.c_void_p, place: int) -> bytes:
 
 
 def main() -> int:
-    """Carry out the request on stdin; 1: it does not compile."""
+    """Compile the text of the request on stdin; return 0, or 1 if the text does not compile."""
     order = json.loads(sys.stdin.read())
     library = ctypes.CDLL(order["library"])
     compiler, result, status = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_int32()

@@ -8,8 +8,8 @@ from hsgen.system import resources
 def command(extra: str) -> str:
     """Return the pip command that installs an extra of hsgen.
 
-    Where hsgen is installed, pip takes the extra's packages from the metadata of the installation; where it runs from a
-    checkout without an installation, pip needs the checkout.
+    If hsgen is installed, pip reads the extra's packages from the metadata of the installation.  If hsgen runs from a
+    checkout without an installation, pip needs the path of the checkout.
     """
     from importlib import metadata  # slow to import; few commands get here
 

@@ -1,7 +1,7 @@
-"""Private folders of this user: temporary ones, removed when the process ends, and the cache.
+"""Private folders of this user: temporary folders, removed when the process ends, and the cache.
 
-A cached file may become code (a loaded library, kernels), so the cache is used only where no other user can write.
-An entry ends with the SHA-256 of its data, because a full disk or a crash can leave it incomplete.
+A cached file may become code (a loaded library, kernels), so a cache is used only if no other user can write to it.
+A cache entry ends with the SHA-256 of its data, because a full disk or a crash can leave the entry incomplete.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 from hsgen.core.errors import Notice, Unavailable
 
 FORM = 2
-"""Format of cache entries, part of the folder names; format 1 had no digest after the data."""
+"""The format of cache entries, which is part of the folder names; format 1 had no digest after the data."""
 
 _DIGEST = hashlib.sha256().digest_size
 _temporary: set[Path] = set()
@@ -31,7 +31,7 @@ _lock = threading.Lock()
 
 
 def temporary() -> Path:
-    """Return a new folder that is removed when the process ends.
+    """Return a new temporary folder, which is removed when the process ends.
 
     Raises:
         Unavailable: the folder cannot be created.
@@ -40,7 +40,7 @@ def temporary() -> Path:
     atexit.register(sweep)
     try:
         path = Path(tempfile.gettempdir()) / f"hsgen-{secrets.token_hex(8)}"
-        _temporary.add(path)  # before it exists, so that a signal in between leaves nothing
+        _temporary.add(path)  # before the folder exists, so a signal in between leaves no folder
         path.mkdir(mode=0o700)
     except OSError as e:
         raise Unavailable(f"no temporary folder can be made ({e.strerror}); name a place for it in TMPDIR") from None
@@ -49,7 +49,7 @@ def temporary() -> Path:
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """Yield a new folder that is removed at the end of the block or, if that is interrupted, of the process.
+    """Yield a new folder, which is removed at the end of the block, or of the process if the removal is interrupted.
 
     Raises:
         Unavailable: the folder cannot be created.
@@ -76,23 +76,24 @@ def user_caches() -> Path:
 
 
 def cached(name: str) -> Path:
-    """Return hsgen's cache folder of this name, or a temporary folder for this process.
+    """Return hsgen's cache folder of this name, or a temporary folder if the cache is unsafe or unusable.
 
-    The temporary folder is used if the cache cannot be created or written, or if other users can write to it or
-    replace it; a notice reports this once.
+    The cache is unsafe if other users can write to it or replace it, and unusable if it cannot be created or written.
+    A notice reports each such cache once.
 
     Raises:
-        Unavailable: the temporary folder cannot be created either.
+        Unavailable: neither the cache nor a temporary folder can be created.
     """
     base = user_caches()
     place = base / "hsgen" / f"{name}-{FORM}"
-    why = _problem(base) or _made(place.parent) or _made(place)
+    why = _problem(base) or _create(place.parent) or _create(place)
     if why is None:
         return place
-    return _instead(name, f"cache {place}: {why}; results are kept for this run only")
+    return _stand_in(name, f"cache {place}: {why}; results are kept for this run only")
 
 
-def _instead(name: str, why: str) -> Path:
+def _stand_in(name: str, why: str) -> Path:
+    """Return the temporary folder that replaces a cache; warn when it is created."""
     with _lock:
         if (name, why) not in _stand_ins:
             warnings.warn(why, Notice, stacklevel=4)
@@ -101,39 +102,42 @@ def _instead(name: str, why: str) -> Path:
 
 
 def problem(*names: str) -> str | None:
-    """Return why these cache folders of other programs, created if missing, are unsafe or unusable, or None."""
+    """Return why these cache folders of other programs are unsafe or unusable, or None; create missing folders."""
     base = user_caches()
-    return _problem(base) or next((said for name in names if (said := _made(base / name))), None)
+    return _problem(base) or next((reason for name in names if (reason := _create(base / name))), None)
 
 
 def _problem(base: Path) -> str | None:
-    """Why a folder cannot hold caches: it cannot be created, or other users can replace its content."""
+    """Return why a folder cannot contain caches, or None; create it if missing.
+
+    Caches need a folder that exists and whose content no other user can replace.
+    """
     try:
         base.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = base.stat()
+        status = base.stat()
     except OSError as e:
         return f"cannot be used ({e.strerror})"
     if hasattr(os, "getuid"):
-        if found.st_uid not in (0, os.getuid()):
+        if status.st_uid not in (0, os.getuid()):
             return f"{base} belongs to another user"
-        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not found.st_mode & stat.S_ISVTX:
+        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX:
             return f"others can write to {base}; take that from them with chmod go-w"
     return None
 
 
-def _made(place: Path) -> str | None:
-    """Create a folder for this user only, or return why the existing one is unusable."""
+def _create(place: Path) -> str | None:
+    """Create a folder for this user only.  Return why the folder is unusable, or None."""
     try:
         place.mkdir(mode=0o700, exist_ok=True)
-        found = place.lstat()
+        status = place.lstat()
     except OSError as e:
         return f"{place.name} cannot be used ({e.strerror})"
-    if not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(status.st_mode):
         return f"{place.name} is a link"
     if hasattr(os, "getuid"):
-        if found.st_uid != os.getuid():
+        if status.st_uid != os.getuid():
             return f"{place} belongs to another user"
-        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             return f"others can write to {place}; delete it"
     if not os.access(place, os.W_OK | os.X_OK):
         return f"{place.name} cannot be written"
@@ -141,13 +145,13 @@ def _made(place: Path) -> str | None:
 
 
 def load(path: Path) -> bytes | None:
-    """Return the data that `keep` stored; None if the file is missing, damaged, a link, or another user's."""
+    """Return the data that `keep` stored, or None if the file is missing, damaged, a link, or another user's."""
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(handle, "rb") as file:
-            found = os.fstat(handle)
-            own = not hasattr(os, "getuid") or found.st_uid == os.getuid()
-            if not (stat.S_ISREG(found.st_mode) and own):
+            status = os.fstat(handle)
+            is_owner = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+            if not (stat.S_ISREG(status.st_mode) and is_owner):
                 return None
             data = file.read()
     except OSError:
@@ -157,7 +161,7 @@ def load(path: Path) -> bytes | None:
 
 
 def keep(path: Path, data: bytes) -> None:
-    """Store `data` in a file of the cache, atomically.
+    """Write `data` and its digest to a file of the cache, atomically.
 
     Raises:
         Unavailable: the file cannot be written.

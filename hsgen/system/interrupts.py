@@ -14,14 +14,14 @@ _ENDING = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 @contextmanager
-def held() -> Iterator[Callable[[], None]]:
-    """Defer SIGINT, SIGTERM and SIGHUP to the end of the block; yield a function that raises if one has arrived.
+def deferred() -> Iterator[Callable[[], None]]:
+    """Defer SIGINT, SIGTERM and SIGHUP to the end of the block; yield a function that raises after such a signal.
 
-    At the end of the block, the first signal is delivered once to the previous handler; an exception of that handler
-    replaces the one that the function raised.
+    At the end of the block, the previous handler receives the first signal once.  An exception of the handler replaces
+    the exception of the function.
 
     Raises:
-        KeyboardInterrupt, Terminated: from the function, after such a signal.
+        KeyboardInterrupt, Terminated: by the yielded function, after such a signal.
     """
     came: list[int] = []
 

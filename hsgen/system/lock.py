@@ -13,20 +13,20 @@ from pathlib import Path
 from hsgen.core.errors import Usage, shown
 from hsgen.system.tree import Tree, opened
 
-PATIENCE = 10.0  # seconds; a command holds the lock while it moves files into place, not while it renders them
+PATIENCE = 10.0  # seconds; a command has the lock while it moves files into place, not while it renders them
 _PAUSE = 0.01  # seconds between two attempts
 _UNKNOWN = (errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.EBADF)
-"""Errors of file systems without locks, where two commands are not serialized."""
+"""The errors of file systems without locks; two commands are not serialized there."""
 
 
 @contextmanager
 def locked(root: Path, *, write: bool = False, check: Callable[[], None] = lambda: None) -> Iterator[Tree | None]:
-    """Open a folder and lock it, exclusively if `write`, else shared; yield None if it does not exist.
+    """Open and lock a folder, exclusively if `write`, else shared; yield None if the folder does not exist.
 
-    `check` is called while waiting for the lock, and may raise.
+    check: a function that is called repeatedly until the lock is free, and may raise.
 
     Raises:
-        Usage: the path is a file, or another process keeps the lock.
+        Usage: the path is a file, or another process has the lock for more than `PATIENCE` seconds.
         OSError: the folder cannot be opened.
     """
     until = time.monotonic() + PATIENCE
@@ -41,7 +41,7 @@ def locked(root: Path, *, write: bool = False, check: Callable[[], None] = lambd
 
 
 def _still(tree: Tree) -> bool:
-    """Whether the folder is still at its path: the previous holder of the lock may have removed it."""
+    """Whether the folder is still at its path: another process may have removed it before this lock."""
     if tree.descriptor is None:
         return True
     with suppress(OSError):
@@ -61,7 +61,10 @@ def _wait(stack: ExitStack, tree: Tree, write: bool, until: float, check: Callab
 if sys.platform == "win32":
 
     def _attempt(stack: ExitStack, tree: Tree, write: bool) -> Callable[[], bool]:
-        """Lock a file in the user's temporary folder, for readers too: Windows cannot lock folders."""
+        """Return a function that tries to lock a file in the user's temporary folder: Windows cannot lock folders.
+
+        Readers also lock the file exclusively.
+        """
         import hashlib
         import msvcrt
         import tempfile
@@ -82,7 +85,10 @@ if sys.platform == "win32":
 else:
 
     def _attempt(stack: ExitStack, tree: Tree, write: bool) -> Callable[[], bool]:
-        """Lock the folder itself, which leaves no lock file; closing the descriptor releases it."""
+        """Return a function that tries to lock the folder itself; closing the descriptor releases the lock.
+
+        No lock file remains.
+        """
         import fcntl
 
         descriptor = tree.descriptor

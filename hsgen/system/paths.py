@@ -1,4 +1,4 @@
-"""Portable names of files and targets: valid, and with the same meaning, on every file system."""
+"""Portable names of files and targets, which are valid and mean the same file on every file system."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 from hsgen.core.fields import plain
 
-LONGEST_NAME = 64  # characters of a target's name; keeps file names below the limit of 255
+LONGEST_NAME = 64  # characters of a target's name; file names then stay below the limit of 255
 LONGEST_PATH = 1024  # characters
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{word}{digit}" for word in ("com", "lpt") for digit in range(10))}
-"""Device names of Windows, reserved with any suffix and in any case."""
+"""The device names of Windows, which are reserved with any suffix and in any case."""
 
 
 def parts(path: str) -> list[str]:
@@ -19,14 +19,14 @@ def parts(path: str) -> list[str]:
     Raises:
         ValueError: the path is empty, too long or not relative, or a component is invalid on some system.
     """
-    found = path.split("/")
-    if len(path) > LONGEST_PATH or not all(map(_sound, found)):
+    components = path.split("/")
+    if len(path) > LONGEST_PATH or not all(map(_sound, components)):
         raise ValueError
-    return found
+    return components
 
 
 def _sound(name: str) -> bool:
-    """Whether a component of a path names the same file everywhere."""
+    """Whether a component of a path names the same file on every system."""
     return (
         re.fullmatch(r"[A-Za-z0-9._+-]{1,255}", name) is not None
         and not name.endswith(".")
@@ -35,7 +35,7 @@ def _sound(name: str) -> bool:
 
 
 def target_problem(name: str) -> tuple[str, str] | None:
-    """Return what is wrong with a target's name and which names are valid, or None."""
+    """Return the problem with a target's name and the remedy, or None if the name is valid."""
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
         return "cannot name files", "use lower-case letters, digits and single '-' between them"
     if len(name) > LONGEST_NAME:
@@ -48,12 +48,15 @@ def target_problem(name: str) -> tuple[str, str] | None:
 
 
 def clash(paths: Iterable[str]) -> tuple[str, str] | None:
-    """Return two conflicting paths, which differ only in case or of which one is a folder of the other, or None."""
+    """Return two conflicting paths, or None.
+
+    Two paths conflict if they differ only in case, or if one path is a folder that contains the other.
+    """
     known: dict[str, str] = {}
     every = sorted(paths)
     for path in every:
-        if (other := known.setdefault(path.lower(), path)) != path:
-            return other, path
+        if (earlier := known.setdefault(path.lower(), path)) != path:
+            return earlier, path
     for path in every:
         above = path.lower()
         while "/" in above:

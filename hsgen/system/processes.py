@@ -1,4 +1,4 @@
-"""Child processes: none outlives its call, and none loads code from the current folder."""
+"""Child processes.  No child outlives its call, and no child loads code from the current folder."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from typing import Any
 
 from hsgen.core.errors import Terminated
 
-LONGEST = 1e6  # seconds; within what every system's wait accepts
+LONGEST = 1e6  # seconds; the wait of every system accepts this limit
 _ROOT = Path(__file__).resolve().parents[2]  # must be on the module path of a Python that imports hsgen
 _live: set[int] = set()
-_lock = threading.RLock()  # reentrant: a signal handler may run in the thread that holds it
+_lock = threading.RLock()  # reentrant: a signal handler may run in the thread that has the lock
 _closed = threading.Event()
-_asked: type[BaseException] | None = None  # the exception that a signal requested in the main thread
-_starting = False  # whether the main thread is starting a program that is not registered yet
+_requested: type[BaseException] | None = None  # the exception that a signal requested in the main thread
+_starting = False  # whether the main thread is starting a program that `_live` lacks
 
 
 def python(module: str, *arguments: str) -> list[str]:
-    """Return the command that runs a module with this Python; -P keeps the current folder off the module path."""
+    """Return the command that runs a module with this Python; -P excludes the current folder from the module path."""
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def has_interpreter() -> bool:
-    """Whether `python` names a Python interpreter; in an embedding or frozen program it names that program."""
+    """Whether sys.executable is a Python interpreter.  In an embedding or frozen program, it is that program."""
     return not getattr(sys, "frozen", False) and Path(sys.executable or "").name.startswith(("python", "pypy"))
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """Return the environment for another program: this process's own and `variables`.
+    """Return the environment for another program: this process's environment and `variables`.
 
-    PATH and PYTHONPATH lose their empty and relative entries, which refer to the current folder.  A Python child
-    imports the same hsgen as this process.
+    Empty and relative entries of PATH and PYTHONPATH are removed, because they refer to the current folder.  A Python
+    child imports the same hsgen as this process.
     """
-    found = {**os.environ, **variables}
-    modules = _absolute(found.get("PYTHONPATH", ""))
+    inherited = {**os.environ, **variables}
+    modules = _absolute(inherited.get("PYTHONPATH", ""))
     if str(_ROOT) not in (*modules, *site.getsitepackages(), site.getusersitepackages()):
         modules.append(str(_ROOT))
-    found.pop("PYTHONPATH", None)
+    inherited.pop("PYTHONPATH", None)
     return {
-        **found,
+        **inherited,
         "PATH": os.pathsep.join(search_path()),
         **({"PYTHONPATH": os.pathsep.join(modules)} if modules else {}),
     }
@@ -62,13 +62,15 @@ def _absolute(paths: str) -> list[str]:
 
 
 def start(command: Sequence[str], variables: dict[str, str] | None = None, **more: Any) -> subprocess.Popen[Any]:
-    """Start a program in its own process group, until `end`; `variables` is its whole environment (`environment`).
+    """Start a program in its own process group and return it; `end` ends the program.
+
+    variables: the whole environment of the program; by default that of `environment`.
 
     Raises:
         Terminated, KeyboardInterrupt: this process has been asked to terminate.
         OSError: the program does not start.
     """
-    global _asked, _starting
+    global _requested, _starting
     more = {"env": environment() if variables is None else variables, "start_new_session": True, **more}
     main = threading.current_thread() is threading.main_thread()
     with _lock:
@@ -80,22 +82,22 @@ def start(command: Sequence[str], variables: dict[str, str] | None = None, **mor
             _live.add(process.pid)
         finally:
             _starting = False if main else _starting
-    if _asked and main:
-        asked, _asked = _asked, Terminated if _asked is Terminated else None
+    if _requested and main:
+        exception, _requested = _requested, Terminated if _requested is Terminated else None
         end(process)
-        raise asked
+        raise exception
     return process
 
 
 def interrupt(by: type[BaseException] = Terminated) -> None:
-    """End the main thread by an exception; called by signal handlers.
+    """Raise the exception `by` in the main thread; signal handlers call this function.
 
     Raises:
-        Terminated, KeyboardInterrupt: `by`, except while a program is being started; then `start` raises it.
+        Terminated, KeyboardInterrupt: `by`.  While the main thread starts a program, `start` raises it instead.
     """
-    global _asked
+    global _requested
     if _starting or by is Terminated:
-        _asked = by
+        _requested = by
     if not _starting:
         raise by
 
@@ -119,8 +121,8 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Run a program with `text` on stdin and return its output; no process that it started remains.
 
-    `folder` is its folder for temporary files, and its current folder unless `cwd` is given; `variables` are added to
-    its environment.
+    seconds: the time limit.  folder: the program's folder for temporary files.  cwd: the program's current folder; by
+    default `folder`.  variables: additions to the program's environment.
 
     Raises:
         subprocess.TimeoutExpired: the program does not end within `seconds`.
@@ -134,13 +136,13 @@ def run(
             out, err = process.communicate(text, timeout=min(seconds, LONGEST))
         finally:
             end(process)
-    if _closed.is_set():  # `close` may have killed it
+    if _closed.is_set():  # `close` may have killed the program
         raise Terminated
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 def stop() -> None:
-    """Kill all running programs, of all threads; their results are discarded."""
+    """Kill all running programs of all threads."""
     with _lock:
         for group in list(_live):
             _kill(group)
@@ -158,10 +160,10 @@ def _kill(group: int) -> None:
 
 
 def status(code: int) -> str:
-    """Return the name of the signal, or the exit code, with which a program ended."""
+    """Return the signal or the exit code with which a program ended, such as "signal 9" or "code 1"."""
     return f"signal {-code}" if code < 0 else f"code {code}"
 
 
 def ending(code: int) -> str:
-    """Return how a failed program ended."""
+    """Return a verb phrase for the end of a failed program, such as "crashes with signal 11"."""
     return f"{'crashes' if code < 0 else 'ends'} with {status(code)}"

@@ -12,7 +12,7 @@ _LINUX = Path("/proc/cpuinfo")
 def model() -> str:
     """Return the name of the processor, or its architecture if it has no name."""
     try:
-        found = re.search(r"^model name\s*:\s*(.*\S)", _LINUX.read_text(encoding="utf-8", errors="replace"), re.M)
+        match = re.search(r"^model name\s*:\s*(.*\S)", _LINUX.read_text(encoding="utf-8", errors="replace"), re.M)
     except OSError:
-        found = None
-    return found[1] if found else platform.processor() or platform.machine()
+        match = None
+    return match[1] if match else platform.processor() or platform.machine()

@@ -1,4 +1,4 @@
-"""Locations of templates and targets: in the checkout, or inside an installed wheel."""
+"""The folders of templates and targets, in the checkout or inside an installed wheel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def root() -> Path:
-    """Return the folder that holds ``templates/`` and ``targets/``."""
+    """Return the folder that contains ``templates/`` and ``targets/``."""
     installed = _PACKAGE / "data"
     return installed if installed.is_dir() else _PACKAGE.parent
 

@@ -1,4 +1,4 @@
-"""Runtimes and compilers of this machine.  Installs nothing and changes no files of other programs."""
+"""Runtimes and compilers of this machine.  No function installs a program or changes files of other programs."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from hsgen.system import extras, folders, processes
 EMBEDDED = "intel-opencl-rt"
 _LIBRARY = "libintelocl.so"
 _VENDORS = ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH")
-_STALE = 60.0  # seconds after which pyopencl gives up on a lock; a killed process leaves its lock
+_STALE = 60.0  # seconds after which pyopencl ignores a lock; a killed process leaves its lock
 _SYSTEM = Path("/etc/OpenCL/vendors")
 
 
 def embedded_runtime() -> Path | None:
-    """Return the OpenCL CPU runtime installed from PyPI with hsgen, or None.
+    """Return the library of the embedded OpenCL CPU runtime, which PyPI installs with hsgen, or None.
 
-    It may be present but unusable: see `embedded_problem`.
+    The runtime may be unusable (`embedded_problem`).
     """
     from importlib import metadata  # slow to import
 
@@ -69,8 +69,8 @@ def how_to_get_one() -> str:
 def prepare_opencl() -> None:
     """Make the embedded runtime visible to the OpenCL loader, in addition to the machine's other platforms.
 
-    The loader reads one folder of .icd files; a temporary folder holds the system's and the embedded one.  Platforms
-    that the user selected by a variable take precedence.
+    The loader reads one folder of .icd files.  The function creates a temporary folder with the system's files and the
+    file of the embedded runtime.  If the user selects platforms by a variable, the function does nothing.
     """
     runtime = embedded_runtime()
     if runtime is None or embedded_problem() or any(os.environ.get(v) for v in _VENDORS):
@@ -84,7 +84,7 @@ def prepare_opencl() -> None:
 
 
 def _bundled_icds() -> list[Path]:
-    """Folders in which wheels of OpenCL runtimes register themselves with pyopencl's own loader."""
+    """The folders in which wheels of OpenCL runtimes register with the loader of pyopencl's wheel."""
     from importlib import metadata
 
     try:
@@ -96,7 +96,7 @@ def _bundled_icds() -> list[Path]:
 
 @cache
 def pyopencl() -> ModuleType:
-    """Return pyopencl, with the embedded runtime visible; no other code may import it.
+    """Return the module pyopencl, with the embedded runtime visible; no other code may import pyopencl.
 
     Raises:
         Unavailable: pyopencl is not installed or finds no OpenCL loader.
@@ -110,18 +110,17 @@ def pyopencl() -> ModuleType:
 
 
 def prepare_caches() -> None:
-    """Keep pyopencl from failing on a damaged cache, and OpenCL from using caches in which other users can write.
+    """Let pyopencl continue after errors of its cache, and disable OpenCL's caches if other users can write to them.
 
-    pyopencl's cache holds pickled objects and PoCL's holds libraries; both become code.  (pyopencl reads the first
-    variable without a default.)
+    pyopencl's cache contains pickled objects and PoCL's cache contains libraries; both become code.
     """
-    os.environ.setdefault("PYOPENCL_CACHE_FAILURE_FATAL", "")
+    os.environ.setdefault("PYOPENCL_CACHE_FAILURE_FATAL", "")  # pyopencl reads it without a default
     if problem := folders.problem("pyopencl", "pytools", "pocl"):
         warnings.warn(f"caches of OpenCL: {problem}; kernels are compiled again in each run", Notice, stacklevel=2)
         os.environ["PYOPENCL_NO_CACHE"] = "1"
         os.environ["POCL_CACHE_DIR"] = str(folders.temporary())
         return
-    for lock in (folders.user_caches() / "pyopencl").glob("*/lock"):  # held only while files are read or written
+    for lock in (folders.user_caches() / "pyopencl").glob("*/lock"):  # exists only while files are read or written
         with suppress(OSError):
             if time.time() - lock.stat().st_mtime > _STALE:
                 lock.unlink()
@@ -129,14 +128,14 @@ def prepare_caches() -> None:
 
 def tool(name: str) -> str | None:
     """Return the absolute path of an external program, or None; relative entries of PATH are ignored."""
-    found = shutil.which(name, path=os.pathsep.join(processes.search_path()))
-    if found is None or (Path(name).name == name and not Path(found).is_absolute()):
+    path = shutil.which(name, path=os.pathsep.join(processes.search_path()))
+    if path is None or (Path(name).name == name and not Path(path).is_absolute()):
         return None
-    return str(Path(found).absolute())
+    return str(Path(path).absolute())
 
 
 def has_module(name: str) -> bool:
-    """Whether a Python module is installed; does not import it."""
+    """Whether a Python module is installed, without importing it."""
     return importlib.util.find_spec(name) is not None
 
 
@@ -145,7 +144,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Run an external program with `text` on stdin and return its output, decoded as UTF-8.
 
-    It has a folder of its own for temporary files, which is also its current folder unless `cwd` is given.
+    seconds: the time limit.  cwd: the program's current folder; by default a temporary folder.
 
     Raises:
         subprocess.TimeoutExpired: the program does not end within `seconds`.

@@ -1,9 +1,9 @@
-"""File access below a folder that follows no links.
+"""File access below a folder, without following links.
 
-The content of the folder is untrusted.  Every access walks component by component, relative to the descriptor of the
-parent folder (openat with O_NOFOLLOW), so a link that replaces a folder at any moment is not followed.  Without such
-calls (Windows), each component is checked before the path is used.  The folder itself was named by the user and may be
-reached through a link.
+The content of the folder is untrusted.  Every access opens the path component by component, relative to the descriptor
+of the parent folder (openat with O_NOFOLLOW).  A link that replaces a folder at any moment is thus not followed.
+Systems without such calls (Windows) check each component before they use the path.  The user names the folder itself,
+whose path may contain links.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from hsgen.core.errors import Usage, shown
 from hsgen.system.paths import parts
 
 DESCRIPTORS = hasattr(os, "O_NOFOLLOW") and {os.open, os.stat, os.mkdir, os.rename, os.unlink} <= os.supports_dir_fd
-LARGEST = 64 << 20  # bytes of a file of a bundle; the largest that hsgen writes has about 5 MB
-DEEPEST = 32  # nested folders; a bundle has 4
+LARGEST = 64 << 20  # bytes; the limit of a bundle's file.  hsgen writes files of up to about 5 MB
+DEEPEST = 32  # nested folders; a bundle has 4 levels
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
 _ROOT = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
@@ -36,20 +36,20 @@ _JUNCTIONS = {getattr(stat, name, -1) for name in ("IO_REPARSE_TAG_SYMLINK", "IO
 
 
 class Tree:
-    """An open folder.  Paths are relative, with `/` as separator.
+    """An open folder.  Paths are relative to the folder, with `/` as separator.
 
-    Every method raises OSError with the whole path for system errors, and Usage if something other than a file or
-    folder is in the way.
+    Every method raises OSError with the whole path for system errors, and Usage if a component of the path is neither a
+    file nor a folder.
     """
 
     def __init__(self, root: Path, descriptor: int | None) -> None:
         self.root, self.descriptor = root, descriptor
 
-    def refuse(self, path: str, kind: str, wanted: str = "") -> Usage:
-        """Return the error that names the obstacle."""
+    def refuse(self, path: str, kind: str, expected: str = "") -> Usage:
+        """Return the error for a path of the wrong kind; `expected`: the right kind, by default a file."""
         name = shown(self.root / path)
         if kind in ("file", "folder"):
-            return Usage(f"{name}: is a {kind} where a {wanted or 'file'} belongs; move it away")
+            return Usage(f"{name}: is a {kind} where a {expected or 'file'} belongs; move it away")
         return Usage(f"{name}: is a {kind}; a bundle holds only plain files and folders; remove it")
 
     @contextmanager
@@ -61,7 +61,10 @@ class Tree:
 
     @contextmanager
     def _above(self, path: str, *, make: bool = False) -> Iterator[tuple[str, int | None]]:
-        """Yield the name of the last component and the descriptor it is relative to; `make` creates its parents."""
+        """Yield the name of the last component and the descriptor of its parent.
+
+        Without descriptors, yield the whole path and None.  make: create missing parents.
+        """
         *above, last = parts(path)
         with ExitStack() as stack:
             name, descriptor = self._enter(stack, above, make)
@@ -69,7 +72,10 @@ class Tree:
                 yield (f"{name}/{last}" if name else last), descriptor
 
     def _enter(self, stack: ExitStack, folders: list[str], make: bool) -> tuple[str, int | None]:
-        """Open nested folders; without descriptors, check each and join their names."""
+        """Open nested folders, and return "" and the descriptor of the last folder.
+
+        Without descriptors, check each folder, and return the joined path and None.
+        """
         name, descriptor = ("" if self.descriptor is not None else str(self.root)), self.descriptor
         for depth, folder in enumerate(folders, 1):
             path = "/".join(folders[:depth])
@@ -90,7 +96,7 @@ class Tree:
         return name, descriptor
 
     def kind(self, path: str) -> str | None:
-        """Return what a path is: file, folder, link, FIFO, socket or device; None if missing."""
+        """Return the kind of a path: file, folder, link, FIFO, socket or device; None if the path is missing."""
         with suppress(FileNotFoundError), self._above(path) as (name, descriptor):
             return _kind(name, descriptor)
         return None
@@ -99,7 +105,7 @@ class Tree:
         """Whether the path is a file; False if it is missing.
 
         Raises:
-            Usage: the path is something else.
+            Usage: the path is neither a file nor missing.
         """
         kind = self.kind(path)
         if kind not in ("file", None):
@@ -130,7 +136,7 @@ class Tree:
         return data
 
     def digest(self, path: str) -> str | None:
-        """Return the SHA-256 of a file; None if it is missing."""
+        """Return the SHA-256 of a file in hexadecimal, or None if the file is missing."""
         return hashlib.sha256(self.read(path)).hexdigest() if self.is_file(path) else None
 
     def create(self, path: str, data: bytes) -> None:
@@ -147,7 +153,7 @@ class Tree:
             os.mkdir(name, dir_fd=descriptor)
 
     def rename(self, path: str, to: str) -> None:
-        """Move a file atomically, replacing the file at `to`; creates the parents of `to`."""
+        """Move a file atomically and replace the file at `to`; create the parents of `to`."""
         with self._above(path) as (old, source), self._above(to, make=True) as (new, destination):
             os.replace(old, new, src_dir_fd=source, dst_dir_fd=destination)
 
@@ -162,28 +168,28 @@ class Tree:
             os.rmdir(name, dir_fd=descriptor)
 
     def writable(self, path: str) -> bool:
-        """Whether files can be created and removed in a folder; "" is the root."""
-        own = os.access in os.supports_effective_ids
+        """Whether this process can create and remove files in a folder; "" is the root."""
+        effective = os.access in os.supports_effective_ids
         if not path:
             name = self.root if self.descriptor is None else "."
-            return os.access(name, os.W_OK, dir_fd=self.descriptor, effective_ids=own)
+            return os.access(name, os.W_OK, dir_fd=self.descriptor, effective_ids=effective)
         with self._above(path) as (name, descriptor):
-            return os.access(name, os.W_OK, dir_fd=descriptor, effective_ids=own)
+            return os.access(name, os.W_OK, dir_fd=descriptor, effective_ids=effective)
 
     def names(self, path: str = "") -> list[str]:
-        """Return the sorted names in a folder."""
+        """Return the names in a folder, sorted; "" is the root."""
         with ExitStack() as stack:
             name, descriptor = self._enter(stack, path.split("/") if path else [], False)
             with self._at(path):
                 return sorted(_listed(name, descriptor))
 
     def files(self, *, empty: bool = False) -> list[str]:
-        """Return the sorted paths of all files, and with `empty` also of empty folders, ending in '/'.
+        """Return the paths of all files, sorted; `empty`: also the paths of empty folders, with a final '/'.
 
         Raises:
             Usage: an entry is neither a file nor a folder.
         """
-        found: list[str] = []
+        paths: list[str] = []
         todo: list[list[str]] = [[]]
         while todo:
             folder = todo.pop()
@@ -193,18 +199,18 @@ class Tree:
                     inside = _listed(name, descriptor)
                     kinds = {n: _kind(f"{name}/{n}" if name else n, descriptor) for n in inside}
             if empty and folder and not kinds:
-                found.append("/".join([*folder, ""]))
+                paths.append("/".join([*folder, ""]))
             for entry, kind in sorted(kinds.items()):
                 path = "/".join([*folder, entry])
                 if kind == "folder" and len(folder) < DEEPEST:
                     todo.append([*folder, entry])
                 elif kind == "file":
-                    found.append(path)
+                    paths.append(path)
                 elif kind == "folder":
                     raise Usage(f"{shown(self.root / path)}: is deeper than any folder of a bundle; remove it")
                 elif kind is not None:
                     raise self.refuse(path, kind)
-        return sorted(found)
+        return sorted(paths)
 
 
 def _listed(name: str, descriptor: int | None) -> list[str]:
@@ -214,20 +220,20 @@ def _listed(name: str, descriptor: int | None) -> list[str]:
 
 def _kind(name: str, descriptor: int | None) -> str | None:
     try:
-        found = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+        status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
     except FileNotFoundError:
         return None
-    if getattr(found, "st_reparse_tag", 0) in _JUNCTIONS:
+    if getattr(status, "st_reparse_tag", 0) in _JUNCTIONS:
         return "link"
-    return _KINDS.get(stat.S_IFMT(found.st_mode), "device")
+    return _KINDS.get(stat.S_IFMT(status.st_mode), "device")
 
 
 @contextmanager
 def opened(root: Path) -> Iterator[Tree | None]:
-    """Open a folder; yield None if it does not exist.
+    """Open a folder and yield it; yield None if the folder does not exist.
 
     Raises:
-        Usage: the path is a file, or cannot be a path.
+        Usage: the path is a file, is below a file, or is not valid.
         OSError: the folder cannot be opened.
     """
     there, descriptor = True, None

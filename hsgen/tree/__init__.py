@@ -1,1 +1,1 @@
-"""Kernel text as a tree: read once after its template is rendered, changed by passes, and printed again."""
+"""Kernel text as a tree: a rendered template is parsed, changed by passes, and printed."""

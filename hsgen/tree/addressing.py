@@ -1,6 +1,7 @@
-"""Accesses to buffers as calls, for HLSL: its buffers have bytes, and no reference to an element can be passed.
+"""A pass that replaces accesses to buffers by calls, for HLSL, whose buffers have bytes and no references to elements.
 
-``b[i]`` is ``b_load(i)``, ``b[i] = x`` is ``b_store(i, x)``, and atomic access is ``b_atomic_add(i, x)`` and its like.
+``b[i]`` becomes ``b_load(i)``, and ``b[i] = x`` becomes ``b_store(i, x)``.  Atomic accesses become calls such as
+``b_atomic_add(i, x)``.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ _ENDS = frozenset((";", ","))
 
 
 class _Addressing:
-    """Words with calls for accesses."""
+    """A function that replaces the accesses in the words of a group by calls."""
 
     def __init__(self, buffers: Collection[str], arrays: Collection[str]) -> None:
         self.buffers, self.memory = frozenset(buffers), frozenset((*buffers, *arrays))
 
     def __call__(self, listed: list[Word]) -> list[Word]:
-        """Return the words of a group."""
+        """Return the words of a group with calls instead of accesses."""
         out: list[Word] = []
         at = 0
         while at < len(listed):
@@ -37,11 +38,11 @@ class _Addressing:
                 case Element(name=Token(text=buffer)) if buffer in self.buffers:
                     if _operator(listed, at) in _COMPOUND:
                         raise Unreadable(f"{buffer}[...] is combined with its old value")
-                    given, function = [self(word.index.words)], "load"
+                    operands, function = [self(word.index.words)], "load"
                     if _operator(listed, at) == "=":
                         start, at = at + 1, next((i for i in range(at, len(listed)) if _ends(listed[i])), len(listed))
-                        given, function = [*given, self(listed[start:at])], "store"
-                    out.append(call(f"{buffer}_{function}", given, word.name.before))
+                        operands, function = [*operands, self(listed[start:at])], "store"
+                    out.append(call(f"{buffer}_{function}", operands, word.name.before))
                 case Element(name=array, index=index):
                     out.append(Element(array, within(index, self)))
                 case Call(name=Token(text=function)) if function in ATOMICS:
@@ -55,17 +56,17 @@ class _Addressing:
         return out
 
     def _atomic(self, word: Call, operation: str) -> Word:
-        (place, *_), *given = arguments(word)
+        (place, *_), *operands = arguments(word)
         if not isinstance(place, Element) or place.name.text not in self.memory:
             return Call(word.name, within(word.arguments, self))
-        listed = [self(x) for x in (place.index.words, *given)]
+        listed = [self(x) for x in (place.index.words, *operands)]
         if operation == "load":
             operation, listed = "or", [*listed, [Token("", "0u")]]
         return call(f"{place.name.text}_atomic_{operation}", listed, word.name.before)
 
 
 def _operator(listed: list[Word], at: int) -> str:
-    """The operator after an access; "" if another word follows."""
+    """Return the token at index `at`, which follows an access; "" if a group, access or call follows."""
     word = listed[at] if at < len(listed) else None
     return word.text if isinstance(word, Token) else ""
 
@@ -75,17 +76,17 @@ def _ends(word: Word) -> bool:
 
 
 def addressed(tree: Tree, buffers: Collection[str], arrays: Collection[str]) -> Tree:
-    """Return a tree in which accesses to buffers, and atomic ones to arrays, are calls.
+    """Return a tree with calls instead of accesses to buffers and instead of atomic accesses to arrays.
 
     Raises:
-        Unreadable: an assignment combines an element of a buffer with its old value.
+        Unreadable: an assignment to an element of a buffer reads its old value.
     """
     change = _Addressing(buffers, arrays)
     return statements(tree, lambda x: mapped(x, change))
 
 
 def called(tree: Tree) -> frozenset[str]:
-    """Return the functions that a tree calls, with those of words that access a buffer."""
+    """Return the names of the functions that a tree calls, including ``BUFFER_store`` for each call of `LINE`."""
     calls = [w for w in words(tree) if isinstance(w, Call)]
     lines = {f"{name(arguments(w)[0])}_store" for w in calls if w.name.text == LINE}
     return frozenset({w.name.text for w in calls} | lines)

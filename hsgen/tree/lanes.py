@@ -1,4 +1,4 @@
-"""Kernels without subgroups, in sorts that have some."""
+"""A pass for kernels without subgroups, in sorts whose other kernels have subgroups."""
 
 from __future__ import annotations
 

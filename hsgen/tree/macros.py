@@ -1,4 +1,4 @@
-"""Macros of the preprocessor, expanded in tokens; macros that are one number stay, as named constants."""
+"""Expansion of the preprocessor's macros in tokens.  A macro whose body is one number remains as a named constant."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from hsgen.tree.reading import tokens
 _DEFINE = re.compile(r"#define (\w+)(\([^)]*\))?(.*)\Z", re.DOTALL)
 _NUMBER = re.compile(r"\d\w*\Z")
 Hidden = frozenset[str]
-"""The macros that a token comes from, which are not expanded in it again."""
+"""The macros from whose expansion a token comes; the token is not expanded by these macros again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """A macro; `parameters`: None if it has no parentheses."""
+    """A macro.  parameters: None if the definition has no parentheses."""
 
     parameters: tuple[str, ...] | None
     body: tuple[Token, ...]
 
 
 def expanded(text: str) -> tuple[list[Token], dict[str, str]]:
-    """Return the tokens of a text with its macros expanded, and the numbers of named constants.
+    """Return the tokens of a text with all macros expanded, and the text of each named constant's number.
 
-    White space keeps the lines of the text.
+    White space preserves the lines of the text.
 
     Raises:
-        Unreadable: a directive is no definition, or a macro lacks arguments.
+        Unreadable: a directive is not a definition, or a macro has the wrong number of arguments.
     """
     macros: dict[str, Macro] = {}
     constants: dict[str, str] = {}
@@ -51,10 +51,10 @@ def expanded(text: str) -> tuple[list[Token], dict[str, str]]:
 
 
 def _define(directive: Token, macros: dict[str, Macro], constants: dict[str, str]) -> None:
-    found = _DEFINE.match(directive.text)
-    if not found:
+    define = _DEFINE.match(directive.text)
+    if not define:
         raise Unreadable(f"{directive.text} is not a definition")
-    name, listed, rest = found.groups()
+    name, listed, rest = define.groups()
     body = tuple(
         Token(" " if token.before else "", token.text) for token in tokens(rest) if token.text not in ("", "\\")
     )
@@ -66,8 +66,8 @@ def _define(directive: Token, macros: dict[str, Macro], constants: dict[str, str
 
 
 def _expand(token: Token, hidden: Hidden, macros: dict[str, Macro], queue: list[tuple[Token, Hidden]]) -> None:
-    """Put the expansion of a macro in front of the queue, whose end is its front."""
-    macro, given = macros[token.text], dict[str, list[tuple[Token, Hidden]]]()
+    """Put the expansion of a macro at the front of the queue, which is the end of the list."""
+    macro, bound = macros[token.text], dict[str, list[tuple[Token, Hidden]]]()
     if macro.parameters is not None:
         if not queue or queue[-1][0].text != "(":
             queue.append((token, hidden | {token.text}))
@@ -75,21 +75,21 @@ def _expand(token: Token, hidden: Hidden, macros: dict[str, Macro], queue: list[
         values = _arguments(token.text, queue)
         if len(values) != len(macro.parameters):
             raise Unreadable(f"{token.text} takes {len(macro.parameters)} arguments, not {len(values)}")
-        given = dict(zip(macro.parameters, values, strict=True))
-    made: list[tuple[Token, Hidden]] = []
-    for own in macro.body:
-        if own.text in given:
-            value = given[own.text]
-            made += [(Token(own.before, value[0][0].text), value[0][1]), *value[1:]] if value else []
+        bound = dict(zip(macro.parameters, values, strict=True))
+    expansion: list[tuple[Token, Hidden]] = []
+    for part in macro.body:
+        if part.text in bound:
+            value = bound[part.text]
+            expansion += [(Token(part.before, value[0][0].text), value[0][1]), *value[1:]] if value else []
         else:
-            made.append((own, hidden | {token.text}))
-    if made:
-        made[0] = Token(token.before, made[0][0].text), made[0][1]
-    queue += reversed(made)
+            expansion.append((part, hidden | {token.text}))
+    if expansion:
+        expansion[0] = Token(token.before, expansion[0][0].text), expansion[0][1]
+    queue += reversed(expansion)
 
 
 def _arguments(name: str, queue: list[tuple[Token, Hidden]]) -> Sequence[list[tuple[Token, Hidden]]]:
-    """The arguments in front of the queue, which are taken from it."""
+    """Remove the arguments of a macro from the front of the queue, and return them."""
     queue.pop()
     out: list[list[tuple[Token, Hidden]]] = [[]]
     depth = 1

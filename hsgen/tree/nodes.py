@@ -1,7 +1,7 @@
 """The tree of kernel text: statements, accesses, calls and groups in brackets.
 
-A tree is lossless: each token has the white space and the comments before it, and a tree that no pass changes prints
-the text that it was read from.  Operators are tokens of their expression; only `hsgen.emit.wgsl` needs their levels.
+A tree is lossless: each token includes the white space and the comments before it, and an unchanged tree prints the
+original text.  Operators are plain tokens of their expression; only `hsgen.emit.wgsl` needs their precedence.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import NamedTuple, TypeAlias
 
 
 class Unreadable(Exception):
-    """Text that is not in the language of kernels; `line`: the line, from 1; 0 if unknown."""
+    """The error for text that is not in the language of kernels.  line: the line from 1, or 0 if unknown."""
 
-    def __init__(self, what: str, line: int = 0) -> None:
-        super().__init__(what)
-        self.what, self.line = what, line
+    def __init__(self, problem: str, line: int = 0) -> None:
+        super().__init__(problem)
+        self.problem, self.line = problem, line
 
 
 class Token(NamedTuple):
-    """A token; `before`: the white space and the comments between it and the token before it."""
+    """A token.  before: the white space and the comments between the preceding token and this token."""
 
     before: str
     text: str
@@ -27,7 +27,7 @@ class Token(NamedTuple):
 
 @dataclass(slots=True)
 class Group:
-    """Items in brackets; `words` are tokens, groups, accesses and calls in their order."""
+    """Words in brackets: tokens, groups, accesses and calls, in order."""
 
     open: Token
     words: list[Word]
@@ -36,7 +36,7 @@ class Group:
 
 @dataclass(slots=True)
 class Element:
-    """``name[index]``"""
+    """An access ``name[index]``."""
 
     name: Token
     index: Group
@@ -44,7 +44,7 @@ class Element:
 
 @dataclass(slots=True)
 class Call:
-    """``name(arguments)``: a function, a macro or a conversion."""
+    """A call ``name(arguments)`` of a function, a macro or a conversion."""
 
     name: Token
     arguments: Group
@@ -52,7 +52,7 @@ class Call:
 
 @dataclass(slots=True)
 class Plain:
-    """A declaration, an expression, a jump or a macro, up to its semicolon; `end`: None if it has none."""
+    """A declaration, an expression, a jump or a macro.  end: its semicolon, or None."""
 
     words: list[Word]
     end: Token | None
@@ -69,7 +69,7 @@ class Block:
 
 @dataclass(slots=True)
 class If:
-    """A branch; `otherwise`: the word ``else``."""
+    """A branch.  otherwise: the token ``else``, or None."""
 
     word: Token
     condition: Group
@@ -80,7 +80,7 @@ class If:
 
 @dataclass(slots=True)
 class Loop:
-    """``for`` or ``while``; `unrolled`: the word before it by which compilers unroll it."""
+    """A loop by ``for`` or ``while``.  unrolled: the word before the loop that makes compilers unroll it, or None."""
 
     unrolled: Token | None
     word: Token
@@ -90,7 +90,7 @@ class Loop:
 
 @dataclass(slots=True)
 class Repeat:
-    """``do`` ``while``."""
+    """A loop by ``do`` and ``while``."""
 
     word: Token
     body: Statement
@@ -101,7 +101,7 @@ class Repeat:
 
 @dataclass(slots=True)
 class Function:
-    """The definition of a function; `head`: what is before its braces."""
+    """The definition of a function.  head: the words before the braces."""
 
     head: list[Word]
     body: Block
@@ -109,14 +109,14 @@ class Function:
 
 @dataclass(slots=True)
 class Directive:
-    """A line for the preprocessor, with those that continue it."""
+    """A line for the preprocessor, with its continuation lines."""
 
     line: Token
 
 
 @dataclass(slots=True)
 class Shifted:
-    """A statement on a line of its own, `margin` to the right of where it was read."""
+    """A statement that starts a line and is printed further to the right, by the white space `margin`."""
 
     statement: Statement
     margin: str
@@ -124,7 +124,7 @@ class Shifted:
 
 @dataclass(slots=True)
 class Tree:
-    """The statements of a text, and what follows the last one."""
+    """The statements of a text.  end: the white space and the comments after the last statement."""
 
     body: list[Statement]
     end: str

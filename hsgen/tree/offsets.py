@@ -1,4 +1,4 @@
-"""The first element of each buffer, added to every index: GLSL's bindings start at aligned offsets."""
+"""A pass that adds the first element of a buffer to every index, because GLSL's bindings start at aligned offsets."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ FIRST = "{}_first"
 LINE = "hs_store_line"
 """The word whose first two arguments are a buffer and an index."""
 _LOWER = frozenset(("<<", ">>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|", "&&", "||", "?"))
-"""Operators that bind their operands less tightly than a sum."""
+"""The operators with a lower precedence than a sum."""
 
 
 def offset(tree: Tree, buffers: Collection[str]) -> Tree:
-    """Return a tree with ``BUFFER_first`` added to the indices of these buffers."""
+    """Return a tree with ``BUFFER_first`` added to every index of these buffers."""
 
     def access(word: Word) -> Word:
         match word:

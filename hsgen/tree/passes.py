@@ -1,4 +1,4 @@
-"""The passes over the tree of a kernel that a dialect names, and what its frame learns from them."""
+"""The passes over a kernel's tree, by the names that dialects use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hsgen.tree.reading import read
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The memory of a kernel: names of buffers and of local arrays; `index`: value i of the input is the index i."""
+    """The memory of a kernel: the names of buffers and of local arrays.  index: value i of the input is the index i."""
 
     buffers: tuple[str, ...]
     arrays: tuple[str, ...]
@@ -24,7 +24,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """A change of a tree; `words`: those of the contract that it replaces, which the dialect need not define."""
+    """A change of a tree.  words: the words of the contract that the pass replaces; a dialect need not define them."""
 
     change: Callable[[Tree, Memory], Tree]
     words: frozenset[str] = frozenset()
@@ -38,17 +38,17 @@ PASSES: Mapping[str, Pass] = {
         lambda tree, memory: addressing.addressed(tree, memory.buffers, memory.arrays), frozenset(addressing.ATOMICS)
     ),
 }
-"""By the names that dialects use."""
+"""The passes by name."""
 
 
 def replaced(names: Sequence[str]) -> frozenset[str]:
-    """Return the words that passes of these names replace."""
+    """Return the words that the passes of these names replace."""
     return frozenset().union(*(PASSES[name].words for name in names))
 
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A body after passes, with the functions that it calls."""
+    """A body after passes, with the names of the functions that the body calls."""
 
     text: str
     calls: frozenset[str]
@@ -61,10 +61,10 @@ def memory(kernel: Kernel, index: bool) -> Memory:
 
 @lru_cache(maxsize=4096)
 def passed(body: str, names: Sequence[str], known: Memory) -> Passed:
-    """Return a text after the passes of these names.
+    """Return a body after the passes of these names.
 
     Raises:
-        Unreadable: it is not in the language of kernels.
+        Unreadable: the body is not in the language of kernels.
     """
     tree = read(body)
     for name in names:

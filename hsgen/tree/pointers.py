@@ -1,6 +1,7 @@
-"""One of two elements by a condition, ``*(first ? &a[i] : &b[j])``, for languages without pointers.
+"""A pass that removes pointers from a choice between two elements, for languages without pointers.
 
-It becomes ``(first ? a[i] : b[j])``.  A conversion of such an element is one of each: GLSL selects no narrow keys.
+``*(first ? &a[i] : &b[j])`` becomes ``(first ? a[i] : b[j])``.  GLSL cannot choose between narrow keys, so a conversion
+of the choice becomes a choice between two conversions.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ def _words(listed: list[Word]) -> list[Word]:
             ):
                 condition, first, second = cases
                 yes, no = (call(name, [[x]], " ") for x in (first, second))
-                made = [*condition, Token(" ", "?"), yes, Token(" ", ":"), no]
-                out.append(Group(Token(word.name.before, "("), made, inner.close))
+                choice = [*condition, Token(" ", "?"), yes, Token(" ", ":"), no]
+                out.append(Group(Token(word.name.before, "("), choice, inner.close))
             case _:
                 out.append(word)
     return out
 
 
 def _chosen(group: Group) -> Group | None:
-    """The elements that a group chooses the address of, instead of the addresses."""
+    """Return a choice between two elements for a group that chooses between their addresses; None for other groups."""
     match group.words:
         case [*condition, Token(text="?"), Token(text="&"), Element() as first, Token(text=":"), Token(text="&"), last]:
             assert isinstance(last, Element)
@@ -45,7 +46,7 @@ def _chosen(group: Group) -> Group | None:
 
 
 def _cases(group: Group) -> tuple[list[Word], Element, Element] | None:
-    """The condition of a choice between two elements, and the elements."""
+    """Return the condition and the two elements of a choice; None for other groups."""
     match group.words:
         case [*condition, Token(text="?"), Element() as first, Token(text=":"), Element() as last]:
             return condition, first, last

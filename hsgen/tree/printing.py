@@ -1,4 +1,4 @@
-"""A tree as text."""
+"""The printer of trees."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hsgen.tree.nodes import (
 
 
 def text(node: Node) -> str:
-    """Return the text of a tree or of a part of it, with the white space before it."""
+    """Return the text of a node, with the white space and the comments before the node."""
     out: list[str] = []
     if isinstance(node, Tree):
         _put_all(node.body, out)
@@ -95,6 +95,6 @@ def _put(node: Statement, out: list[str]) -> None:
 
 
 def _moved(text: str, margin: str) -> str:
-    """Lines after the first, further to the right; lines without text stay empty."""
+    """Return a text with `margin` before each line except the first line and empty lines."""
     first, *lines = text.split("\n")
     return "\n".join([first, *(margin + line if line else line for line in lines)])

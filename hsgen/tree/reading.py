@@ -1,4 +1,4 @@
-"""Kernel text to a tree."""
+"""The parser of kernel text."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ _NAME = re.compile(r"[A-Za-z_]\w*\Z")
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 _ENDS = frozenset(_CLOSES.values())
 UNROLL = "HS_UNROLL"
-"""The word of the dialect before loops that compilers unroll."""
+"""The word of dialects before a loop that compilers must unroll."""
 
 
 def tokens(text: str) -> list[Token]:
-    """Return the tokens of a text; the last one is empty, after the trailing white space."""
+    """Return the tokens of a text.  The last token is empty and follows the trailing white space."""
     return [Token(*x) for x in _TOKEN.findall(text)]
 
 
 def read(text: str) -> Tree:
-    """Return the tree of statements.
+    """Return the tree of a text.
 
     Raises:
         Unreadable: brackets do not match, or a statement has no end.
@@ -52,34 +52,34 @@ def read(text: str) -> Tree:
 
 
 class Reader:
-    """Makes statements of tokens."""
+    """A parser of tokens."""
 
-    def __init__(self, found: list[Token]) -> None:
-        self.tokens, self.at = found, 0
+    def __init__(self, listed: list[Token]) -> None:
+        self.tokens, self.at = listed, 0
 
     def tree(self) -> Tree:
-        """Return all statements."""
+        """Return the tree of all tokens."""
         body = []
         while self.tokens[self.at].text:
             body.append(self._statement())
         return Tree(body, self.tokens[self.at].before)
 
-    def _fail(self, what: str) -> Unreadable:
+    def _fail(self, problem: str) -> Unreadable:
         before = "".join(x for token in self.tokens[: self.at + 1] for x in token)
-        return Unreadable(what, before.count("\n") + 1)
+        return Unreadable(problem, before.count("\n") + 1)
 
-    def _take(self, wanted: str = "") -> Token:
+    def _take(self, expected: str = "") -> Token:
         token = self.tokens[self.at]
-        if wanted and token.text != wanted:
-            raise self._fail(f"{wanted} is missing before {token.text or 'the end'}")
+        if expected and token.text != expected:
+            raise self._fail(f"{expected} is missing before {token.text or 'the end'}")
         self.at += 1
         return token
 
     def _statement(self) -> Statement:
         text = self.tokens[self.at].text
-        made = _STATEMENTS.get(text)
-        if made is not None:
-            return made(self)
+        reader = _STATEMENTS.get(text)
+        if reader is not None:
+            return reader(self)
         if text.startswith("#") and text != "##":
             return Directive(self._take())
         return self._plain()
@@ -94,11 +94,11 @@ class Reader:
 
     def _if(self) -> If:
         word, condition = self._take(), self._head()
-        made = If(word, condition, self._statement())
+        branch = If(word, condition, self._statement())
         if self.tokens[self.at].text == "else":
-            made.otherwise = self._take()
-            made.no = self._statement()
-        return made
+            branch.otherwise = self._take()
+            branch.no = self._statement()
+        return branch
 
     def _loop(self) -> Statement:
         unrolled = self._take() if self.tokens[self.at].text == UNROLL else None
@@ -126,11 +126,11 @@ class Reader:
         return Group(opening, words, self._take(closing))
 
     def _words(self, end: str, plain: bool = False) -> list[Word]:
-        """The words up to `end`; plain: those of a statement, which may be a macro without a semicolon."""
+        """Return the words up to `end`.  plain: the words are a statement, which may be a macro without a semicolon."""
         words: list[Word] = []
-        found, last, member = self.tokens, False, False  # last: whether the last word is a name, of no member
+        listed, last, member = self.tokens, False, False  # last: whether the last word is a name, but not a member's
         while True:
-            token = found[self.at]
+            token = listed[self.at]
             text = token.text
             if text == end:
                 return words
@@ -158,14 +158,14 @@ class Reader:
 
     @staticmethod
     def _heads(words: list[Word]) -> bool:
-        """Whether words are the head of a function: types and attributes, then a name with parameters at the end."""
+        """Whether words are the head of a function: types and attributes, then a name with parameters."""
         match words:
             case [_, *_, Call()] | [_, *_, Call(), Group(open=Token(text="("))]:
                 return True
         return False
 
     def _ends(self) -> bool:
-        """Whether a statement that is a call ends here, without a semicolon: on its line, before a word or a brace."""
+        """Whether a call ends as a statement without a semicolon: before a name, a brace, a directive or the end."""
         token = self.tokens[self.at]
         return not token.text or token.text[0] in "{}#" or bool(_NAME.match(token.text))
 

@@ -1,8 +1,8 @@
-"""Buffers that a kernel selects at run time, for languages whose buffers have no addresses.
+"""A pass for buffers that a kernel selects at run time, for languages whose buffers have no addresses.
 
-``hs_select_keys(from, at)`` declares the number of a buffer.  A branch at each access would let no two accesses of a
-lane be under way at once.  So a branch whose cases both access the selected buffer, which are the full and the partial
-case of a tile, is written out for each buffer.  Where the number is a constant, accesses name the buffer.  All other
+``hs_select_keys(from, at)`` declares the number of a buffer.  If the number is a constant, accesses name the buffer.
+The full and the partial case of a tile are a branch whose cases both access the selected buffer.  The pass writes out
+such a branch for each buffer: with a branch at each access, the accesses of a lane would not overlap.  All other
 accesses call functions that branch.
 """
 
@@ -30,15 +30,15 @@ from hsgen.tree.walking import arguments, call, changed, element, inner, name, s
 SELECTS = {"hs_select_keys": "key", "hs_select_values": "value"}
 LOADS, STORES = ("hs_load", "hs_load_value"), ("hs_store", "hs_store_value")
 WORDS = frozenset((*LOADS, *STORES))
-"""The words that accesses, and functions of the frame of a kernel, replace."""
+"""The words that this pass replaces by accesses or by functions of a kernel's frame."""
 BARRIERS = ("hs_barrier", "hs_barrier_global", "hs_subgroup_barrier")
-"""A branch with a barrier is more than the accesses of a tile."""
+"""The barriers.  A branch with a barrier is more than the accesses of a tile, so it is not written out."""
 MARGIN = " " * 4
 
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A selected buffer: its name in the kernel, its kind, and the text of its number."""
+    """A selected buffer: its name in the kernel, its kind as a key of `PICKED`, and the text of its number."""
 
     name: str
     kind: str
@@ -46,7 +46,10 @@ class Selected:
 
 
 class _Selection:
-    """The statements of a kernel with its selected buffers; `index`: value i of the input is the index i."""
+    """The state of the pass: the selected buffers and the constants in scope.
+
+    index: value i of the input is the index i.
+    """
 
     def __init__(self, index: bool) -> None:
         self.index = index
@@ -54,20 +57,20 @@ class _Selection:
         self.constants: dict[str, int] = {}
 
     def body(self, statements: Sequence[Statement]) -> list[Statement]:
-        """Return the statements of a scope."""
+        """Return the statements of a scope after the pass."""
         known, constants, out = len(self.selected), dict(self.constants), []
         for statement in statements:
             out.append(self._statement(statement))
-        own, self.selected, self.constants = self.selected[known:], self.selected[:known], constants
-        return [x for x in out if not self._unused(x, own, out)]
+        declared, self.selected, self.constants = self.selected[known:], self.selected[:known], constants
+        return [x for x in out if not self._unused(x, declared, out)]
 
-    def _unused(self, statement: Statement, own: Sequence[Selected], scope: Sequence[Statement]) -> bool:
-        """Whether a statement declares a number that nothing in the scope uses."""
+    def _unused(self, statement: Statement, local: Sequence[Selected], scope: Sequence[Statement]) -> bool:
+        """Whether a statement declares a selected buffer that no other statement of the scope uses."""
         declared = _declared(statement)
-        if declared is None or declared not in own:
+        if declared is None or declared not in local:
             return False
-        others = (w for x in scope if x is not statement for w in words(x))
-        return not any(isinstance(w, Token) and w.text == declared.name for w in others)
+        rest = (w for x in scope if x is not statement for w in words(x))
+        return not any(isinstance(w, Token) and w.text == declared.name for w in rest)
 
     def _statement(self, statement: Statement) -> Statement:
         match statement:
@@ -79,11 +82,11 @@ class _Selection:
                 return self._fixed(statement)
             case Block(open=opening, body=body, close=closing):
                 return Block(opening, self.body(body), closing)
-        made = inner(statement, self._statement)
-        return self._written_out(made) if isinstance(made, If) else made
+        copy = inner(statement, self._statement)
+        return self._written_out(copy) if isinstance(copy, If) else copy
 
     def _fixed(self, statement: Statement) -> Statement:
-        """A statement in which accesses to buffers of constant numbers name them."""
+        """Return a statement with the buffer's name in each access to a buffer with a constant number."""
         numbers = {s.name: n for s in self.selected if (n := self._constant(s.number)) is not None}
         return self._named(statement, numbers) if numbers else statement
 
@@ -91,7 +94,7 @@ class _Selection:
         return int(number) if number.isdigit() else self.constants.get(number)
 
     def _written_out(self, statement: If) -> Statement:
-        """A branch for each buffer that its cases may access."""
+        """Return a branch with a copy of it for each buffer that both cases may access; other branches unchanged."""
         if statement.no is None or any(isinstance(w, Call) and w.name.text in BARRIERS for w in words(statement)):
             return statement
         both = _accessed(statement.yes) & _accessed(statement.no)
@@ -102,79 +105,79 @@ class _Selection:
         numbers = (1, 2) if chosen.name in _stored(statement) else (0, 1, 2)  # no kernel stores to its input
         before = statement.word.before
         line = "\n" + before.rpartition("\n")[2]
-        own = If(Token(line, "if"), statement.condition, statement.yes, statement.otherwise, statement.no)
-        made: Statement | None = None
+        branch = If(Token(line, "if"), statement.condition, statement.yes, statement.otherwise, statement.no)
+        chain: Statement | None = None
         for number in reversed(numbers):
-            named = self._named(own, dict.fromkeys(alike, number))
+            named = self._named(branch, dict.fromkeys(alike, number))
             block = Block(Token(" ", "{"), [Shifted(named, MARGIN)], Token(line, "}"))
-            if made is None:
-                made = block
+            if chain is None:
+                chain = block
                 continue
             test: list[Word] = [Token("", chosen.name), Token(" ", "=="), Token(" ", str(number))]
             condition = Group(Token(" ", "("), test, Token("", ")"))
             first = number == numbers[0]
-            made = If(Token(before if first else " ", "if"), condition, block, Token(" ", "else"), made)
-        assert made is not None
-        return made
+            chain = If(Token(before if first else " ", "if"), condition, block, Token(" ", "else"), chain)
+        assert chain is not None
+        return chain
 
     def _named(self, statement: Statement, numbers: dict[str, int]) -> Statement:
         return changed(statement, lambda listed: [x for word in listed for x in self._access(word, numbers)])
 
     def _access(self, word: Word, numbers: dict[str, int]) -> list[Word]:
-        """An access to a buffer by its name; other words as they are."""
+        """Return an access to a buffer by its name instead of a call; other words unchanged."""
         if not isinstance(word, Call) or word.name.text not in WORDS:
             return [word]
-        first, *given = arguments(word)
+        first, *operands = arguments(word)
         if name(first) not in numbers:
             return [word]
         number, before = numbers[name(first)], word.name.before
         match word.name.text:
             case "hs_load":
-                return [call("hs_twiddle_in", [[element(PICKED["key"][number], given[0])]], before)]
+                return [call("hs_twiddle_in", [[element(PICKED["key"][number], operands[0])]], before)]
             case "hs_load_value" if self.index and number == 0:
-                return [call("hs_index", [given[1]], before)]
+                return [call("hs_index", [operands[1]], before)]
             case "hs_load_value":
-                return [element(PICKED["value"][number], given[1], before)]
+                return [element(PICKED["value"][number], operands[1], before)]
             case "hs_store":
                 target = PICKED["key"][number]
-                value: list[Word] = [call("hs_twiddle_out", [given[1]])]
+                value: list[Word] = [call("hs_twiddle_out", [operands[1]])]
             case _:
-                target, value = PICKED["value"][number], given[1]
-        return [element(target, given[0], before), Token(" ", "="), *spaced(value, " ")]
+                target, value = PICKED["value"][number], operands[1]
+        return [element(target, operands[0], before), Token(" ", "="), *spaced(value, " ")]
 
 
 def selected(tree: Tree, index: bool) -> Tree:
-    """Return a tree with accesses to selected buffers written out."""
+    """Return a tree after the pass.  index: value i of the input is the index i."""
     return Tree(_Selection(index).body(tree.body), tree.end)
 
 
 def called(tree: Tree) -> frozenset[str]:
-    """Return the functions for accesses to selected buffers that a tree calls."""
+    """Return the names of the functions for selected buffers that a tree calls."""
     return frozenset(w.name.text for w in words(tree) if isinstance(w, Call) and w.name.text in WORDS)
 
 
 def _declared(statement: Statement) -> Selected | None:
-    """The buffer that a statement selects."""
+    """Return the buffer that a statement selects, or None."""
     match statement:
-        case Plain(words=[Call(name=Token(text=word)) as made]) if word in SELECTS:
-            buffer, number = arguments(made)
+        case Plain(words=[Call(name=Token(text=word)) as select]) if word in SELECTS:
+            buffer, number = arguments(select)
             return Selected(name(buffer), SELECTS[word], "".join(map(text, number)).strip())
     return None
 
 
 def _constants(statement: Plain) -> dict[str, int]:
-    """The constants that a statement declares, by name."""
+    """Return the integer constants that a statement declares, by name."""
     match statement.words:
         case [Token(text="const"), Token(text="int"), *rest]:
             listed = [w.text if isinstance(w, Token) else "" for w in rest]
             each = " ".join(listed).split(" , ")
-            found = (x.partition(" = ") for x in each)
-            return {name: int(value) for name, _, value in found if value.isdigit()}
+            pairs = (x.partition(" = ") for x in each)
+            return {name: int(value) for name, _, value in pairs if value.isdigit()}
     return {}
 
 
 def _calls(statement: Statement, functions: Collection[str]) -> set[str]:
-    """The names of buffers that a statement accesses by functions."""
+    """Return the names of the buffers that a statement accesses by these functions."""
     calls = (w for w in words(statement) if isinstance(w, Call) and w.name.text in functions)
     return {name(arguments(x)[0]) for x in calls}
 

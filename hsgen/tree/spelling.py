@@ -1,4 +1,4 @@
-"""Tokens in other words, those of directives as well, for kernels that run as another language."""
+"""Replacement of tokens, including the tokens of directives, for kernels that run as another language."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from hsgen.tree.nodes import Token
 from hsgen.tree.reading import tokens
 
 Change = Callable[[Sequence[Token]], list[Token]]
-"""Returns the tokens that stand instead of those of a text or of a directive."""
+"""A function that returns the replacement for the tokens of a text or of a directive."""
 
 
 def spelled(text: str, change: Change) -> str:
-    """Return a text in which `change` has replaced the tokens."""
+    """Return a text with the tokens that `change` returns."""
     out: list[Token] = []
     for token in tokens(text):
         mark, directive, rest = token.text.partition("#")

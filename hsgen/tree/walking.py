@@ -1,4 +1,4 @@
-"""Walks through a tree, and copies of it with other words."""
+"""Functions that walk through a tree, or copy a tree with changed words."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from hsgen.tree.nodes import (
 )
 
 Change = Callable[[list[Word]], list[Word]]
-"""Returns the words that stand instead of those of a group or a statement."""
+"""A function that returns the replacement for the words of a group or a statement."""
 Each = Callable[[Statement], Statement]
-"""Returns the statement that stands instead of another."""
+"""A function that returns the replacement for a statement."""
 
 
 def groups(node: Statement | Tree) -> Iterator[list[Word]]:
-    """Yield the lists of words of statements: those of declarations and expressions, conditions, and heads of loops."""
+    """Yield the lists of words of statements: declarations, expressions, conditions, and heads of loops."""
     match node:
         case Plain(words=words):
             yield words
@@ -56,7 +56,7 @@ def groups(node: Statement | Tree) -> Iterator[list[Word]]:
 
 
 def words(node: Statement | Tree) -> Iterator[Word]:
-    """Yield all words of statements, those within groups, accesses and calls as well."""
+    """Yield all words of statements, including the words within groups, accesses and calls."""
     for listed in groups(node):
         yield from _within(listed)
 
@@ -73,12 +73,12 @@ def _within(listed: list[Word]) -> Iterator[Word]:
 
 
 def statements(tree: Tree, each: Each) -> Tree:
-    """Return a tree with what `each` returns for each of its statements."""
+    """Return a tree with each of its statements replaced by the result of `each`."""
     return Tree([each(x) for x in tree.body], tree.end)
 
 
 def inner(node: Statement, each: Each) -> Statement:
-    """Return a statement with what `each` returns for the statements directly in it; its words stay."""
+    """Return a statement with each statement directly within it replaced by the result of `each`."""
     match node:
         case Block(open=opening, body=body, close=closing):
             return Block(opening, [each(x) for x in body], closing)
@@ -99,28 +99,28 @@ def inner(node: Statement, each: Each) -> Statement:
 
 
 def mapped(node: Statement, change: Change) -> Statement:
-    """Return a statement with other words: `change` gets those of each declaration, expression, condition and head."""
-    made = inner(node, lambda x: mapped(x, change))
-    match made:
+    """Return a statement with the words of each declaration, expression, condition and head replaced by `change`."""
+    copy = inner(node, lambda x: mapped(x, change))
+    match copy:
         case Plain(words=words, end=end):
             return Plain(change(words), end)
         case If(condition=group) | Repeat(condition=group):
-            return replace(made, condition=within(group, change))
+            return replace(copy, condition=within(group, change))
         case Loop(head=group):
-            return replace(made, head=within(group, change))
+            return replace(copy, head=within(group, change))
         case Function(head=words, body=block):
             return Function(change(words), block)
         case _:
-            return made
+            return copy
 
 
 def within(group: Group, change: Change) -> Group:
-    """Return a group with other words."""
+    """Return a group with its words replaced by the result of `change`."""
     return Group(group.open, change(group.words), group.close)
 
 
 def changed(node: Statement, change: Change) -> Statement:
-    """Return a statement in which `change` has replaced the words of each group, the inner ones first."""
+    """Return a statement with the words of every group replaced by the result of `change`, inner groups first."""
 
     def deep(listed: list[Word]) -> list[Word]:
         out: list[Word] = []
@@ -150,21 +150,21 @@ def arguments(call: Call) -> list[list[Word]]:
 
 
 def name(listed: list[Word]) -> str:
-    """Return the text of the only token among words; "" for other words."""
+    """Return the text of the only word, if this word is a token; else ""."""
     return listed[0].text if len(listed) == 1 and isinstance(listed[0], Token) else ""
 
 
 def spaced(listed: list[Word], before: str) -> list[Word]:
-    """Return words with this white space before the first of them."""
+    """Return words with the white space `before` in front of the first word."""
     if not listed:
         return listed
     match listed[0]:
         case Token(text=text):
             first: Word = Token(before, text)
-        case Element(name=own, index=index):
-            first = Element(Token(before, own.text), index)
-        case Call(name=own, arguments=given):
-            first = Call(Token(before, own.text), given)
+        case Element(name=token, index=index):
+            first = Element(Token(before, token.text), index)
+        case Call(name=token, arguments=group):
+            first = Call(Token(before, token.text), group)
         case Group(open=opening, words=inner, close=closing):
             first = Group(Token(before, opening.text), inner, closing)
     return [first, *listed[1:]]
@@ -182,10 +182,10 @@ def element(buffer: str, index: list[Word], before: str = "") -> Element:
     return Element(Token(before, buffer), Group(Token("", "["), spaced(index, ""), Token("", "]")))
 
 
-def call(function: str, given: list[list[Word]], before: str = "") -> Call:
-    """Return a call of a function."""
+def call(function: str, values: list[list[Word]], before: str = "") -> Call:
+    """Return a call of a function; `values`: the words of each argument."""
     listed: list[Word] = []
-    for argument in given:
+    for argument in values:
         if listed:
             listed.append(Token("", ","))
         listed += spaced(argument, " " if listed else "")

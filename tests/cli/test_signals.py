@@ -26,7 +26,7 @@ def come():
     os.kill(os.getpid(), number)
 from hsgen import cli
 from hsgen.system import folders, processes
-from hsgen.system.interrupts import held
+from hsgen.system.interrupts import deferred
 print(folders.temporary(), flush=True)
 """
 OUTSIDE = {
@@ -36,7 +36,7 @@ OUTSIDE = {
     "held back, and again while it unwinds": """
 def command(argv):
     try:
-        with held() as check:
+        with deferred() as check:
             come()
             check()
     finally:

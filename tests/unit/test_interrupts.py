@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from hsgen.core.errors import Terminated
-from hsgen.system.interrupts import held
+from hsgen.system.interrupts import deferred
 
 NUMBERS = [signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
@@ -34,7 +34,7 @@ def came() -> Iterator[list[int]]:
 @pytest.mark.parametrize("asks", [False, True])
 def test_it_comes_at_the_end_once(number: signal.Signals, asks: bool, came: list[int]) -> None:
     reached = []
-    with pytest.raises(KeyboardInterrupt if number == signal.SIGINT else Terminated), held() as check:
+    with pytest.raises(KeyboardInterrupt if number == signal.SIGINT else Terminated), deferred() as check:
         signal.raise_signal(number)
         signal.raise_signal(signal.SIGTERM)
         assert came == []
@@ -48,7 +48,7 @@ def test_it_comes_at_the_end_once(number: signal.Signals, asks: bool, came: list
 
 def test_one_that_is_ignored_stays_so(came: list[int]) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    with held() as check:
+    with deferred() as check:
         signal.raise_signal(signal.SIGTERM)
         check()
     assert came == [] and signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
@@ -56,7 +56,7 @@ def test_one_that_is_ignored_stays_so(came: list[int]) -> None:
 
 def test_a_handler_may_let_it_go_on(came: list[int]) -> None:
     came.append(0)  # so that it does not raise
-    with held():
+    with deferred():
         signal.raise_signal(signal.SIGTERM)
     assert came == [0, signal.SIGTERM]
 
@@ -65,7 +65,7 @@ def test_other_threads_get_none(came: list[int]) -> None:
     handlers: list[object] = []
 
     def work() -> None:
-        with held() as check:
+        with deferred() as check:
             check()
             handlers.append(signal.getsignal(signal.SIGTERM))
 

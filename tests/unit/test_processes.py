@@ -24,7 +24,7 @@ def quiet() -> Iterator[None]:
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
-    processes._asked = None
+    processes._requested = None
 
 
 @pytest.mark.parametrize(("number", "by"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, Terminated)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hsgen.algorithms.radix.rankers import Ranked, rank_arrays
-from hsgen.core.buffers import held
+from hsgen.core.buffers import element_bytes
 from hsgen.core.device import Device
 from hsgen.core.keys import Signature
 
@@ -55,6 +55,6 @@ def most_items(made: Ranked, apart: bool, device: Device) -> int:
 
 def window_bytes(chip: Ranked, signature: Signature) -> int:
     """Return the local memory of the kernel that ranks short segments, in bytes."""
-    return sum(a.count * held(a.type, chip.key) for a in rank_arrays(chip)) + 4 * (
+    return sum(a.count * element_bytes(a.type, chip.key) for a in rank_arrays(chip)) + 4 * (
         (2 + signature.segment_ends) * -(-chip.tile // 32) + 3
     )

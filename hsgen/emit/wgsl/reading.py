@@ -60,7 +60,7 @@ def parsed(text: str) -> Text:
         found, constants = expanded(text)
         tree = Reader(found).tree()
     except Unreadable as e:
-        raise Unsupported(e.what, e.line) from None
+        raise Unsupported(e.problem, e.line) from None
     made = Text(tree, constants, {}, {}, {})
     line = 1
     for statement in tree.body:
