@@ -1,8 +1,8 @@
 """The tables and the crossovers of one key width that a tuning writes into the file.
 
-Plans (`hsgen.tools.tune.plans`) are tried in the order of their times.  A plan is used if no measurement shows it slower than
-the file: at the counts of the final comparison, near its crossovers, at small counts, and with values.  The plan
-that keeps the file unchanged always passes.
+Plans (`hsgen.tools.tune.plans`) are tried in the order of their times.  A plan is used if no measurement shows it
+slower than the file: at the counts of the final comparison, near its crossovers, at small counts, and with values.  The
+plan that keeps the file unchanged always passes.
 """
 
 from __future__ import annotations
