@@ -145,7 +145,7 @@ def compile(
     output.emit(made, request)
     lines = wrongs(made.results, spills=known is None)
     if known is not None:
-        lines += _worse(known, made.results, whole=not request.wanted.keys)
+        lines += _worse(known, made.results, complete=not request.wanted.keys)
     if budget.written:
         lines += budgets.write(budget.written, made.targets, made.results, made.missing)
     for found, file in zip(made.targets, files, strict=False):
@@ -164,9 +164,9 @@ def _command(request: Request) -> str:
     return " ".join(["hsgen compile", *options, "--markdown"])
 
 
-def _worse(known: dict[str, Budget | None], results: Sequence[Result], *, whole: bool) -> list[str]:
+def _worse(known: dict[str, Budget | None], results: Sequence[Result], *, complete: bool) -> list[str]:
     """The numbers that are worse than recorded; prints other differences on stderr."""
-    worse, notes = budgets.compared(known, results, whole)
+    worse, notes = budgets.compared(known, results, complete)
     for note in notes:
         click.echo(f"hsgen: {note}", err=True)
     return worse

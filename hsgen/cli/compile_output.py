@@ -60,7 +60,7 @@ def record(done: Sequence[Done], missing: Sequence[Missing]) -> dict[str, Any]:
                 **asdict(place),
                 "identity": mine[0].job.identity,
                 "jobs": len(mine),
-                "kept": sum(d.kept for d in mine),
+                "kept": sum(d.cached for d in mine),
                 "seconds": round(sum(d.seconds for d in mine), 3),
             }
         )

@@ -61,9 +61,9 @@ def probe(
         return
     replace(output, probing.written(found, output.stem), "name another with -o")
     if as_json:
-        emit_json([{"path": str(output), "target": output.stem, "api": found.api, "device": found.said["name"]}])
+        emit_json([{"path": str(output), "target": output.stem, "api": found.api, "device": found.properties["name"]}])
         return
-    click.echo(f"wrote {output} for {found.said['name']}; next:")
+    click.echo(f"wrote {output} for {found.properties['name']}; next:")
     options = f"-t {shlex.quote(str(output))} --api {found.api}" + (f" --device {shlex.quote(named)}" if named else "")
     click.echo(f"  hsgen validate {options}")
     click.echo(f"  hsgen tune {options} --write")
@@ -85,4 +85,4 @@ def _ask(api: str, device: str | None, bundle: Path | None) -> tuple[asked.Query
     if problem := hosts.unsound(host):
         raise Unavailable(f"{host.label}: {problem}")
     report(host.label, api)
-    return asked.Query(api=api, said=queries.asked(host)), selection.specification(host, found)
+    return asked.Query(api=api, properties=queries.asked(host)), selection.specification(host, found)

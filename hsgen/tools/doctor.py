@@ -1,4 +1,4 @@
-"""The devices and tools of this machine, and the commands that each missing one makes unavailable."""
+"""The devices and tools of this machine, and the commands that need each missing device or tool."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ from hsgen.tools.compile.compilers import COMPILERS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A device or tool that hsgen can use: what was found, or what is unavailable without it and how to get it."""
+    """A device or tool that hsgen can use.
+
+    `found` names the device or tool, None if it is missing.  `costs` says what is unavailable without it, and how to
+    install it.
+    """
 
     what: str
     found: str | None
@@ -38,7 +42,7 @@ _INSTALL = extras.command("cpu-device")
 
 def findings() -> list[Finding]:
     """Return all findings, in a fixed order."""
-    python = _python()  # before other versions of NVRTC are loaded, which cuda.bindings would take
+    python = _python()  # first, because cuda.bindings would use another version of NVRTC that is already loaded
     problem = toolchain.embedded_problem()
     why = f": {problem}" if problem else ""
     out = [
@@ -57,31 +61,31 @@ def findings() -> list[Finding]:
         widths = [w for w in (4, 8, 16, 32, 64, 128) if devices.offers(host, w)]
         lanes = f"subgroups of {', '.join(map(str, widths))}" if widths else "no choice of subgroups"
         best = devices.target_for(host, known).name
-        found = f"{_name(host, hosts)}: {lanes}; target {best}"
-        out.append(Finding(what="OpenCL device", found=found, costs=""))
+        description = f"{_name(host, hosts)}: {lanes}; target {best}"
+        out.append(Finding(what="OpenCL device", found=description, costs=""))
     if not hosts:
         out.append(Finding(what="OpenCL device", found=None, costs=f"validate, bench; {_INSTALL}"))
     return [*out, *_native(), _metal(), *_tools(), *python]
 
 
-def _name(host: devices.Host, found: Sequence[devices.Host]) -> str:
-    """A device as --device accepts it, and its driver."""
-    return f"{selection.specification(host, found)} ({host.driver})"
+def _name(host: devices.Host, hosts: Sequence[devices.Host]) -> str:
+    """Return a device as ``--device`` accepts it, and its driver."""
+    return f"{selection.specification(host, hosts)} ({host.driver})"
 
 
 def _metal() -> Finding:
-    """The device that runs Metal's kernels."""
-    what, costs = "Metal", f"validate --api metal; {metal_shim.UNDRIVEN}"
+    """Return the device that runs Metal's kernels."""
+    title, costs = "Metal", f"validate --api metal; {metal_shim.UNDRIVEN}"
     try:
         host = selection.candidates(metal_shim.takers())[0]
     except Unavailable as e:
-        return Finding(what=what, found=None, costs=f"{costs}: {e}")
-    found = f"no device is driven; kernels run as {metal_shim.LANGUAGE} on {host.label}"
-    return Finding(what=what, found=found, costs="")
+        return Finding(what=title, found=None, costs=f"{costs}: {e}")
+    description = f"no device is driven; kernels run as {metal_shim.LANGUAGE} on {host.label}"
+    return Finding(what=title, found=description, costs="")
 
 
 def _native() -> list[Finding]:
-    """The devices that a bundle's C runtime lists."""
+    """Return the devices that a bundle's C runtime lists."""
     out = []
     for api in having(lambda api: api.harness and not api.python):
         title, costs = f"{api.title} device", f"validate and bench --api {api.name}"
@@ -94,16 +98,16 @@ def _native() -> list[Finding]:
             if problem := devices.unsound(host):
                 out.append(Finding(what=title, found=None, costs=f"{costs}: {problem}"))
                 continue
-            found = f"{_name(host, shown)}: subgroups of {', '.join(map(str, host.widths or ()))}; target "
+            description = f"{_name(host, shown)}: subgroups of {', '.join(map(str, host.widths or ()))}; target "
             known = [targets.find(n) for n in targets.names()]
-            out.append(Finding(what=title, found=found + devices.target_for(host, known).name, costs=""))
+            out.append(Finding(what=title, found=description + devices.target_for(host, known).name, costs=""))
         if not shown:
             out.append(Finding(what=title, found=None, costs=f"{costs}: the driver lists no device"))
     return out
 
 
 def _tools() -> list[Finding]:
-    """Compilers and validators."""
+    """Return compilers and validators."""
     glsl, hlsl = spirv.compiler(), dxc.compiler()
     try:
         cc: str | None = " ".join(compilers.c_compiler())
@@ -136,12 +140,12 @@ def _tools() -> list[Finding]:
 
 
 def _python() -> list[Finding]:
-    """What the Python API needs for NVIDIA GPUs, and the device that it picks for numpy arrays."""
+    """Return the libraries of the Python API for NVIDIA GPUs, and the device that sorts numpy arrays."""
     cuda = Finding(what="CUDA from Python", found=None, costs="hsgen.cuda, hsgen.torch, hsgen.cupy")
     arrays = Finding(what="numpy arrays", found=None, costs="hsgen.sort, hsgen.argsort, hsgen.Sorter")
     try:
-        found = f"cuda.bindings {driver.package('').__version__}, NVRTC {'.'.join(map(str, compiler.version()))}"
-        cuda = replace(cuda, found=found)
+        description = f"cuda.bindings {driver.package('').__version__}, NVRTC {'.'.join(map(str, compiler.version()))}"
+        cuda = replace(cuda, found=description)
     except HsgenError as e:
         cuda = replace(cuda, costs=f"{cuda.costs}: {e}")
     try:
@@ -152,7 +156,7 @@ def _python() -> list[Finding]:
 
 
 def _offline() -> list[Finding]:
-    """The compilers of `hsgen compile` other than NVIDIA's."""
+    """Return the compilers of `hsgen compile` other than NVIDIA's."""
     titles = {
         "ocloc": ("Intel's offline compiler", "kernels for Intel GPUs"),
         "amdgcn": ("clang for AMD GPUs", "OpenCL and HIP kernels for AMD GPUs"),
@@ -160,8 +164,8 @@ def _offline() -> list[Finding]:
         "spirv": ("SPIR-V validator", "SPIR-V"),
     }
     out = []
-    for name, (title, what) in titles.items():
+    for name, (title, purpose) in titles.items():
         compiler = COMPILERS[name]
-        found = next((i for d in compiler.devices() if (i := compiler.identity(d))), None)
-        out.append(Finding(what=title, found=found, costs=f"{what} in `hsgen compile`; {compiler.install}"))
+        identity = next((i for d in compiler.devices() if (i := compiler.identity(d))), None)
+        out.append(Finding(what=title, found=identity, costs=f"{purpose} in `hsgen compile`; {compiler.install}"))
     return out

@@ -1,4 +1,4 @@
-"""Tasks that run a bundle's C runtime in a separate process, so that a driver that crashes or hangs ends only that.
+"""Tasks that run a bundle's C runtime in a separate process.  A driver that crashes or hangs ends only that process.
 
 The caller sends one request as JSON on stdin and receives events, one JSON object per line: {"done": steps so far},
 {"row": a benchmark's rows}, and at the end {"result": ...} or {"error": kind, "lines": [...]}.
@@ -35,21 +35,21 @@ from hsgen.targets import fallback, target
 from hsgen.tools import bench
 from hsgen.tools.validate import large, validation
 
-SECONDS = 180.0  # without an event; the slowest case and the compilation of a sort's kernels take much less
+SECONDS = 180.0  # longest wait for an event; the slowest case and the compilation of a sort take much less
 
 Event = dict[str, Any]
 
 
 def call(
-    request: Event, what: str, seconds: float = SECONDS, command: Sequence[str] = (), *, whole: float = math.inf
+    request: Event, title: str, seconds: float = SECONDS, command: Sequence[str] = (), *, limit: float = math.inf
 ) -> Iterator[Event]:
-    """Yield the events of a task; the last is its result.
+    """Yield the events of a task; the last event has the result.
 
-    `command` starts the process that performs it; by default this module.
+    `command` starts the process that performs the task; the default runs this module.
 
     Raises:
-        Wrong: the process crashed, or sent no event for `seconds`; the message starts with `what`.
-        TimeoutError: the task took longer than `whole` seconds.
+        Wrong: the process crashed, or sent no event for `seconds`; the message starts with `title`.
+        TimeoutError: the task took longer than `limit` seconds.
         HsgenError: the task raised this error.
     """
     with folders.scratch() as folder, tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as noise:
@@ -58,10 +58,10 @@ def call(
         process = processes.start(command, variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=noise)
         assert process.stdin and process.stdout
         try:
-            with suppress(BrokenPipeError):  # it has already ended; `_events` reports how
+            with suppress(BrokenPipeError):  # the process has already ended; `_events` reports the exit code
                 process.stdin.write(json.dumps(request).encode())
                 process.stdin.close()
-            yield from _events(process, process.stdout, noise, what, (seconds, time.monotonic() + whole))
+            yield from _events(process, process.stdout, noise, title, (seconds, time.monotonic() + limit))
         finally:
             processes.end(process)
             process.stdout.close()
@@ -84,21 +84,24 @@ def _lines(out: int, seconds: float, end: float) -> Iterator[bytes | None]:
                 if left > seconds:
                     yield None
                 continue
-            some = os.read(out, 1 << 16)
-            if not some:
+            data = os.read(out, 1 << 16)
+            if not data:
                 return
-            *lines, waiting = (waiting + some).split(b"\n")
+            *lines, waiting = (waiting + data).split(b"\n")
             yield from lines
 
 
 def _events(
-    process: subprocess.Popen[bytes], out: IO[bytes], noise: IO[str], what: str, limits: tuple[float, float]
+    process: subprocess.Popen[bytes], out: IO[bytes], noise: IO[str], title: str, limits: tuple[float, float]
 ) -> Iterator[Event]:
-    """The events of a process, within seconds without one, and up to a time of the clock."""
+    """Yield the events of a process.
+
+    `limits` are the longest wait for an event in seconds, and a time of `time.monotonic`.
+    """
     last, seconds = 0, limits[0]
     for line in _lines(out.fileno(), *limits):
         if line is None:
-            raise Wrong(f"{what}: the driver hangs: no answer for {seconds:g} seconds after step {last}")
+            raise Wrong(f"{title}: the driver hangs: no answer for {seconds:g} seconds after step {last}")
         event: Event = json.loads(line)
         if "error" in event:
             raise getattr(errors, event["error"])(*event["lines"])
@@ -109,7 +112,7 @@ def _events(
     code = process.wait()
     noise.seek(0)
     log = keep_log(noise.read())
-    raise Wrong(f"{what}: the driver crashed with {processes.status(code)} after step {last}; its output is in {log}")
+    raise Wrong(f"{title}: the driver crashed with {processes.status(code)} after step {last}; its output is in {log}")
 
 
 def hosts(api: str, library: Path) -> list[Host]:
@@ -142,21 +145,21 @@ def _validate(engine: Native, request: Event, show: Callable[[Any], Any]) -> Any
 
 def _bench(engine: Native, request: Event, show: Callable[[Any], Any], beat: Callable[[], None]) -> Any:
     sizes, against, rounds = request["sizes"], request["against"], request["rounds"]
-    how, device, seed = Options(**request["how"]), request["label"], request["seed"]
+    options, device, seed = Options(**request["how"]), request["label"], request["seed"]
     with ExitStack() as opened:
-        alternatives, taken = {}, {request["library"]}
-        for name, other in request["alternatives"].items():
-            path = Path(other["library"])
-            if str(path) in taken:  # the same path would give the same library, with the same open device
+        alternatives, paths = {}, {request["library"]}
+        for name, alternative in request["alternatives"].items():
+            path = Path(alternative["library"])
+            if str(path) in paths:  # the same path would give the same library, with the same open device
                 copy = opened.enter_context(folders.scratch()) / path.name
                 path = shutil.copyfile(path, copy)
-            taken.add(str(path))
-            alternatives[name] = _engine({**request, **other}, Harness(path))
+            paths.add(str(path))
+            alternatives[name] = _engine({**request, **alternative}, Harness(path))
             opened.callback(alternatives[name].close)
         more = {"alternatives": alternatives, "kinds": request["kinds"], "segments": request["segments"], "beat": beat}
         more["spans"] = request["spans"]
-        found = bench.measure(engine, sizes, against, rounds, seed, device, show, how, **more)
-        return [asdict(row) for rows in found for row in rows]
+        timings = bench.measure(engine, sizes, against, rounds, seed, device, show, options, **more)
+        return [asdict(row) for rows in timings for row in rows]
 
 
 def _engine(request: Event, harness: Harness) -> Native:
@@ -199,7 +202,7 @@ def _perform(request: Event, send: Callable[[Event], None]) -> Any:
 
 
 def serve(perform: Callable[[Event, Callable[[Event], None]], Any]) -> None:
-    """Perform the request on stdin.  What drivers print on stdout goes to stderr."""
+    """Perform the request on stdin.  Output of drivers to stdout goes to stderr."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
     os.dup2(2, 1)
 

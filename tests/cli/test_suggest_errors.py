@@ -26,7 +26,7 @@ SMALL = {
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    Path("tiny.json").write_text(query.Query(api="opencl", said=SMALL).text(), encoding="utf-8")
+    Path("tiny.json").write_text(query.Query(api="opencl", properties=SMALL).text(), encoding="utf-8")
     Path("kept.toml").write_text("kept", encoding="utf-8")
     Path("broken.json").write_bytes(b"\xff")
     Path("broken.toml").write_text("[device", encoding="utf-8")
@@ -82,7 +82,7 @@ def test_refused(arguments: list[str], line: str, folder: Path, capsys: pytest.C
 
 def test_a_folder_that_is_not_there(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = {**SMALL, "local_bytes": 32768, "work_group": 256}
-    Path("small.json").write_text(query.Query(api="opencl", said=said).text(), encoding="utf-8")
+    Path("small.json").write_text(query.Query(api="opencl", properties=said).text(), encoding="utf-8")
     assert main(["probe", "--query", "small.json", "-o", "no/x.toml"]) == 2
     assert "no/x.toml: cannot be written (No such file or directory); name another with -o" in capsys.readouterr().err
     assert not Path("no").exists()

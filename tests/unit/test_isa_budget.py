@@ -74,7 +74,7 @@ def file(tmp_path: Path) -> Path:
 def test_a_budget_is_written_and_read(file: Path) -> None:
     made = budget.recorded("small", FOUND)
     assert budget.text(made) == TEXT and budget.text(budget.read(file)) == TEXT
-    assert budget.compare(budget.read(file), FOUND, whole=True) == ([], [])
+    assert budget.compare(budget.read(file), FOUND, complete=True) == ([], [])
 
 
 def worse(file: Path, *changed: Result, whole: bool = False) -> list[str]:
@@ -129,7 +129,7 @@ def test_of_another_version_only_new_spills_count(file: Path) -> None:
         result("two", use=replace(USE, spill_bytes=100), by="A 2"),
         result("one", "sm_90", use=replace(USE, spill_bytes=4), by="A 2"),
     ]
-    lines, notes = budget.compare(budget.read(file), found, whole=False)
+    lines, notes = budget.compare(budget.read(file), found, complete=False)
     assert lines == ["small: cuda sm_90: bitonic_u32 one: spills 4 bytes, recorded are 0"]
     assert notes == [
         f"small: cuda {d}: recorded with A 1, compiled with A 2: only spills count" for d in ("sm_80", "sm_90")
@@ -171,9 +171,9 @@ def test_files_and_folders_of_budgets(tmp_path: Path) -> None:
     assert (tmp_path / "other.toml").read_text(encoding="utf-8") == TEXT
     for path in (folder, tmp_path / "other.toml"):
         known = budgets.load(path, [found])
-        assert budgets.compared(known, FOUND, whole=True) == ([], [])
+        assert budgets.compared(known, FOUND, complete=True) == ([], [])
     (folder / "small.toml").unlink()
-    lines, _ = budgets.compared(budgets.load(folder, [found]), FOUND, whole=True)
+    lines, _ = budgets.compared(budgets.load(folder, [found]), FOUND, complete=True)
     assert lines == [
         f"small: {where}: is not in the budget; --write-budget writes it again"
         for where in ("cuda sm_80", "cuda sm_90", "ocloc skl")

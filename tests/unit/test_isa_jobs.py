@@ -147,17 +147,17 @@ def test_summaries_hold_the_extremes() -> None:
 
 def test_answers_are_kept_by_all_that_they_depend_on(cache: Path) -> None:
     first = compiled(fake := Fake())
-    assert len(fake.asked) == 2 and not any(d.kept for d in first)
+    assert len(fake.asked) == 2 and not any(d.cached for d in first)
     again = compiled(fake)
-    assert len(fake.asked) == 2 and all(d.kept for d in again) and results(again) == results(first)
+    assert len(fake.asked) == 2 and all(d.cached for d in again) and results(again) == results(first)
     for other in (Fake(version="Fake 2"), Fake(options="-O2")):
-        assert not any(d.kept for d in compiled(other)) and len(other.asked) == 2
+        assert not any(d.cached for d in compiled(other)) and len(other.asked) == 2
     text = small(TEXT.replace("flip_scale = 2", "flip_scale = 1"))
-    assert not any(d.kept for d in compiled(fake, text))
+    assert not any(d.cached for d in compiled(fake, text))
     for path in [p for p in cache.rglob("*") if p.is_file()]:
         path.write_text("{}", encoding="utf-8")
     count = len(fake.asked)
-    assert not any(d.kept for d in compiled(fake)) and len(fake.asked) == count + 2
+    assert not any(d.cached for d in compiled(fake)) and len(fake.asked) == count + 2
 
 
 def test_failures_are_not_kept() -> None:

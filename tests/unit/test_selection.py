@@ -305,7 +305,7 @@ PROBED = {"type": "cpu", "vendor": INTEL, "work_group": 4096, "local_bytes": 655
 def test_a_probed_file_is_for_the_probed_device_alone(tmp_path: Path) -> None:
     """The name of PoCL's device contains that of Intel's."""
     said = {**PROBED, "name": XEON, "platform": EMBEDDED, "subgroups": [16], "shuffle": True}
-    found = target.parse(probing.written(Query(api="opencl", said=said), "mine"), "mine", "mine.toml")
+    found = target.parse(probing.written(Query(api="opencl", properties=said), "mine"), "mine", "mine.toml")
     assert found.match.platforms == (EMBEDDED,)
     assert [hosts.matches(found, h) for h in INTEL_CPU] == [False, True]
     assert [hosts.evidence_level(found, h) for h in INTEL_CPU] == ["cpu", "device"]

@@ -167,7 +167,7 @@ DIFFERENT = {
 
 def differing(name: str) -> dict[str, tuple[object, object]]:
     """The choices in which a target's file and the rule differ: (file, rule)."""
-    have = text.own((resources.targets() / f"{name}.toml").read_text(encoding="utf-8"))
+    have = text.choice_tables((resources.targets() / f"{name}.toml").read_text(encoding="utf-8"))
     made = suggest.suggest(suggest.facts(target.find(name)))
     return {
         f"{row['table']}.{row['key']}": (row["file"], row["value"])

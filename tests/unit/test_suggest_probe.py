@@ -31,7 +31,7 @@ def recorded(name: str) -> query.Query:
 
 def host(q: query.Query, name: str | None = None) -> Host:
     """The device of a query, or the same one under another name."""
-    said = q.said
+    said = q.properties
     return Host(
         api=q.api,
         platform=said.get("platform", ""),
@@ -50,7 +50,7 @@ def host(q: query.Query, name: str | None = None) -> Host:
 
 def test_the_recorded_devices_are_of_every_vendor_and_say_where_they_are_from() -> None:
     found = [recorded(n) for n in NAMES]
-    assert {0x8086, 0x1002, 0x10DE, 0x13B5, 0x5143, 0x106B} <= {q.said["vendor"] for q in found}
+    assert {0x8086, 0x1002, 0x10DE, 0x13B5, 0x5143, 0x106B} <= {q.properties["vendor"] for q in found}
     assert all(len(q.source) > 30 for q in found)
     assert all(query.parse(q.text(), "again") == q for q in found)
 
@@ -62,14 +62,14 @@ def test_a_query_becomes_a_target(name: str) -> None:
     text = probing.written(q, "mine")
     found = target.parse(text, "mine", "mine.toml")
     assert found.apis == (q.api,) and found.evidence == ()
-    keys = ["u32"] + ["u64"] * (q.said["int64"] or q.api == "vulkan")
+    keys = ["u32"] + ["u64"] * (q.properties["int64"] or q.api == "vulkan")
     for key in keys:
         assert {"auto", "radix"} <= set(found.labels(key))
         for label in found.labels(key):
             sort = found.sort(label, key)
-            assert max(k.work_group for k in sort.kernels) <= q.said["work_group"]
-            assert sort.lanes in (1, *q.said["subgroups"])
-            if most := q.said.get("group_subgroups"):
+            assert max(k.work_group for k in sort.kernels) <= q.properties["work_group"]
+            assert sort.lanes in (1, *q.properties["subgroups"])
+            if most := q.properties.get("group_subgroups"):
                 assert all(k.work_group <= most * sort.lanes for k in sort.kernels if k.subgroup > 1)
     assert matches(found, host(q)) and not matches(found, host(q, "Another"))
     assert max(map(len, text.splitlines())) <= 120 and text.isascii()
@@ -86,7 +86,7 @@ def test_every_fact_says_where_it_is_from(name: str) -> None:
         key = setting.split(" = ")[0]
         if key in ("work_group", "cores"):  # these may follow from several members
             assert why.startswith(probe.origins[key]) or "subgroups of" in why
-        elif q.said.get(key) or q.said.get(key) is False:
+        elif q.properties.get(key) or q.properties.get(key) is False:
             assert why == probe.origins[key]
         else:
             assert "not reported" in why or key in ("progress", "local"), (setting, why)
@@ -145,7 +145,7 @@ def changed(**more: Any) -> query.Query:
     }
     said |= {"work_group": 1024, "local_bytes": 232448, "subgroups": [32], "shuffle": True, "ballot": True}
     said |= {"int64": True, "storage8": True, "storage16": True, "groups": (1 << 31) - 1, "cores": 132, "threads": 64}
-    return query.Query(api="cuda", said={**said, "registers": 65536, "binding_bytes": (1 << 32) - 1, **more})
+    return query.Query(api="cuda", properties={**said, "registers": 65536, "binding_bytes": (1 << 32) - 1, **more})
 
 
 def test_a_cuda_device_names_its_compiler_and_its_capability() -> None:
@@ -234,12 +234,12 @@ def test_the_harness_output_is_a_query() -> None:
     told = {"groups": 2147483647, "cores": 132, "threads": 64, "registers": 65536}
     cuda = replace(host(changed()), widths=(1, 2, 4, 8, 16, 32))
     cuda = replace(cuda, more={**told, "shared_bytes": 49152, "memory_bytes": 150_000_000_000}, ballot=True)
-    found = query.parse(query.Query(api="cuda", said=asked(cuda)).text(), "q")
-    assert found.said["subgroups"] == [32] and found.said["binding_bytes"] == (1 << 32) - 1
-    assert {k: found.said[k] for k in told} == told and found.said["storage8"] is True
+    found = query.parse(query.Query(api="cuda", properties=asked(cuda)).text(), "q")
+    assert found.properties["subgroups"] == [32] and found.properties["binding_bytes"] == (1 << 32) - 1
+    assert {k: found.properties[k] for k in told} == told and found.properties["storage8"] is True
     more = {"storage8": False, "groups": 65535, "group_subgroups": 0, "vulkan": "1.3", "cores": 0, "threads": 0}
     vulkan = replace(host(recorded("arm-mali-g57")), widths=(1, 16), more=more)
-    said = query.parse(query.Query(api="vulkan", said=asked(vulkan)).text(), "q").said
+    said = query.parse(query.Query(api="vulkan", properties=asked(vulkan)).text(), "q").properties
     assert (
         said["subgroups"] == [16]
         and said["storage8"] is False

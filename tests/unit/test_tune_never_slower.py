@@ -17,7 +17,7 @@ from hsgen.targets.choices import algorithm
 from hsgen.targets.tables import changed, table_of
 from hsgen.targets.target import Target
 from hsgen.tools.tune import edit, journal
-from hsgen.tools.tune.crossover import ALL, kept, priced, serving, within
+from hsgen.tools.tune.crossover import ALL, priced, raised, serving, within
 from hsgen.tools.tune.final import NOISE, Result
 from hsgen.tools.tune.propose import Table, name_of
 from hsgen.tools.tune.request import Request
@@ -274,9 +274,9 @@ def test_ranges_outside_of_a_comparison() -> None:
 
 def test_counts_between_measured_ones_are_served_as_before() -> None:
     before = [("a", 1500), ("b", ALL)]
-    assert kept([("a", 1024), ("b", 4096)], before, [512, 1024, 2048, 4096]) == [("a", 1500), ("b", 4096)]
-    assert kept([("a", 512), ("b", 4096)], before, [512, 1024, 2048, 4096]) == [("a", 1023), ("b", 4096)]
-    assert kept([("b", 512), ("a", 4096)], before, [512, 1024, 2048, 4096]) == [("b", 512), ("a", 4096)]
+    assert raised([("a", 1024), ("b", 4096)], before, [512, 1024, 2048, 4096]) == [("a", 1500), ("b", 4096)]
+    assert raised([("a", 512), ("b", 4096)], before, [512, 1024, 2048, 4096]) == [("a", 1023), ("b", 4096)]
+    assert raised([("b", 512), ("a", 4096)], before, [512, 1024, 2048, 4096]) == [("b", 512), ("a", 4096)]
 
 
 def test_several_ranges_only_where_one_is_not_allowed() -> None:

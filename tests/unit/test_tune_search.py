@@ -97,7 +97,7 @@ def test_a_good_start_stays() -> None:
     new = again.tables()[str(again.best())]
     assert cost("bitonic", new) <= cost("bitonic", lead)
     equal = {k: v for k, v in lead.items() if k != "subgroup"}
-    board = again.board(whole=True)
+    board = again.board(complete=True)
     assert new == lead or board[name_of(new)] > BETTER, equal
 
 
@@ -106,7 +106,7 @@ def test_it_stops_without_improvement() -> None:
     searched(it, Device(noise=0.0), 10_000)
     races = it.races()
     assert PATIENCE < len(races) < 200 and it.stale()
-    early, late = it.board(len(races) - PATIENCE, whole=True), it.board(whole=True)
+    early, late = it.board(len(races) - PATIENCE, complete=True), it.board(complete=True)
     assert max(late.values()) - max(early.values()) <= BETTER
 
 

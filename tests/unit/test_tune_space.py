@@ -18,7 +18,7 @@ from hsgen.emit.kernels import render
 from hsgen.targets import target
 from hsgen.targets.choices import algorithm
 from hsgen.targets.tables import table_of
-from hsgen.tools.tune.checking import made
+from hsgen.tools.tune.checking import replace_table
 from hsgen.tools.tune.propose import Space, name_of, propose
 from hsgen.tools.tune.request import Request, starts
 
@@ -71,7 +71,7 @@ def test_proposals_fit_and_do_not_repeat(name: str, label: str, key: str) -> Non
             assert table.get("columns") == start.get("columns")
             assert table.get("exclusive") == start.get("exclusive")
             assert table.get("large") == start.get("large")
-        _, sort = made(target.find(name), label, key, found[0])
+        _, sort = replace_table(target.find(name), label, key, found[0])
         assert all(k.name in render(sort, "opencl").text for k in sort.kernels)
 
 

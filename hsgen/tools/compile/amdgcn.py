@@ -1,8 +1,8 @@
 """clang's AMDGPU back end: OpenCL kernels for AMD GPUs, by the ziglang package from PyPI or any clang of the machine.
 
-ROCm's OpenCL compiler uses the same back end, so registers and spills of one version of LLVM are those of a driver
-built from it.  The rest of the driver differs: clang alone has neither its headers nor its device library, so
-``amdgcn.h`` in this folder defines what kernels use of OpenCL; its shuffles may be other instructions than a driver's.
+ROCm's OpenCL compiler uses the same back end.  So registers and spills are those of a driver with the same version of
+LLVM.  clang alone lacks the driver's headers and device library.  ``amdgcn.h`` in this folder defines the parts of
+OpenCL that kernels use; its shuffles may compile to other instructions than the driver's.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ WAVES = {
     **dict.fromkeys(("gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153"), 16),
     **dict.fromkeys(("gfx1200", "gfx1201"), 16),  # RDNA 4
 }
-"""Devices by LLVM's names, with the most wavefronts that a SIMD holds (LLVM, AMDGPUBaseInfo, getMaxWavesPerEU).
+"""Greatest number of wavefronts on a SIMD, by LLVM's names of devices (LLVM, AMDGPUBaseInfo, getMaxWavesPerEU).
 
 Older devices lack the instruction that implements shuffles.
 """
@@ -49,13 +49,13 @@ _INSTRUCTION = re.compile(r"^\t[a-z]\w+(?:\s|$)", re.MULTILINE)
 class Amdgcn:
     """clang for AMD GPUs.
 
-    ``Use.registers`` are vector registers, plus accumulators where a device has both.  `spill_bytes` is the private
-    segment of a lane: registers spilled to scratch memory, and arrays that were not kept in registers, since no array
-    of hsgen's kernels should be in memory.  Scalar registers that spill into lanes of vector registers take no memory;
-    these vector registers are counted.  `occupancy` is the compiler's number of wavefronts over `WAVES`; some versions
-    before 22 (at least 14) ignore local memory in it.
+    ``Use.registers`` are vector registers, plus accumulators if a device has both.  `spill_bytes` is the private
+    segment of a lane: registers spilled to scratch memory, and arrays outside registers (hsgen's kernels should have
+    no array in memory).  Scalar registers that spill into lanes of vector registers take no memory; these vector
+    registers are counted.  `occupancy` is the compiler's number of wavefronts over `WAVES`.  Some versions before 22
+    (at least 14) ignore local memory for this number.
 
-    A program has one width of wavefronts: the subgroup size of its sort or, if lanes exchange nothing, the device's.
+    A program has one width of wavefronts: the subgroup size of its sort, or the device's if lanes exchange no values.
     """
 
     name = "amdgcn"
@@ -70,7 +70,7 @@ class Amdgcn:
         return (*_TARGET, f"-mcpu={device}")
 
     def text(self, request: Request) -> str:
-        """Return the text of a request as the compiler takes it."""
+        """Return the text of a request in the compiler's language."""
         return request.text
 
     def devices(self) -> Sequence[str]:
@@ -88,7 +88,7 @@ class Amdgcn:
         return f"1 {' '.join(self.language)} {WAVES[request.device]} {request.sort.lanes} {prelude}"
 
     def wave(self, request: Request) -> int:
-        """Return the lanes of a program's wavefronts.
+        """Return the number of lanes of a program's wavefronts.
 
         Raises:
             Wrong: wavefronts of the device do not have the lanes of the sort's subgroups.
@@ -100,8 +100,8 @@ class Amdgcn:
         device = request.device
         command = _compiler(device)
         if command is None:
-            found = ", ".join(_version(c) for c in _clangs() if _known(c)) or "nothing"
-            raise Unavailable(f"no clang for {device} (found {found}); {self.install}")
+            versions = ", ".join(_version(c) for c in _clangs() if _known(c)) or "nothing"
+            raise Unavailable(f"no clang for {device} (found {versions}); {self.install}")
         wave = self.wave(request)
         source, out = folder / f"kernels.{self.suffix}", folder / "kernels.s"
         source.write_text(self.text(request), encoding="utf-8")
@@ -118,12 +118,12 @@ class Amdgcn:
 
 
 def narrow(device: str) -> bool:
-    """Whether wavefronts have 32 lanes by default; those of every device can have 64."""
+    """Return True if wavefronts have 32 lanes by default; wavefronts of every device can have 64 lanes."""
     return len(device) > len("gfx900")
 
 
 def wave(request: Request, offered: tuple[int, ...]) -> int:
-    """Return the lanes of a program's wavefronts, of which a device offers some numbers, its default first.
+    """Return the number of lanes of a program's wavefronts; `offered` are the device's choices, its default first.
 
     Raises:
         Wrong: no wavefront has the lanes of the sort's subgroups.
@@ -136,7 +136,7 @@ def wave(request: Request, offered: tuple[int, ...]) -> int:
 
 
 def _needs(text: str) -> dict[str, dict[str, str]]:
-    """The fields of every kernel's metadata, by the kernel's name."""
+    """Return the fields of every kernel's metadata, by the kernel's name."""
     metadata = _METADATA.search(text)
     entries = re.split(r"^  - (?=\.)", metadata[1] if metadata else "", flags=re.MULTILINE)
     fields = [dict(_FIELD.findall(entry)) for entry in entries]
@@ -147,40 +147,40 @@ def _use(who: str, kernel: str, needs: dict[str, dict[str, str]], text: str, wav
     begin = re.search(rf"^{kernel}:", text, re.MULTILINE)
     if kernel not in needs or begin is None:
         raise Wrong(f"{who}: kernel {kernel}: is not in the generated code")
-    own = text[begin.start() :]
-    end = own.find("\n.Lfunc_end")
-    resident = re.search(r"^; Occupancy: (\d+)", own, re.MULTILINE)
+    code = text[begin.start() :]
+    end = code.find("\n.Lfunc_end")
+    resident = re.search(r"^; Occupancy: (\d+)", code, re.MULTILINE)
     fields = needs[kernel]
     return Use(
         registers=int(fields["vgpr_count"]),
         spill_bytes=int(fields["private_segment_fixed_size"]),
         local_bytes=int(fields["group_segment_fixed_size"]),
-        instructions=len(_INSTRUCTION.findall(own[:end])),
+        instructions=len(_INSTRUCTION.findall(code[:end])),
         occupancy=min(1.0, int(resident[1]) / waves) if resident else None,
     )
 
 
 def _clangs() -> list[tuple[str, ...]]:
-    """The commands of all clangs of this machine, the preferred one first."""
-    found = [tuple(processes.python("ziglang", "clang"))] if toolchain.has_module("ziglang") else []
+    """Return the commands of all clangs of this machine, the preferred command first."""
+    packaged = [tuple(processes.python("ziglang", "clang"))] if toolchain.has_module("ziglang") else []
     paths = dict.fromkeys(str(Path(p).resolve()) for name in _CLANGS if (p := toolchain.tool(name)))
-    return [*found, *((path,) for path in paths)]
+    return [*packaged, *((path,) for path in paths)]
 
 
 def _compiler(device: str) -> tuple[str, ...] | None:
-    """The command of the first clang that supports a device, or None."""
+    """Return the command of the first clang that supports a device, or None."""
     return next((c for c in _clangs() if device in WAVES and device in _known(c)), None)
 
 
 @cache
 def _known(command: tuple[str, ...]) -> frozenset[str]:
-    """The AMD GPUs that a clang supports; empty if it was built without this back end."""
+    """Return the AMD GPUs that a clang supports; empty if the clang lacks this back end."""
     done = toolchain.run([*command, *_TARGET, "--print-supported-cpus"], _ASKING)
     return frozenset(re.findall(r"^\s+(gfx\w+)$", done.stdout + done.stderr, re.MULTILINE))
 
 
 @cache
 def _version(command: tuple[str, ...]) -> str:
-    found = re.search(r"clang version (\S+)", toolchain.run([*command, "--version"], _ASKING).stdout)
-    name = f"clang {found[1]}" if found else "clang of unknown version"
+    match = re.search(r"clang version (\S+)", toolchain.run([*command, "--version"], _ASKING).stdout)
+    name = f"clang {match[1]}" if match else "clang of unknown version"
     return f"{name} (ziglang {importlib.metadata.version('ziglang')})" if "ziglang" in command else name

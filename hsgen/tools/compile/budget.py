@@ -1,7 +1,7 @@
-"""Recorded resources of a target's kernels, and their comparison with new ones.
+"""Recorded resources of a target's kernels, and their comparison with new resources.
 
-A file holds one target: for each compiler the devices with the versions of their compilers, then one line per kernel
-with a number per device, in three tables: registers of a lane, spilled bytes, and occupancy in percent.
+A file has one target.  Each compiler has a list of devices, with the versions of their compilers, and three tables:
+registers of a lane, spilled bytes, and occupancy in percent.  A table has a line per kernel and a number per device.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SCHEMA = 1
 UNREPORTED = -1
 """A number that the compiler does not report."""
 TABLES = {"registers": UNREPORTED, "spills": 0, "occupancy": UNREPORTED}
-"""The tables of a compiler, with the number of kernels without a line."""
+"""The tables of a compiler; kernels without a line in a table have this number."""
 AGAIN = "--write-budget writes it again"
 
 _Numbers = dict[str, int]
@@ -53,7 +53,7 @@ def numbers(use: Use) -> _Numbers:
 
 
 def recorded(target: str, results: Iterable[Result]) -> Budget:
-    """Return the budget of a target's results, without those of checks that are no compilers."""
+    """Return the budget of a target's results; results of checks that are not compilers are left out."""
     budget = Budget(target)
     for r in results:
         if r.place.compiler in KINDS and r.use is not None:
@@ -63,7 +63,7 @@ def recorded(target: str, results: Iterable[Result]) -> Budget:
 
 
 def text(budget: Budget) -> str:
-    """Return the text of a budget's file; the same numbers give the same text.
+    """Return the text of a budget's file; equal numbers give equal text.
 
     All columns of a compiler must have the same kernels.
     """
@@ -98,7 +98,7 @@ def read(path: Path) -> Budget:
     """Return the budget in a file.
 
     Raises:
-        Usage: it cannot be read, or is not of the format of `text`.
+        Usage: the file cannot be read, or does not have the format of `text`.
     """
     name = f"budget {path}"
     content = documents.text(path, "--write-budget writes one", most=documents.JSON_BYTES, name=name)
@@ -130,41 +130,41 @@ def _read(data: Mapping[str, Any]) -> Budget:
     return budget
 
 
-def compare(budget: Budget, results: Sequence[Result], whole: bool) -> tuple[list[str], list[str]]:
-    """Return the results that are worse than recorded, and other notes, a line each.
+def compare(budget: Budget, results: Sequence[Result], complete: bool) -> tuple[list[str], list[str]]:
+    """Return a line per result that is worse than recorded, and further notes.
 
     Worse means: a new or larger spill, more registers, or less occupancy.  With another version of the compiler, only
-    new spills count.  Kernels and devices that are not recorded are also worse, as are, if `whole`, recorded kernels
-    that the target no longer has.
+    new spills count.  Kernels and devices without a record count as worse.  If `complete`, recorded kernels that the
+    target no longer has count as worse too.
     """
     worse: list[str] = []
     notes: list[str] = []
-    found: dict[Place, list[Result]] = {}
+    by_place: dict[Place, list[Result]] = {}
     for r in results:
         if r.place.compiler in KINDS and r.kernel != TOGETHER:
-            found.setdefault(r.place, []).append(r)
-    for place, some in found.items():
+            by_place.setdefault(r.place, []).append(r)
+    for place, compiled in by_place.items():
         where = f"{place.target}: {place.compiler} {place.device}"
         column = budget.columns.get((place.compiler, place.device))
         if column is None:
             worse.append(f"{where}: is not in the budget; {AGAIN}")
             continue
-        same = column.identity == some[0].identity
+        same = column.identity == compiled[0].identity
         if not same:
             notes.append(
-                f"{where}: recorded with {column.identity}, compiled with {some[0].identity}: only spills count"
+                f"{where}: recorded with {column.identity}, compiled with {compiled[0].identity}: only spills count"
             )
-        names = {f"{r.sort} {r.kernel}": r.use for r in some}
+        names = {f"{r.sort} {r.kernel}": r.use for r in compiled}
         for name, use in names.items():
             if use is not None:
                 worse += [f"{where}: {name}: {line}" for line in _worse(column.kernels.get(name), numbers(use), same)]
-        gone = [k for k in column.kernels if k not in names] if whole else []
+        gone = [k for k in column.kernels if k not in names] if complete else []
         worse += [f"{where}: {name}: is only in the budget; {AGAIN}" for name in gone]
     return worse, notes
 
 
 def _worse(old: _Numbers | None, new: _Numbers, same: bool) -> list[str]:
-    """The lines about one kernel."""
+    """Return the lines about one kernel."""
     if old is None:
         return [f"is not in the budget; {AGAIN}"]
     lines = []

@@ -1,4 +1,4 @@
-"""Budgets on disk: a file for one target, or a folder with a file NAME.toml for each."""
+"""Budgets on disk: a file for one target, or a folder with a file NAME.toml for each target."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hsgen.tools.compile.results import Missing, Result
 
 
 def place(path: Path, targets: Sequence[Target]) -> dict[str, Path]:
-    """Return the file of each target; a path that ends in .toml is a file, any other one a folder.
+    """Return the file of each target; a path that ends in .toml is a file, any other path a folder.
 
     Raises:
         Usage: one file is given for several targets.
@@ -32,28 +32,30 @@ def load(path: Path, targets: Sequence[Target]) -> dict[str, Budget | None]:
     """
     if path.suffix != ".toml" and not path.is_dir():
         raise Usage(f"budget {path}: no such folder; --write-budget makes it")
-    found: dict[str, Budget | None] = {}
+    budgets: dict[str, Budget | None] = {}
     for name, file in place(path, targets).items():
-        found[name] = read(file) if file.is_file() or path.suffix == ".toml" else None
-        if (budget := found[name]) and budget.target != name:
+        budgets[name] = read(file) if file.is_file() or path.suffix == ".toml" else None
+        if (budget := budgets[name]) and budget.target != name:
             raise Usage(f"budget {file}: is of target {budget.target}, not {name}; give each its own")
-    return found
+    return budgets
 
 
-def compared(known: Mapping[str, Budget | None], results: Sequence[Result], whole: bool) -> tuple[list[str], list[str]]:
-    """Return the results that are worse than recorded, and other notes; see `hsgen.tools.compile.budget.compare`."""
+def compared(
+    known: Mapping[str, Budget | None], results: Sequence[Result], complete: bool
+) -> tuple[list[str], list[str]]:
+    """Return lines about results that are worse than recorded, and further notes; see `budget.compare`."""
     worse: list[str] = []
     notes: list[str] = []
     for name, budget in known.items():
-        some = [r for r in results if r.place.target == name]
-        more, said = compare(budget or Budget(name), some, whole)
+        of_target = [r for r in results if r.place.target == name]
+        more, more_notes = compare(budget or Budget(name), of_target, complete)
         worse += more
-        notes += said
+        notes += more_notes
     return worse, notes
 
 
 def write(path: Path, targets: Sequence[Target], results: Sequence[Result], missing: Sequence[Missing]) -> list[str]:
-    """Write the budgets of targets whose kernels all compiled; return a line for each other target.
+    """Write the budgets of targets whose kernels all compiled; return a line for each target with a failure.
 
     Targets without offline compilers get no file.
 
@@ -62,14 +64,14 @@ def write(path: Path, targets: Sequence[Target], results: Sequence[Result], miss
     """
     lines = []
     for name, file in place(path, targets).items():
-        some = [r for r in results if r.place.target == name]
-        budget = recorded(name, some)
-        if any(r.use is None for r in some) or any(m.target == name for m in missing):
+        of_target = [r for r in results if r.place.target == name]
+        budget = recorded(name, of_target)
+        if any(r.use is None for r in of_target) or any(m.target == name for m in missing):
             lines.append(f"budget {file}: not written: not every kernel was compiled for every device")
         elif budget.columns:
             try:
                 file.parent.mkdir(parents=True, exist_ok=True)
-                part = file.with_name(f".{file.name}.part")  # an interrupt leaves the old one
+                part = file.with_name(f".{file.name}.part")  # an interrupt leaves the old file
                 part.write_text(text(budget), encoding="utf-8")
                 part.replace(file)
             except OSError as e:

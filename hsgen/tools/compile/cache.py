@@ -1,4 +1,4 @@
-"""The cache of compiled kernels' resources, by the hash of everything that they depend on, and the logs of failures."""
+"""The cache of compiled kernels' resources, by a hash of all inputs of a compilation, and the logs of failures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def place(compiler: Compiler, identity: str, request: Request) -> Path:
 
 
 def load(file: Path, kernels: Sequence[Kernel]) -> dict[str, Use] | None:
-    """Return the resources of kernels from a file, or None if it does not hold them."""
+    """Return the resources of kernels from a file, or None if the file lacks them."""
     try:
         data = json.loads(folders.load(file) or b"null")
         return {k.name: Use(**data[k.name]) for k in kernels}
@@ -36,7 +36,7 @@ def load(file: Path, kernels: Sequence[Kernel]) -> dict[str, Use] | None:
 
 
 def keep(file: Path, uses: Mapping[str, Use]) -> None:
-    """Write the resources of kernels into a file; if that fails, they are compiled again next time."""
+    """Write the resources of kernels into a file; after a failure, the kernels are compiled again next time."""
     with suppress(Unavailable):
         folders.keep(file, json.dumps({name: asdict(use) for name, use in uses.items()}).encode())
 

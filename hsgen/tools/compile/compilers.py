@@ -1,4 +1,4 @@
-"""The offline compilers that hsgen supports, one of each kind."""
+"""The offline compilers that hsgen supports, an object per kind."""
 
 from __future__ import annotations
 
@@ -12,4 +12,4 @@ from hsgen.tools.compile.radv import Radv
 
 _KINDS: tuple[Compiler, ...] = (Cuda(), Ocloc(), Amdgcn(), Hip(), Radv(), Spirv())
 COMPILERS: dict[str, Compiler] = {c.name: c for c in _KINDS}
-"""By their names in ``[isa]``."""
+"""The compilers by their names in ``[isa]``."""

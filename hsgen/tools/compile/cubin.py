@@ -8,15 +8,16 @@ _PREFIX = ".text."
 
 
 def instructions(data: bytes, arch: int) -> dict[str, int]:
-    """Return the instruction count of every kernel of a cubin, including padding at its end; `arch` is the NN of sm_NN.
+    """Return the instruction count of every kernel of a cubin; the count includes padding at the kernel's end.
 
-    An ELF section ``.text.NAME`` holds a kernel's code.  An instruction has 16 bytes from Volta on; before, it has 8,
-    and one word in 4 (Maxwell, Pascal) or 8 (Kepler) schedules the others.
+    `arch` is the NN of sm_NN.  The code of a kernel is the ELF section ``.text.NAME``.  From Volta on, an instruction
+    has 16 bytes.  Before Volta an instruction has 8 bytes, and every fourth (Maxwell, Pascal) or eighth (Kepler) word
+    schedules the other words.
 
     Source of the encoding: Jia et al., Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking (2018), 2.1.
 
     Raises:
-        ValueError: the data is no 64-bit ELF file.
+        ValueError: the data is not a 64-bit ELF file.
     """
     if data[:5] != b"\x7fELF\x02" or len(data) < 64:
         raise ValueError("no ELF file of 64 bits")
@@ -24,12 +25,12 @@ def instructions(data: bytes, arch: int) -> dict[str, int]:
     size, count, names = struct.unpack_from("<HHH", data, 0x3A)
     headers = [struct.unpack_from("<IIQQQQ", data, at + i * size) for i in range(count)]
     labels = headers[names][4]
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for name, _, _, _, _, length in headers:
         begin = labels + name
         label = data[begin : data.index(b"\0", begin)].decode()
         if label.startswith(_PREFIX):
             words = length // (16 if arch >= 70 else 8)
             every = 0 if arch >= 70 else 4 if arch >= 50 else 8
-            found[label.removeprefix(_PREFIX)] = words - (words // every if every else 0)
-    return found
+            counts[label.removeprefix(_PREFIX)] = words - (words // every if every else 0)
+    return counts

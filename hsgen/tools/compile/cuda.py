@@ -49,36 +49,36 @@ class Cuda:
         order = {"name": by.name, "path": str(by.path), "arch": arch, "text": request.text, "out": str(out)}
         done = processes.run(processes.python("hsgen.tools.compile.nvrtc"), seconds, folder, json.dumps(order))
         if done.returncode or not out.is_file():
-            how = processes.ending(done.returncode)
-            raise Wrong(f"{by.name} for {request.device} {how}", done.stdout + done.stderr)
+            ending = processes.ending(done.returncode)
+            raise Wrong(f"{by.name} for {request.device} {ending}", done.stdout + done.stderr)
         answer = json.loads(out.read_text(encoding="utf-8"))
         if "wrong" in answer:
             raise Wrong(*answer["wrong"])
-        found = {kernel: nvrtc.Use(**use) for kernel, use in answer["uses"].items()}
-        if lacking := [k.name for k in request.kernels if k.name not in found]:
+        uses = {kernel: nvrtc.Use(**use) for kernel, use in answer["uses"].items()}
+        if lacking := [k.name for k in request.kernels if k.name not in uses]:
             raise Wrong(f"{by.name} for {request.device} omits {', '.join(lacking)}")
         key = request.sort.key
-        return {k.name: _use(found[k.name], arch, k, k.local_bytes(key)) for k in request.kernels}
+        return {k.name: _use(uses[k.name], arch, k, k.local_bytes(key)) for k in request.kernels}
 
 
 @cache
 def _compiler(arch: int) -> nvrtc.Compiler:
-    """The first compiler that supports an architecture; cached, since querying all of them is slow."""
+    """Return the first compiler that supports an architecture; cached, because querying all compilers is slow."""
     return nvrtc.compiler_for(arch)
 
 
-def _use(found: nvrtc.Use, arch: int, kernel: Kernel, local: int) -> Use:
-    """The resources of a kernel; its shared memory is that of the launch plus its static arrays."""
-    shared = local + found.shared
-    share = nvidia.occupancy(arch, kernel.work_group, found.registers, shared)
+def _use(use: nvrtc.Use, arch: int, kernel: Kernel, local: int) -> Use:
+    """Return the resources of a kernel; its shared memory is that of the launch plus its static arrays."""
+    shared = local + use.shared
+    share = nvidia.occupancy(arch, kernel.work_group, use.registers, shared)
     if share == 0:
-        needs = f"{kernel.work_group} lanes with {found.registers} registers each and {shared} bytes"
+        needs = f"{kernel.work_group} lanes with {use.registers} registers each and {shared} bytes"
         raise Wrong(f"sm_{arch}: kernel {kernel.name}: no multiprocessor holds a block of {needs}")
     return Use(
-        registers=found.registers,
-        spill_bytes=max(found.spill_stores, found.spill_loads),
+        registers=use.registers,
+        spill_bytes=max(use.spill_stores, use.spill_loads),
         local_bytes=shared,
-        instructions=found.instructions,
+        instructions=use.instructions,
         occupancy=share,
     )
 

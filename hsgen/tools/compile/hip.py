@@ -1,6 +1,6 @@
 """clang's AMDGPU back end for HIP kernels: the compilers of `hsgen.tools.compile.amdgcn`, without ROCm.
 
-ROCm's hipcc is the same clang with AMD's headers and device library; ``hip.h`` in this folder stands for both.
+ROCm's hipcc is the same clang with AMD's headers and device library; ``hip.h`` in this folder replaces both.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _SHARED = re.compile(r"extern (__shared__ unsigned long long hs_shared)\[\];")
 class Hip(Amdgcn):
     """clang for AMD GPUs, as the compiler of HIP.
 
-    Shared memory, whose size a launch gives, is declared with that size here, so that the compiler counts it.
+    A launch determines the size of shared memory.  This class declares shared memory with that size, so that the
+    compiler counts it.
     """
 
     name = "hip"
@@ -41,10 +42,10 @@ class Hip(Amdgcn):
         return replace(source, parts=parts).only(*parts)
 
     def wave(self, request: Request) -> int:
-        """See `Amdgcn`; HIP's headers refuse wavefronts of 64 lanes where 32 are the default."""
+        """See `Amdgcn`; HIP's headers refuse wavefronts of 64 lanes on devices whose default is 32."""
         return wave(request, (32,) if narrow(request.device) else (64,))
 
 
 def _sized(text: str, kernel: Kernel, sort: Sort) -> str:
-    """A kernel whose shared memory has the size of its launch."""
+    """Return the text of a kernel with its shared memory declared in the size of its launch."""
     return _SHARED.sub(rf"\1[{-(-kernel.local_bytes(sort.key) // 8)}];", text)

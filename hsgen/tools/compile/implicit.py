@@ -1,4 +1,4 @@
-"""The sorts without tables that are compiled in addition to those of a target's tables."""
+"""The sorts without tables that are compiled in addition to the sorts of a target's tables."""
 
 from __future__ import annotations
 
@@ -13,27 +13,30 @@ from hsgen.targets.target import Target
 
 
 def derived(target: Target, widths: Iterable[str]) -> list[Sort]:
-    """Return a target's sorts of all algorithms without tables for keys of these widths, alone and with values of 4
-    bytes; with values only those kernels whose buffers differ, since the others do the same work as for keys alone."""
-    found = []
+    """Return a target's sorts of all algorithms without tables, for key widths `widths`.
+
+    Each algorithm has a sort of keys alone, and a sort with values of 4 bytes.  The sort with values has only the
+    kernels whose buffers differ, because its other kernels do the same work as without values.
+    """
+    sorts = []
     for width in widths:
         for label in target.implicit(width):
             plain = _own(target.sort(label, width))
             known = {k.name: k.buffers for k in plain.kernels}
-            found.append(plain)
+            sorts.append(plain)
             try:
                 valued = _own(target.sort(label, width, Signature(value="v4")))
-            except Usage:  # such keys cannot have values
+            except Usage:  # keys of this algorithm cannot have values
                 continue
-            if valued.signature == plain.signature:  # it always has values
+            if valued.signature == plain.signature:  # this algorithm always has values
                 continue
-            found.append(replace(valued, kernels=tuple(k for k in valued.kernels if k.buffers != known.get(k.name))))
-    return found
+            sorts.append(replace(valued, kernels=tuple(k for k in valued.kernels if k.buffers != known.get(k.name))))
+    return sorts
 
 
 def _own(sort: Sort) -> Sort:
-    """A sort without the kernels of the sort that it follows, if any: they are compiled for that one."""
-    own = sort.parts[0].algorithm
-    if not EVERY[own].TRAITS.joins:
+    """Return a sort without the kernels of the sort that precedes it, because these are compiled for that sort."""
+    algorithm = sort.parts[0].algorithm
+    if not EVERY[algorithm].TRAITS.joins:
         return sort
-    return replace(sort, kernels=tuple(k for k in sort.kernels if k.algorithm == own))
+    return replace(sort, kernels=tuple(k for k in sort.kernels if k.algorithm == algorithm))

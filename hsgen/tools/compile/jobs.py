@@ -1,7 +1,7 @@
 """Jobs of offline compilers: planning them, and running them in parallel.
 
-A job is the kernels of one sort for one device.  If it fails, each kernel is compiled by itself, so that a kernel that
-a compiler refuses, or on which it crashes or hangs, is known by name, and the others have their numbers.
+A job is the kernels of one sort for one device.  If a job fails, each kernel is compiled by itself.  So the name of a
+kernel that a compiler refuses, or on which the compiler crashes or hangs, is known, and the other kernels have results.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _rendering = threading.Lock()
 
 @dataclass(slots=True)
 class Text:
-    """The text of a sort for an API: rendered at its first use, and dropped after the last of its jobs."""
+    """The text of a sort for an API, rendered at its first use, and dropped after its last job."""
 
     sort: Sort
     api: str
@@ -41,7 +41,7 @@ class Text:
     _source: Source | None = None
 
     def take(self) -> Source:
-        """Return the text, for one of the jobs.
+        """Return the text; called once per job.
 
         Raises:
             Wrong: a template is damaged.
@@ -66,22 +66,22 @@ class Job:
 
 @dataclass(slots=True)
 class Done:
-    """The result of a job: its kernels, the seconds that it took, and whether all came from the cache."""
+    """The result of a job: its kernels, its duration in seconds, and whether all kernels came from the cache."""
 
     job: Job
     results: list[Result] = field(default_factory=list)
     seconds: float = 0.0
-    kept: bool = False
+    cached: bool = False
 
 
 def devices_of(target: Target) -> list[tuple[str, str]]:
-    """Return the (compiler, device) pairs of a target: its table ``[isa]``, and for Vulkan the check of SPIR-V."""
+    """Return the (compiler, device) pairs of a target: its table ``[isa]``, and the check of SPIR-V for Vulkan."""
     named = [(name, device) for name, devices in target.isa.items() for device in devices]
     return named + [(SPIRV, f"vulkan{target.device.vulkan}")] * any(APIS[api].spirv for api in target.apis)
 
 
 class Planner:
-    """Plans the jobs of targets; asks each compiler only once whether it is installed for a device."""
+    """Plans the jobs of targets; looks up the compiler of each device only once."""
 
     def __init__(self, compilers: Mapping[str, Compiler]) -> None:
         self.compilers = compilers
@@ -93,7 +93,7 @@ class Planner:
         if at not in self._identities:
             try:
                 self._identities[at] = self.compilers[name].identity(device)
-            except subprocess.TimeoutExpired:  # not even its version, so no kernel either
+            except subprocess.TimeoutExpired:  # a compiler that does not print its version compiles no kernel
                 self._identities[at] = None
         return self._identities[at]
 
@@ -102,7 +102,7 @@ class Planner:
     ) -> tuple[list[Job], list[Missing]]:
         """Return the jobs that compile `sorts` of a target for (compiler, device) pairs, and the missing compilers.
 
-        A kernel of several sorts is compiled only with the first of them.
+        A kernel of several sorts is compiled only with the first sort.
         """
         jobs: list[Job] = []
         lacking: dict[str, list[str]] = {}
@@ -116,11 +116,11 @@ class Planner:
             compiler, place = self.compilers[name], Place(target=target.name, compiler=name, device=device)
             wide = "int64" in load(environment(), APIS[compiler.api].dialect).capabilities
             for sort, kernels in fresh:
-                some = tuple(k for k in kernels if wide or not k.index64)
-                if some:
+                usable = tuple(k for k in kernels if wide or not k.index64)
+                if usable:
                     text = texts.setdefault((sort.file, compiler.api), Text(sort, compiler.api))
                     text.jobs += 1
-                    jobs.append(Job(place=place, compiler=compiler, identity=identity, text=text, kernels=some))
+                    jobs.append(Job(place=place, compiler=compiler, identity=identity, text=text, kernels=usable))
         missing = [
             Missing(target=target.name, compiler=n, devices=tuple(d), install=self.compilers[n].install)
             for n, d in lacking.items()
@@ -129,10 +129,10 @@ class Planner:
 
 
 def _fresh(sorts: Sequence[Sort]) -> Iterator[tuple[Sort, tuple[Kernel, ...]]]:
-    """The sorts with the kernels that no previous sort has; sorts without such kernels are omitted.
+    """Yield the sorts with the kernels that no previous sort has; sorts without such kernels are omitted.
 
-    Kernels are the same if they are equal and the parameters of their algorithm in the sort are, too, since text that
-    the kernels of an algorithm share depends on these.
+    Kernels of two sorts are the same if the kernels are equal, and so are their algorithm's parameters in both sorts,
+    because the text that the kernels of an algorithm share depends on these parameters.
     """
     seen: dict[str, list[tuple[Kernel, object]]] = {}
     for sort in sorts:
@@ -148,7 +148,9 @@ def _fresh(sorts: Sequence[Sort]) -> Iterator[tuple[Sort, tuple[Kernel, ...]]]:
 
 
 def run(jobs: Sequence[Job], workers: int, seconds: float = SECONDS) -> Iterator[Done]:
-    """Yield the jobs as they finish; at most `workers` run at a time, and no compilation takes longer than `seconds`.
+    """Yield the results of jobs as they finish.
+
+    At most `workers` jobs run at a time.  No compilation takes longer than `seconds`.
 
     Raises:
         HsgenError: a template is damaged, or a compiler has disappeared.
@@ -173,28 +175,28 @@ def _perform(job: Job, seconds: float, ended: threading.Event) -> Done:
     begin, source = time.monotonic(), job.text.take()
     attempt = _Attempt(job, source, seconds, ended)
     done = Done(job, attempt.results())
-    done.seconds, done.kept = round(time.monotonic() - begin, 3), attempt.kept
+    done.seconds, done.cached = round(time.monotonic() - begin, 3), attempt.cached
     return done
 
 
 class _Attempt:
-    """One job in progress; no compiler is started after `ended` is set."""
+    """A job in progress; no compiler is started after `ended` is set."""
 
     def __init__(self, job: Job, source: Source, seconds: float, ended: threading.Event) -> None:
         self.job, self.source, self.seconds, self.ended = job, source, seconds, ended
-        self.kept = True
+        self.cached = True
 
     def results(self) -> list[Result]:
-        """Compile all kernels at once or, if that fails, one by one."""
-        found, why, log = self._uses(self.job.kernels)
+        """Compile all kernels together or, after a failure, one by one; return the results."""
+        uses, why, log = self._uses(self.job.kernels)
         if not why:
-            return [self._result(k.name, use=found[k.name]) for k in self.job.kernels]
+            return [self._result(k.name, use=uses[k.name]) for k in self.job.kernels]
         if len(self.job.kernels) == 1:
             return [self._result(self.job.kernels[0].name, problem=why, log=log)]
         out = []
         for kernel in self.job.kernels:
-            found, problem, own = self._uses((kernel,))
-            out.append(self._result(kernel.name, use=found.get(kernel.name), problem=problem or None, log=own))
+            uses, problem, kernel_log = self._uses((kernel,))
+            out.append(self._result(kernel.name, use=uses.get(kernel.name), problem=problem or None, log=kernel_log))
         if all(r.problem is None for r in out) and log is not None:
             problem = f"compiles one by one, but all together it {why}"
             out.append(self._result(TOGETHER, problem=problem, log=log))
@@ -215,19 +217,19 @@ class _Attempt:
         )
 
     def _uses(self, kernels: tuple[Kernel, ...]) -> tuple[dict[str, Use], str, str | None]:
-        """The resources of the kernels, or the reason for the failure with the log's file; a timeout has no log."""
+        """Return the resources of the kernels, or the reason of a failure and the log's file; a timeout has no log."""
         job = self.job
         request = Request(sort=job.text.sort, source=self.source, kernels=kernels, device=job.place.device)
         place = cache.place(job.compiler, job.identity, request)
         if (known := cache.load(place, kernels)) is not None:
             return known, "", None
-        self.kept = False
+        self.cached = False
         if self.ended.is_set():
             return {}, "is not compiled any more", None
         with folders.scratch() as folder:
             try:
-                found = job.compiler.compile(request, folder, self.seconds)
-                if lacking := [k.name for k in kernels if k.name not in found]:
+                uses = job.compiler.compile(request, folder, self.seconds)
+                if lacking := [k.name for k in kernels if k.name not in uses]:
                     raise Wrong(f"{job.identity} omits {', '.join(lacking)}")
             except subprocess.TimeoutExpired:
                 return {}, f"takes longer than {self.seconds:g} seconds", None
@@ -235,5 +237,5 @@ class _Attempt:
                 first, *more = "\n".join(e.lines).splitlines()
                 head = f"{job.identity} for {job.place.device}"
                 return {}, first, cache.log(place.name, [head, first, *more, "", request.text])
-        cache.keep(place, {k.name: found[k.name] for k in kernels})
-        return found, "", None
+        cache.keep(place, {k.name: uses[k.name] for k in kernels})
+        return uses, "", None

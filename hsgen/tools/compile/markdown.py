@@ -1,4 +1,4 @@
-"""The results of offline compilers as Markdown; the same kernels and compilers give the same text."""
+"""The results of offline compilers as Markdown; equal kernels and compilers give equal text."""
 
 from __future__ import annotations
 
@@ -15,25 +15,28 @@ these numbers. [compile.md](../guides/compile.md) explains them.
 
     {command}
 
-{what}
+{summary}
 """
 
 _SUMMARY = ("compiler", "device", "kernels", "most registers", "spill", "least occupancy", "of", "by")
 
 
 def page(results: Sequence[Result], missing: Sequence[Missing], command: str, *, kernels: bool) -> str:
-    """Return a page: a table of devices for each target and, if `kernels`, the kernels of each compiler's devices."""
+    """Return a page with a table of devices for each target.
+
+    If `kernels`, the page also has a table of kernels for each compiler.
+    """
     spilling, failed = sum(r.spills for r in results), sum(r.use is None for r in results)
     counts = f"{len({(r.place.target, r.sort, r.kernel) for r in results})} kernels, {len(places(results))} pairs of a"
-    what = f"{counts} target and a device: {spilling or 'no'} spills, {failed or 'no'} failures."
-    lines = [HEAD.format(version=__version__, command=command, what=what).rstrip()]
+    summary = f"{counts} target and a device: {spilling or 'no'} spills, {failed or 'no'} failures."
+    lines = [HEAD.format(version=__version__, command=command, summary=summary).rstrip()]
     by: dict[str, list[Result]] = {}
     for r in results:
         by.setdefault(r.place.target, []).append(r)
-    for target, some in by.items():
-        lines += ["", f"## {target}", "", *_table(_SUMMARY, map(_row, summaries(some)))]
-        for compiler in dict.fromkeys(r.place.compiler for r in some) if kernels else ():
-            lines += ["", *_kernels([r for r in some if r.place.compiler == compiler])]
+    for target, of_target in by.items():
+        lines += ["", f"## {target}", "", *_table(_SUMMARY, map(_row, summaries(of_target)))]
+        for compiler in dict.fromkeys(r.place.compiler for r in of_target) if kernels else ():
+            lines += ["", *_kernels([r for r in of_target if r.place.compiler == compiler])]
     if missing:
         lines += ["", "## Not compiled", "", "No compiler was available for:", ""]
         lines += [f"- {m.target}: {m.compiler} {', '.join(m.devices)}" for m in missing]
@@ -55,7 +58,7 @@ def _row(s: Summary) -> list[object]:
 
 
 def _kernels(results: Sequence[Result]) -> Iterator[str]:
-    """One compiler: a row a kernel, a column a device."""
+    """Yield the lines of a compiler's table, with a row per kernel and a column per device."""
     columns = places(results)
     cells: dict[tuple[str, str], dict[Place, str]] = {}
     for r in results:

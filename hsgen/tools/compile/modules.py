@@ -23,20 +23,22 @@ _DEVICES = ("vulkan1.1", "vulkan1.2", "vulkan1.3")
 
 
 def modules(request: Request, folder: Path, seconds: float) -> list[dict[str, Any]]:
-    """Compile a request to SPIR-V; return for each module its kernel, path, buffers, bytes of push constants, lanes.
+    """Compile a request to SPIR-V; return the modules.
+
+    A module has its kernel, its path, the number of buffers, the bytes of push constants, and the lanes of subgroups.
 
     Raises:
         Unavailable: there is no GLSL compiler.
-        Wrong: it refuses a kernel.
-        subprocess.TimeoutExpired: it takes longer than `seconds`.
+        Wrong: the GLSL compiler refuses a kernel.
+        subprocess.TimeoutExpired: the compilation takes longer than `seconds`.
     """
     using = spirv.compiler()
     if using is None:
         raise Unavailable(f"no GLSL compiler; {spirv.install()}")
-    begin, wanted = time.monotonic(), {k.name: k for k in request.kernels}
+    begin, kernels = time.monotonic(), {k.name: k for k in request.kernels}
     out: list[dict[str, Any]] = []
     for module in spirv.modules(request.sort):
-        if (kernel := wanted.get(module.kernel)) is None:
+        if (kernel := kernels.get(module.kernel)) is None:
             continue
         if time.monotonic() - begin > seconds:
             raise subprocess.TimeoutExpired(using.path, seconds)
@@ -44,7 +46,7 @@ def modules(request: Request, folder: Path, seconds: float) -> list[dict[str, An
         data = spirv.compile_one(source.text, source.path, module, using, request.sort.vulkan)
         path = folder / f"{len(out)}.spv"
         path.write_bytes(data)
-        buffers = len(kernel.buffers)  # each has an address in the push constants; the count and an argument follow
+        buffers = len(kernel.buffers)  # push constants: an address per buffer, then the count and an argument
         order = {"kernel": kernel.name, "path": str(path), "bindings": buffers, "push": 8 * buffers + 8}
         out.append({**order, "subgroup": kernel.subgroup})
     return out
@@ -53,7 +55,7 @@ def modules(request: Request, folder: Path, seconds: float) -> list[dict[str, An
 class Spirv:
     """The check of SPIR-V: compiles all variants of a kernel and validates them for a version of Vulkan.
 
-    The only resource of a kernel that it reports is the local memory of its arrays.
+    The only reported resource of a kernel is the local memory of its arrays.
     """
 
     name = SPIRV
@@ -61,16 +63,16 @@ class Spirv:
     install = "apt-get install spirv-tools glslang-tools"
 
     def devices(self) -> Sequence[str]:
-        """Return the versions of Vulkan, as spirv-val calls them."""
+        """Return the versions of Vulkan by spirv-val's names."""
         return _DEVICES
 
     def identity(self, device: str) -> str | None:
-        """Return the versions of spirv-val and the GLSL compiler; None: one is missing, or `device` is unknown."""
+        """Return the versions of spirv-val and the GLSL compiler; None if either is missing or `device` is unknown."""
         path, using = toolchain.tool(_TOOL), spirv.compiler()
         return f"{_version(path)}, {using.identity}" if path and using and device in _DEVICES else None
 
     def recipe(self, request: Request) -> str:
-        """Return the version of Vulkan that the modules are for."""
+        """Return the version of Vulkan of the modules."""
         return f"1 {request.sort.vulkan}"
 
     def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:
@@ -90,5 +92,5 @@ class Spirv:
 
 @cache
 def _version(path: str) -> str:
-    found = re.search(r"SPIRV-Tools (v[\w.]+)", toolchain.run([path, "--version"], 60).stdout)
-    return f"{_TOOL} {found[1]}" if found else f"{_TOOL} of unknown version"
+    match = re.search(r"SPIRV-Tools (v[\w.]+)", toolchain.run([path, "--version"], 60).stdout)
+    return f"{_TOOL} {match[1]}" if match else f"{_TOOL} of unknown version"

@@ -13,7 +13,7 @@ WARP = 32
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of a multiprocessor: warps, blocks, registers (also of a block), shared memory in bytes."""
+    """The limits of a multiprocessor: warps, blocks, registers (also per block), and shared memory in bytes."""
 
     warps: int
     blocks: int
@@ -57,14 +57,14 @@ LIMITS = {
     120: _new(48, 24, 100),
     121: _new(48, 24, 100),
 }
-"""By NN of sm_NN."""
+"""The limits of architectures, by the NN of sm_NN."""
 
 
 def blocks(limits: Limits, lanes: int, registers: int, shared: int) -> int:
-    """Return the blocks of `lanes` lanes that a multiprocessor holds at once, 0 if it cannot hold one.
+    """Return the number of blocks of `lanes` lanes that a multiprocessor holds at once, 0 if it cannot hold any.
 
-    `registers` are those of a lane, `shared` the bytes of a block.  Of the memory that serves as first-level cache and
-    as shared memory, as much as possible is counted as the latter, which is the default of drivers.
+    `registers` is the number per lane, `shared` the bytes per block.  The memory that serves as first-level cache and
+    as shared memory counts as shared memory as far as possible, which is the default of drivers.
     """
     warps = _up(lanes, WARP) // WARP
     per_warp = _up(max(registers, 1) * WARP, 256)

@@ -1,7 +1,7 @@
-"""Compiling CUDA for NVIDIA's instruction sets without a GPU or driver, and the resources of the kernels.
+"""Compilation of CUDA kernels for NVIDIA's instruction sets without a GPU or driver, and the kernels' resources.
 
-There are two compilers: NVRTC from PyPI (11.8 for Kepler to Hopper, 12.9 for Maxwell to Blackwell; both can be
-installed), and the toolkit's nvcc, if it is on the path.  NVRTC's libraries are loaded at their first use.  Run as a
+There are two compilers.  NVRTC comes from PyPI (11.8 for Kepler to Hopper, 12.9 for Maxwell to Blackwell; both can be
+installed).  nvcc is the toolkit's, if it is on the path.  NVRTC's libraries are loaded at their first use.  Run as a
 module, this file compiles the request on stdin, so that a compiler that crashes or hangs affects no other process.
 """
 
@@ -32,17 +32,17 @@ _LIBRARY = re.compile(r"libnvrtc\.so\.\d+(\.\d+)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiler:
-    """One compiler: `path` is NVRTC's library or the program nvcc, `archs` the NN of each sm_NN that it supports."""
+    """A compiler: `path` is NVRTC's library or the program nvcc; `archs` has the NN of each supported sm_NN."""
 
     name: str
     path: Path
     archs: tuple[int, ...]
 
     def compile(self, text: str, arch: int) -> dict[str, Use]:
-        """Compile `text`, CUDA C++ without includes, for sm_<arch>; return every kernel's resources by its name.
+        """Compile `text`, CUDA C++ without includes, for sm_<arch>; return the resources of every kernel by name.
 
         Raises:
-            Wrong: the compiler reports errors; a line each, with the line number in `text`.
+            Wrong: the compiler reports errors; the message has a line per error, with the line number in `text`.
             Unavailable: the compiler does not support the architecture.
         """
         if arch not in self.archs:
@@ -58,16 +58,16 @@ class Compiler:
 
 def compilers() -> list[Compiler]:
     """Return the compilers of this machine, the oldest NVRTC first, nvcc last."""
-    found = [_nvrtc(path) for package in PACKAGES for path in _libraries(package)]
+    nvrtcs = [_nvrtc(path) for package in PACKAGES for path in _libraries(package)]
     path = toolchain.tool("nvcc")
-    return [*found, _nvcc(path)] if path else found
+    return [*nvrtcs, _nvcc(path)] if path else nvrtcs
 
 
 def compiler_for(arch: int, among: Iterable[Compiler] | None = None) -> Compiler:
     """Return the first compiler that supports sm_<arch>.
 
     Raises:
-        Unavailable: no compiler does.
+        Unavailable: no compiler supports it.
     """
     known = compilers() if among is None else list(among)
     for one in known:
@@ -80,12 +80,12 @@ def compiler_for(arch: int, among: Iterable[Compiler] | None = None) -> Compiler
 
 
 def compile(text: str, arch: int) -> dict[str, Use]:
-    """Compile `text` for sm_<arch> with the first compiler that supports it; see `Compiler.compile`."""
+    """Compile `text` with the first compiler that supports sm_<arch>; see `Compiler.compile`."""
     return compiler_for(arch).compile(text, arch)
 
 
 def _libraries(package: str) -> list[Path]:
-    """The path of the library, without its builtins and its second build."""
+    """Return the path of NVRTC's library in a package, without the library of builtins and the alternative build."""
     try:
         files = importlib.metadata.files(package) or []
     except importlib.metadata.PackageNotFoundError:
@@ -96,7 +96,7 @@ def _libraries(package: str) -> list[Path]:
 
 @cache
 def _load(path: Path) -> ctypes.CDLL:
-    """The library, which loads its builtins from its own folder; several versions can be loaded at once."""
+    """Return the loaded library.  It loads its builtins from its own folder, so several versions can be loaded."""
     try:
         return ctypes.CDLL(str(path))
     except OSError as e:
@@ -121,7 +121,7 @@ def _done(library: ctypes.CDLL, result: int) -> None:
 
 
 def _thread_locale(new: int | None) -> int | None:
-    """Set the thread's locale, on which Python's decoding depends, unless `new` is None; return the previous one."""
+    """Return the thread's locale, on which Python's decoding depends; set the locale `new` unless it is None."""
     function = getattr(ctypes.CDLL(None), "uselocale", None)
     if function is None:
         return None
@@ -130,11 +130,11 @@ def _thread_locale(new: int | None) -> int | None:
 
 
 def _by_nvrtc(compiler: Compiler, text: str, arch: int) -> tuple[str, bytes]:
-    """The log and the cubin."""
+    """Return the log and the cubin."""
     library, program, size = _load(compiler.path), ctypes.c_void_p(), ctypes.c_size_t()
     options = [f"--gpu-architecture=sm_{arch}".encode(), b"--ptxas-options=-v"]
     _done(library, library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernels.cu", 0, None, None))
-    before = _thread_locale(None)  # NVRTC changes it
+    before = _thread_locale(None)  # NVRTC changes the locale
     try:
         result = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
         _done(library, library.nvrtcGetProgramLogSize(program, ctypes.byref(size)))
@@ -144,10 +144,10 @@ def _by_nvrtc(compiler: Compiler, text: str, arch: int) -> tuple[str, bytes]:
     finally:
         library.nvrtcDestroyProgram(ctypes.byref(program))
         _thread_locale(before)
-    said = log.value.decode(errors="replace")
+    message = log.value.decode(errors="replace")
     if result:
-        raise Wrong(*_errors(compiler, arch, said))
-    return said, code
+        raise Wrong(*_errors(compiler, arch, message))
+    return message, code
 
 
 def _cubin(library: ctypes.CDLL, program: ctypes.c_void_p) -> bytes:
@@ -160,15 +160,18 @@ def _cubin(library: ctypes.CDLL, program: ctypes.c_void_p) -> bytes:
 
 @cache
 def _nvcc(path: str) -> Compiler:
-    said = _run([path, "--version"]).stdout
-    version = re.search(r"release ([\d.]+)", said)
+    output = _run([path, "--version"]).stdout
+    version = re.search(r"release ([\d.]+)", output)
     archs = re.findall(r"compute_(\d+)\b", _run([path, "--list-gpu-arch"]).stdout)
     name = f"nvcc {version[1]}" if version else "nvcc"
     return Compiler(name=name, path=Path(path), archs=tuple(map(int, archs)))
 
 
 def _by_nvcc(compiler: Compiler, text: str, arch: int) -> tuple[str, bytes]:
-    """The log and the cubin.  nvcc omits static kernels that no host code names, so kernels are made extern here."""
+    """Return the log and the cubin.
+
+    nvcc omits static kernels that no host code names, so this function declares kernels extern.
+    """
     with folders.scratch() as folder:
         source = folder / "kernels.cu"
         source.write_text(text.replace("static __global__", 'extern "C" __global__'), encoding="utf-8")
@@ -176,10 +179,10 @@ def _by_nvcc(compiler: Compiler, text: str, arch: int) -> tuple[str, bytes]:
         command = [str(compiler.path), "-cubin", f"-arch=sm_{arch}", "-Xptxas", "-v", str(source), "-o", str(out)]
         done = _run(command)
         code = out.read_bytes() if out.is_file() else b""
-        said = (done.stdout + done.stderr).replace(f"{folder}/", "")
+        message = (done.stdout + done.stderr).replace(f"{folder}/", "")
     if done.returncode:
-        raise Wrong(*_errors(compiler, arch, said))
-    return said, code
+        raise Wrong(*_errors(compiler, arch, message))
+    return message, code
 
 
 def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
@@ -187,16 +190,16 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def _errors(compiler: Compiler, arch: int, log: str) -> list[str]:
-    """The lines of a log that report errors; if no line does, all lines."""
+    """Return the lines of a log that report errors, or all lines if none reports an error."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     wrong = [line for line in lines if re.search(r"\berror\b\s*:|ptxas (error|fatal)", line)]
     return [f"{compiler.name} for sm_{arch}: {line}" for line in wrong or lines]
 
 
 def main() -> None:
-    """Carry out the request on stdin, as JSON: compile `text` for sm_`arch` with the compiler `name` at `path`.
+    """Perform the request on stdin, as JSON: compile `text` for sm_`arch` with the compiler `name` at `path`.
 
-    The resources, or the errors, are written to the file `out`.
+    The resources or the errors are written to the file `out`.
     """
     order = json.loads(sys.stdin.read())
     compiler = Compiler(name=order["name"], path=Path(order["path"]), archs=(order["arch"],))

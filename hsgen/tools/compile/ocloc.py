@@ -1,8 +1,8 @@
-"""Intel's offline compiler ocloc: OpenCL kernels for Intel GPUs of Gen8 and later, by the compiler of its own driver.
+"""Intel's offline compiler ocloc: OpenCL kernels for Intel GPUs of Gen8 and later, by the driver's own compiler.
 
-ocloc itself does not report the resources of a kernel, but the dump of its graphics compiler (IGC) does: one listing
-for each attempt at a kernel.  If registers do not suffice, IGC tries again without unrolling and with arrays in memory;
-the valid attempt is the one whose instructions are in the binary.
+ocloc does not report the resources of a kernel.  The dump of its graphics compiler (IGC) does: it has a listing of each
+attempt at a kernel.  If registers do not suffice, IGC tries again without unrolling and with arrays in memory.  The
+valid attempt is the attempt whose instructions are in the binary.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hsgen.targets.isa import KINDS
 from hsgen.tools.compile.base import Request, Use
 from hsgen.tools.compile.refusals import refusal
 
-_STANDARD = "-cl-std=CL2.0"  # with later versions, its own headers fail on some devices
+_STANDARD = "-cl-std=CL2.0"  # with later versions, ocloc's own headers fail on some devices
 _DUMP = {"IGC_ShaderDumpEnable": "1", "IGC_ShaderDumpPidDisable": "1"}
 _LIBRARIES = ("/usr/lib/x86_64-linux-gnu", "/usr/local/lib", "/usr/lib64", "/usr/lib")
 _ASKING = 60
@@ -30,8 +30,11 @@ _ASKING = 60
 
 @dataclass(frozen=True, slots=True)
 class Subslice:
-    """The resources that work-groups share: `threads` hardware threads of one subgroup each, `local` bytes of local
-    memory, allocated in powers of two from `least` on, and `barriers` work-groups that can use barriers."""
+    """The resources that work-groups share.
+
+    threads: hardware threads, with a subgroup each.  local: bytes of local memory, allocated in powers of two from
+    `least` bytes on.  barriers: number of work-groups that can use barriers.
+    """
 
     threads: int
     local: int
@@ -39,13 +42,16 @@ class Subslice:
     barriers: int
 
     def occupancy(self, lanes: int, simd: int, local: int) -> float:
-        """Return the share of the threads that work-groups of `lanes` with `local` bytes can fill; 0: none fits."""
-        taken = -(-lanes // simd)
-        groups = self.threads // taken
+        """Return the share (0 to 1) of the threads that work-groups of `lanes` lanes and `local` bytes can fill.
+
+        The share is 0 if no work-group fits.
+        """
+        threads = -(-lanes // simd)
+        groups = self.threads // threads
         if local:
-            held = max(self.least, 1 << (local - 1).bit_length())
-            groups = min(groups, self.barriers, self.local // held)
-        return groups * taken / self.threads
+            allocated = max(self.least, 1 << (local - 1).bit_length())
+            groups = min(groups, self.barriers, self.local // allocated)
+        return groups * threads / self.threads
 
 
 _KIB = 1024
@@ -67,15 +73,15 @@ SUBSLICES = {
 }
 """Devices by ocloc's names, oldest first, with their subslices (Xe: dual subslices, or Xe cores) at full size.
 
-Execution units times threads each: the driver's sources (intel/compute-runtime, hw_cmds_*.h: 8 x 7, in Apollo Lake
-and Gemini Lake 6 x 6).  From Gen9 on local memory, barriers and Xe's units are those of Intel's GPU Occupancy
-Calculator (oneapi-src/oneAPI-samples), barriers of Gen8 those of Intel's guide to OpenCL on processor graphics.
+Sources: execution units and threads per unit are from the driver (intel/compute-runtime, hw_cmds_*.h: 8 x 7, in Apollo
+Lake and Gemini Lake 6 x 6).  From Gen9 on, local memory, barriers and Xe's units are those of Intel's GPU Occupancy
+Calculator (oneapi-src/oneAPI-samples).  Barriers of Gen8 are those of Intel's guide to OpenCL on processor graphics.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """One listing of a kernel; `attempt` is the suffix of its files in the dump."""
+    """A listing of a kernel; `attempt` is the suffix of its files in the dump."""
 
     kernel: str
     simd: int
@@ -87,10 +93,10 @@ class _Attempt:
 class Ocloc:
     """Intel's offline compiler.
 
-    ``Use.registers`` is None: hardware threads always have 128 registers of 32 bytes.  `spill_bytes` is that of a
-    hardware thread: registers spilled to scratch memory, and arrays of all its lanes in memory.  Flag registers saved
-    in general registers, which IGC also lists, take no memory and are not counted.  `occupancy` is computed from
-    `SUBSLICES`; local memory is that of the kernel's arrays.
+    ``Use.registers`` is None, because hardware threads always have 128 registers of 32 bytes.  `spill_bytes` is the
+    memory of a hardware thread: registers spilled to scratch memory, and arrays of all its lanes in memory.  Flag
+    registers saved in general registers, which IGC also lists, take no memory and are not counted.  `occupancy` is
+    computed from `SUBSLICES`.  Local memory is that of the kernel's arrays.
     """
 
     name = "ocloc"
@@ -102,7 +108,7 @@ class Ocloc:
         return KINDS[self.name].devices
 
     def identity(self, device: str) -> str | None:
-        """Return the versions of the driver and of IGC, where available; None: ocloc does not support `device`."""
+        """Return the versions of the driver and of IGC, if available; None if ocloc does not support `device`."""
         path = toolchain.tool("ocloc")
         return _identity(path) if path and device in SUBSLICES and device in _known(path) else None
 
@@ -127,32 +133,32 @@ class Ocloc:
         if done.returncode:
             raise refusal(f"ocloc for {request.device}", done, folder)
         binary = b"".join(p.read_bytes() for p in sorted(out.glob("*.bin")))
-        kept = {a.kernel: a for a in _attempts(dump, binary)}
-        memory = {a.attempt: _memory(dump, a.attempt) for a in kept.values()}
-        return {k.name: _use(request, k, kept.get(k.name), memory) for k in request.kernels}
+        attempts = {a.kernel: a for a in _attempts(dump, binary)}
+        memory = {a.attempt: _memory(dump, a.attempt) for a in attempts.values()}
+        return {k.name: _use(request, k, attempts.get(k.name), memory) for k in request.kernels}
 
 
-def _use(request: Request, kernel: Kernel, found: _Attempt | None, memory: dict[str, dict[str, int]]) -> Use:
-    """The resources of a kernel; `memory` holds the bytes of arrays of one lane, by attempt and kernel."""
+def _use(request: Request, kernel: Kernel, attempt: _Attempt | None, memory: dict[str, dict[str, int]]) -> Use:
+    """Return the resources of a kernel; `memory` has the bytes of a lane's arrays, by attempt and kernel."""
     who = f"ocloc for {request.device}: kernel {kernel.name}"
-    if found is None:
+    if attempt is None:
         raise Wrong(f"{who}: is not in the generated binary")
-    if kernel.subgroup > 1 and found.simd != kernel.subgroup:
-        raise Wrong(f"{who}: compiled for subgroups of {found.simd} lanes, not {kernel.subgroup}")
+    if kernel.subgroup > 1 and attempt.simd != kernel.subgroup:
+        raise Wrong(f"{who}: compiled for subgroups of {attempt.simd} lanes, not {kernel.subgroup}")
     local = kernel.local_bytes(request.sort.key)
-    occupancy = SUBSLICES[request.device].occupancy(kernel.work_group, found.simd, local)
+    occupancy = SUBSLICES[request.device].occupancy(kernel.work_group, attempt.simd, local)
     if not occupancy:
         raise Wrong(f"{who}: a work-group of {kernel.work_group} lanes with {local} bytes does not fit into a subslice")
     return Use(
-        spill_bytes=found.spilled + found.simd * memory[found.attempt].get(kernel.name, 0),
+        spill_bytes=attempt.spilled + attempt.simd * memory[attempt.attempt].get(kernel.name, 0),
         local_bytes=local,
-        instructions=found.instructions,
+        instructions=attempt.instructions,
         occupancy=occupancy,
     )
 
 
 def _attempts(dump: Path, binary: bytes) -> Iterator[_Attempt]:
-    """The listings whose instructions are in the binary."""
+    """Yield the listings whose instructions are in the binary."""
     for listing in sorted(dump.glob("*.asm")):
         code = listing.with_suffix(".dat")
         name = re.fullmatch(r"OCL_asm[0-9a-f]+?((?:_\d+)?)_simd(\d+)_.*", listing.stem)
@@ -164,26 +170,28 @@ def _attempts(dump: Path, binary: bytes) -> Iterator[_Attempt]:
             yield _Attempt(kernel[1], int(name[2]), _count(head, "instCount"), _count(head, "spill size"), name[1])
 
 
-def _count(head: str, what: str) -> int:
-    found = re.search(rf"^//\.{what} (\d+)", head, re.MULTILINE)
-    return int(found[1]) if found else 0
+def _count(head: str, name: str) -> int:
+    match = re.search(rf"^//\.{name} (\d+)", head, re.MULTILINE)
+    return int(match[1]) if match else 0
 
 
 def _memory(dump: Path, attempt: str) -> dict[str, int]:
-    """The bytes of arrays in memory of a lane, for each kernel that has some."""
+    """Return the bytes of a lane's arrays in memory, for each kernel with such arrays."""
     text = "".join(p.read_text(encoding="utf-8", errors="replace") for p in dump.glob(f"*_codegen{attempt}.ll"))
     sizes = dict(re.findall(r'^!(\d+) = !\{!"privateMemoryPerWI", i32 (\d+)\}', text, re.MULTILINE))
     names = dict(re.findall(r'^!\d+ = !\{!"FuncMDMap\[(\d+)\]", .*@([\w.]+)\}', text, re.MULTILINE))
     values = dict(re.findall(r'^!\d+ = !\{!"FuncMDValue\[(\d+)\]", (.*)\}', text, re.MULTILINE))
-    found = {names[i]: [sizes[n] for n in re.findall(r"!(\d+)", values[i]) if n in sizes] for i in names if i in values}
-    return {name: int(size[0]) for name, size in found.items() if size}
+    bytes_by_kernel = {
+        names[i]: [sizes[n] for n in re.findall(r"!(\d+)", values[i]) if n in sizes] for i in names if i in values
+    }
+    return {name: int(size[0]) for name, size in bytes_by_kernel.items() if size}
 
 
 @cache
 def _known(path: str) -> frozenset[str]:
-    """The devices in the help text of the installed ocloc."""
-    said = toolchain.run([path, "compile", "--help"], _ASKING).stdout
-    listed = re.search(r"<device_type> can be: (.*?)\n", said)
+    """Return the devices in the help text of the installed ocloc."""
+    text = toolchain.run([path, "compile", "--help"], _ASKING).stdout
+    listed = re.search(r"<device_type> can be: (.*?)\n", text)
     return frozenset(listed[1].replace(",", " ").split()) if listed else frozenset()
 
 
@@ -198,10 +206,10 @@ def _identity(path: str) -> str:
 
 
 def _igc() -> str | None:
-    """The version of the graphics compiler, from the build paths in its library, the only place that has it."""
+    """Return the version of the graphics compiler, from the build paths in its library, the only place with it."""
     library = next((p for f in _LIBRARIES if (p := Path(f) / "libigc.so.1").is_file()), None)
     if library is None:
         return None
     with library.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        found = re.search(rb"(?:intel-graphics-compiler|igc)-(\d+\.\d+\.\d+(?:\.\d+)?)", content)
-        return found[1].decode() if found else None
+        match = re.search(rb"(?:intel-graphics-compiler|igc)-(\d+\.\d+\.\d+(?:\.\d+)?)", content)
+        return match[1].decode() if match else None

@@ -13,9 +13,10 @@ _SHARED = re.compile(r"(\d+) bytes smem")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """The resources that one kernel takes on a multiprocessor; `shared` excludes memory that a launch adds.
+    """The resources of a kernel on a multiprocessor.
 
-    `instructions` counts those of its code (`hsgen.tools.compile.cubin`); None: the code cannot be read.
+    `shared` excludes shared memory that a launch adds.  `instructions` is the number of instructions
+    (`hsgen.tools.compile.cubin`), None if the code cannot be read.
     """
 
     registers: int
@@ -26,21 +27,21 @@ class Use:
 
     @property
     def spills(self) -> bool:
-        """Whether registers are spilled to memory."""
+        """Whether the kernel spills registers to memory."""
         return self.spill_stores > 0 or self.spill_loads > 0
 
 
 def uses(log: str) -> dict[str, Use]:
     """Return the resources of each kernel in a log of ``ptxas -v``."""
-    found: dict[str, Use] = {}
+    by_kernel: dict[str, Use] = {}
     for part in re.split(r"(?=Compiling entry function)", log):
         entry, registers = _ENTRY.search(part), _REGISTERS.search(part)
         if entry and registers:
             spills, shared = _SPILLS.search(part), _SHARED.search(part)
-            found[entry[1]] = Use(
+            by_kernel[entry[1]] = Use(
                 registers=int(registers[1]),
                 spill_stores=int(spills[1]) if spills else 0,
                 spill_loads=int(spills[2]) if spills else 0,
                 shared=int(shared[1]) if shared else 0,
             )
-    return found
+    return by_kernel

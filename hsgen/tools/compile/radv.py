@@ -1,7 +1,7 @@
-"""RADV, Mesa's Vulkan driver for AMD GPUs, which can compile without a GPU and reports statistics of each kernel.
+"""RADV, Mesa's Vulkan driver for AMD GPUs.  RADV can compile without a GPU, and reports statistics of each kernel.
 
-Its compiler, ACO, is the one that serves real devices.  Each job runs in its own process (`radv_child`): an
-environment variable selects the GPU, and the driver aborts the process on unexpected input.
+Its compiler, ACO, also compiles for real devices.  Each job runs in its own process (`radv_child`): an environment
+variable selects the GPU, and the driver aborts the process on unexpected input.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _POLARIS = ("polaris10", "polaris11", "polaris12", "vegam")
 class Radv:
     """RADV without hardware.
 
-    ``Use.registers`` are vector registers.  `spill_bytes` is scratch memory of a lane: registers spilled to it and
-    arrays in it.  Scalar registers that spill into lanes of vector registers take no memory.  `occupancy` is the
-    driver's "Subgroups per SIMD", over its maximum.  A kernel with a variant for device addresses is compiled in both
-    variants, and has the greater of their resources.
+    ``Use.registers`` are vector registers.  `spill_bytes` is the scratch memory of a lane, for spilled registers and
+    arrays.  Scalar registers that spill into lanes of vector registers take no memory.  `occupancy` is the driver's
+    "Subgroups per SIMD", divided by its maximum.  A kernel with a variant for device addresses is compiled in both
+    variants, and its resources are the greater of both.
     """
 
     name = "radv"
@@ -52,11 +52,11 @@ class Radv:
     install = "apt-get install mesa-vulkan-drivers libvulkan1 glslang-tools"
 
     def devices(self) -> Sequence[str]:
-        """Return RADV's names of families."""
+        """Return the GPU families by RADV's names."""
         return KINDS[self.name].devices
 
     def identity(self, device: str) -> str | None:
-        """Return the versions of driver and GLSL compiler; None: one is missing, or `device` is unknown."""
+        """Return the versions of driver and GLSL compiler; None if either is missing, or `device` is unknown."""
         driver, using = _driver(device), spirv.compiler()
         return f"{driver}, {using.identity}" if driver and using else None
 
@@ -74,12 +74,16 @@ class Radv:
         orders = modules(request, folder, seconds)
         left = max(1.0, seconds - (time.monotonic() - begin))
         _, done, answers = _ask(device, orders, folder, left)
-        found = _checked(f"radv for {device}", orders, done, answers)
-        return {k.name: _use(device, [a for o, a in found if o["kernel"] == k.name]) for k in request.kernels}
+        checked = _checked(f"radv for {device}", orders, done, answers)
+        return {k.name: _use(device, [a for o, a in checked if o["kernel"] == k.name]) for k in request.kernels}
 
 
 def _offered(device: str, kernel: Kernel) -> None:
-    """Refuse wavefronts that the family lacks; the driver would compile for them."""
+    """Check that a GPU family has wavefronts of a kernel's width; the driver itself does not check.
+
+    Raises:
+        Wrong: the family lacks such wavefronts.
+    """
     widths = (64,) if KINDS["radv"].devices.index(device) < _OLD else (32, 64)
     if kernel.subgroup > 1 and kernel.subgroup not in widths:
         have = " or ".join(map(str, widths))
@@ -87,7 +91,7 @@ def _offered(device: str, kernel: Kernel) -> None:
 
 
 def _most(device: str, lanes: int) -> int:
-    """The most wavefronts of a SIMD, by the driver; in RDNA, one of 64 lanes counts twice."""
+    """Return the driver's greatest number of wavefronts of a SIMD; in RDNA, a wavefront of 64 lanes counts twice."""
     if device in _POLARIS:
         return 8
     at = KINDS["radv"].devices.index
@@ -99,7 +103,7 @@ def _most(device: str, lanes: int) -> int:
 def _checked(
     who: str, orders: list[dict[str, Any]], done: subprocess.CompletedProcess[str], answers: list[dict[str, Any]]
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Each order with its answer.
+    """Return each order with its answer.
 
     Raises:
         Wrong: an answer is missing or incomplete, or is about other subgroups.
@@ -119,7 +123,7 @@ def _checked(
 
 
 def _use(device: str, variants: list[dict[str, Any]]) -> Use:
-    """The resources of a kernel whose variants have these statistics."""
+    """Return the resources of a kernel whose variants have these statistics."""
     return Use(
         registers=max(v["VGPRs"] for v in variants),
         spill_bytes=max(-(-v["Scratch size"] // v["Subgroup size"]) for v in variants),
@@ -130,15 +134,15 @@ def _use(device: str, variants: list[dict[str, Any]]) -> Use:
 
 
 def _manifest() -> Path | None:
-    """The file that registers RADV with the Vulkan loader, or None."""
+    """Return the file that registers RADV with the Vulkan loader, or None."""
     homes = [os.environ.get("XDG_DATA_HOME") or str(Path("~/.local/share").expanduser())]
-    found = [p for f in (*homes, *_FOLDERS) for p in sorted((Path(f) / "vulkan" / "icd.d").glob("radeon_icd*.json"))]
-    return min(found, key=lambda p: "i686" in p.name) if found else None
+    files = [p for f in (*homes, *_FOLDERS) for p in sorted((Path(f) / "vulkan" / "icd.d").glob("radeon_icd*.json"))]
+    return min(files, key=lambda p: "i686" in p.name) if files else None
 
 
 @cache
 def _driver(device: str) -> str | None:
-    """The driver for a family; None: no driver, no loader, or an unknown family."""
+    """Return the driver for a family; None without a driver or a loader, or for an unknown family."""
     with folders.scratch() as folder:
         try:
             return _ask(device, [], folder, _ASKING)[0]
@@ -149,7 +153,7 @@ def _driver(device: str) -> str | None:
 def _ask(
     device: str, orders: list[dict[str, Any]], folder: Path, seconds: float
 ) -> tuple[str, subprocess.CompletedProcess[str], list[dict[str, Any]]]:
-    """Compile in another process: the driver, how the process ended, and its answers to the orders.
+    """Compile in another process; return the driver, the completed process, and the answers to the orders.
 
     Raises:
         Unavailable: there is no driver, or it does not support the device.
@@ -161,9 +165,9 @@ def _ask(
     command = processes.python("hsgen.tools.compile.radv_child")
     done = processes.run(command, seconds, folder, json.dumps(orders), **_ALONE, **variables)
     head, *answers = [json.loads(x) for x in done.stdout.splitlines() if x.endswith("}")] or [{}]
-    made, driver = str(head.get("device", "")), str(head.get("driver", ""))
-    if f"RADV {device.upper()})" not in made or not driver.startswith("radv "):
-        said = [line for line in done.stderr.splitlines() if line.strip()]
-        why = head.get("failed") or (f"the driver makes {made}" if made else said[-1] if said else "no device")
+    name, driver = str(head.get("device", "")), str(head.get("driver", ""))
+    if f"RADV {device.upper()})" not in name or not driver.startswith("radv "):
+        errors = [line for line in done.stderr.splitlines() if line.strip()]
+        why = head.get("failed") or (f"the driver makes {name}" if name else errors[-1] if errors else "no device")
         raise Unavailable(f"radv: nothing here compiles for {device} ({why}); {Radv.install}")
     return driver, done, answers

@@ -1,8 +1,8 @@
 """The process that compiles for one AMD GPU, without the GPU, through Mesa's Vulkan driver RADV; see `radv`.
 
-RADV creates a device of the family that an environment variable names; it can only compile.  stdin: a list of modules
-as JSON; stdout: a line of JSON about the driver, and one for each module with its statistics.  Structures of Vulkan are
-packed by their layout in C (Vulkan 1.3, vulkan_core.h), so that no Python binding is needed.
+RADV creates a device of the family that an environment variable names; such a device can only compile.  stdin is a list
+of modules as JSON.  stdout has a line of JSON about the driver, and a line with the statistics of each module.  This
+module packs Vulkan's structures by their layout in C (Vulkan 1.3, vulkan_core.h), so that no Python binding is needed.
 """
 
 from __future__ import annotations
@@ -34,32 +34,32 @@ class Vulkan:
 
     def __init__(self) -> None:
         self.library = ctypes.CDLL("libvulkan.so.1")
-        self.kept: list[Any] = []
+        self.alive: list[Any] = []
 
     def record(self, layout: str, *values: Any) -> int:
-        """Return the address of a structure, which is kept alive; `layout` is that of `struct.pack`."""
-        self.kept.append(ctypes.create_string_buffer(struct.pack(f"@{layout}0P", *values)))
-        return ctypes.addressof(self.kept[-1])
+        """Return the address of a structure, which is kept alive; `layout` has the format of `struct.pack`."""
+        self.alive.append(ctypes.create_string_buffer(struct.pack(f"@{layout}0P", *values)))
+        return ctypes.addressof(self.alive[-1])
 
     def space(self, layout: str, *values: Any, count: int = 1) -> ctypes.Array[ctypes.c_char]:
         """Return zeroed structures that start with `values`, for Vulkan to fill."""
         size = struct.calcsize(f"@{layout}0P")
         one = struct.pack("@iP", *values).ljust(size, b"\0") if values else bytes(size)
-        self.kept.append(ctypes.create_string_buffer(one * count, size * count))
-        made: ctypes.Array[ctypes.c_char] = self.kept[-1]
-        return made
+        self.alive.append(ctypes.create_string_buffer(one * count, size * count))
+        buffer: ctypes.Array[ctypes.c_char] = self.alive[-1]
+        return buffer
 
     def call(self, name: str, *arguments: Any) -> None:
         """Call a function that may fail.
 
         Raises:
-            Failed: it does.
+            Failed: the function returns an error.
         """
         wrapped = [ctypes.c_uint64(a) if isinstance(a, int) else a for a in arguments]
         if result := getattr(self.library, name)(*wrapped):
             raise Failed(f"{name} returns {result}")
 
-    def made(self, name: str, *arguments: Any) -> int:
+    def create(self, name: str, *arguments: Any) -> int:
         """Return the handle that a function stores at its last argument."""
         handle = ctypes.c_uint64()
         self.call(name, *arguments, ctypes.byref(handle))
@@ -72,7 +72,7 @@ class Device:
     def __init__(self) -> None:
         self.vulkan = v = Vulkan()
         application = v.record("iPPIPII", 0, 0, 0, 0, 0, 0, (1 << 22) + (3 << 12))
-        instance = v.made("vkCreateInstance", v.record("iPIPIPIP", 1, 0, 0, application, 0, 0, 0, 0), 0)
+        instance = v.create("vkCreateInstance", v.record("iPIPIPIP", 1, 0, 0, application, 0, 0, 0, 0), 0)
         one, physical = ctypes.c_uint32(1), ctypes.c_uint64()
         v.library.vkEnumeratePhysicalDevices(ctypes.c_uint64(instance), ctypes.byref(one), ctypes.byref(physical))
         if not physical.value:
@@ -84,10 +84,10 @@ class Device:
         extension = v.record("P", v.record("40s", b"VK_KHR_pipeline_executable_properties"))
         queue = v.record("iPIIIP", 2, 0, 0, 0, 1, v.record("f", 1.0))
         info = v.record("iPIIPIPIPP", 3, chain, 0, 1, queue, 0, 0, 1, extension, 0)
-        self.handle = v.made("vkCreateDevice", physical.value, info, 0)
+        self.handle = v.create("vkCreateDevice", physical.value, info, 0)
 
     def _described(self, physical: int) -> tuple[str, str]:
-        """The names of the device and of its driver with the version."""
+        """Return the name of the device, and the name and version of its driver."""
         v = self.vulkan
         driver = v.space("iPi256s256s4s", 1000196000, 0)
         properties = v.space("iP5I256s1024s", 1000059001, ctypes.addressof(driver))
@@ -97,30 +97,38 @@ class Device:
         return text(device), f"{text(name)} {text(version)}"
 
     def pipeline(self, module: dict[str, Any]) -> int:
-        """Compile a module, as `main` describes it."""
+        """Compile a module (see `main`); return the pipeline."""
         v, code, count = self.vulkan, Path(module["path"]).read_bytes(), module["bindings"]
         bindings = v.record("IIIIP" * count, *(x for i in range(count) for x in (i, 7, 1, 0x20, 0)))
-        layout = v.made("vkCreateDescriptorSetLayout", self.handle, v.record("iPIIP", 32, 0, 0, count, bindings), 0)
+        layout = v.create("vkCreateDescriptorSetLayout", self.handle, v.record("iPIIP", 32, 0, 0, count, bindings), 0)
         sets, push = v.record("Q", layout), v.record("III", 0x20, 0, module["push"])
         place = v.record("iPIIPIP", 30, 0, 0, 1, sets, 1, push)
-        held = v.made("vkCreatePipelineLayout", self.handle, place, 0)
+        pipeline_layout = v.create("vkCreatePipelineLayout", self.handle, place, 0)
         words = v.record(f"{len(code)}s", code)
-        shader = v.made("vkCreateShaderModule", self.handle, v.record("iPIQP", 16, 0, 0, len(code), words), 0)
+        shader = v.create("vkCreateShaderModule", self.handle, v.record("iPIQP", 16, 0, 0, len(code), words), 0)
         lanes = module["subgroup"]
         width = v.record("iPI", 1000225001, 0, lanes) if lanes > 1 else 0
         stage = (18, width, FULL if lanes > 1 else 0, 0x20, shader, v.record("5s", b"main"), 0)
-        info = v.record("iPI4xiPIIQPPQQi", 29, 0, CAPTURE, *stage, held, 0, -1)
-        return v.made("vkCreateComputePipelines", self.handle, 0, 1, info, 0)
+        info = v.record("iPI4xiPIIQPPQQi", 29, 0, CAPTURE, *stage, pipeline_layout, 0, -1)
+        return v.create("vkCreateComputePipelines", self.handle, 0, 1, info, 0)
 
     def statistics(self, pipeline: int) -> dict[str, int]:
         """Return the driver's statistics of a compute pipeline, and its subgroup size as "Subgroup size"."""
         v, count = self.vulkan, ctypes.c_uint32()
-        said = "iPI256s256sI"
-        found = v.space(said, 1000269002, 0)
+        row_layout = "iPI256s256sI"
+        properties = v.space(row_layout, 1000269002, 0)
         one = ctypes.c_uint32(1)
-        what = v.record("iPQ", 1000269001, 0, pipeline)
-        v.call(self._extra("vkGetPipelineExecutablePropertiesKHR"), self.handle, what, ctypes.byref(one), found)
-        out = {"Subgroup size": struct.unpack(f"@{said}", found.raw[: struct.calcsize(f"@{said}")])[-1]}
+        pipeline_info = v.record("iPQ", 1000269001, 0, pipeline)
+        v.call(
+            self._extra("vkGetPipelineExecutablePropertiesKHR"),
+            self.handle,
+            pipeline_info,
+            ctypes.byref(one),
+            properties,
+        )
+        out = {
+            "Subgroup size": struct.unpack(f"@{row_layout}", properties.raw[: struct.calcsize(f"@{row_layout}")])[-1]
+        }
         name = self._extra("vkGetPipelineExecutableStatisticsKHR")
         which = v.record("iPQI", 1000269003, 0, pipeline, 0)
         v.call(name, self.handle, which, ctypes.byref(count), None)
@@ -132,7 +140,7 @@ class Device:
         return out
 
     def _extra(self, name: str) -> str:
-        """Make a function of an extension callable by its name."""
+        """Make a function of an extension callable by its name; return the name."""
         get = self.vulkan.library.vkGetDeviceProcAddr
         get.restype = ctypes.c_void_p
         address = get(ctypes.c_uint64(self.handle), name.encode())
@@ -143,12 +151,15 @@ class Device:
 
 
 def text(field: bytes) -> str:
-    """Return the text of a field of characters."""
+    """Return the text of a C array of characters."""
     return field.split(b"\0", 1)[0].decode(errors="replace")
 
 
 def main() -> None:
-    """Answer for each module, {"kernel", "path", "bindings", "push" (bytes), "subgroup" (lanes, 1: any)}."""
+    """Print the statistics of each module on stdin.
+
+    A module is {"kernel", "path", "bindings", "push" (bytes), "subgroup" (lanes, 1: any number)}.
+    """
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # the driver's own output goes to stderr
     try:

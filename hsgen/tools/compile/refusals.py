@@ -13,15 +13,15 @@ _REASON = re.compile(r"\berror\b|\bfatal\b|\bLLVM ERROR\b|not supported|unknown"
 
 
 def refusal(who: str, done: CompletedProcess[str], folder: Path) -> Wrong:
-    """Return the error for a compiler `who` (with its device) that failed.
+    """Return the error for a compiler that failed; `who` names the compiler and the device.
 
-    The first line holds the reason; the others are the start of the log, without the path of `folder`.
+    The first line has the reason.  Further lines are the start of the log, without the path of `folder`.
     """
     if done.returncode < 0:
-        what = f"crashes with signal {-done.returncode}"
+        ending = f"crashes with signal {-done.returncode}"
     else:
-        what = f"refuses the kernels with exit code {done.returncode}"
-    said = (done.stdout + done.stderr).replace(f"{folder}/", "").splitlines()
-    lines = [line.rstrip() for line in said if line.strip()]
+        ending = f"refuses the kernels with exit code {done.returncode}"
+    output = (done.stdout + done.stderr).replace(f"{folder}/", "").splitlines()
+    lines = [line.rstrip() for line in output if line.strip()]
     reason = next((line.strip() for line in lines if _REASON.search(line)), lines[-1] if lines else "no reason given")
-    return Wrong(f"{who}: {what}: {reason}", *lines[:_MOST])
+    return Wrong(f"{who}: {ending}: {reason}", *lines[:_MOST])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hsgen.tools.compile.base import Use
 
 TOGETHER = "*"
-"""The name of the result for kernels that compile one by one, but not together."""
+"""The kernel name of the result for kernels that compile one by one, but not together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,10 +22,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One kernel of a sort, which is named like its file, on a device.
+    """The result of a kernel on a device.
 
-    `identity` is the name and version of the compiler.  `use` is None if it failed: then `problem` is a line about the
-    failure, and `log` the file with the compiler's output.
+    `identity` is the name and version of the compiler.  `sort` is the name of the sort's file.  `use` is None if the
+    compilation failed; `problem` is then a line about the failure, and `log` the file with the compiler's output.
     """
 
     place: Place
@@ -38,13 +38,13 @@ class Result:
 
     @property
     def spills(self) -> bool:
-        """Whether registers are spilled to memory."""
+        """Whether the kernel spills registers to memory."""
         return self.use is not None and self.use.spill_bytes > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """A missing compiler, with the devices of a target that it would compile for."""
+    """A missing compiler, with the devices of a target that need it."""
 
     target: str
     compiler: str
@@ -54,10 +54,10 @@ class Missing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """All kernels of a target on a device; None: the compiler does not report the number.
+    """A summary of all kernels of a target on a device; None: the compiler does not report the number.
 
-    `failed` counts kernels that did not compile, `spilling` those that spill; `tightest` is the kernel of the least
-    occupancy.
+    `failed` is the number of kernels that did not compile, `spilling` the number of kernels that spill.  `tightest` is
+    the kernel with the least occupancy.
     """
 
     place: Place
@@ -73,30 +73,30 @@ class Summary:
 
 
 def places(results: Iterable[Result]) -> list[Place]:
-    """Return the distinct places of results, in their order."""
+    """Return the distinct places of results, in the order of the results."""
     return list(dict.fromkeys(r.place for r in results))
 
 
 def summaries(results: Sequence[Result]) -> list[Summary]:
-    """Return a line for each target and device, in the order of the results."""
+    """Return a summary for each place, in the order of the results."""
     by: dict[Place, list[Result]] = {}
     for r in results:
         by.setdefault(r.place, []).append(r)
-    return [_summary(place, some) for place, some in by.items()]
+    return [_summary(place, group) for place, group in by.items()]
 
 
-def _summary(place: Place, some: Sequence[Result]) -> Summary:
-    uses = [r.use for r in some if r.use is not None]
+def _summary(place: Place, group: Sequence[Result]) -> Summary:
+    uses = [r.use for r in group if r.use is not None]
     tight = min(
-        ((r.use.occupancy, f"{r.sort} {r.kernel}") for r in some if r.use and r.use.occupancy is not None),
+        ((r.use.occupancy, f"{r.sort} {r.kernel}") for r in group if r.use and r.use.occupancy is not None),
         default=(None, ""),
     )
     return Summary(
         place=place,
-        identity=some[0].identity,
-        kernels=len({(r.sort, r.kernel) for r in some if r.kernel != TOGETHER}),
-        failed=sum(r.use is None for r in some),
-        spilling=sum(r.spills for r in some),
+        identity=group[0].identity,
+        kernels=len({(r.sort, r.kernel) for r in group if r.kernel != TOGETHER}),
+        failed=sum(r.use is None for r in group),
+        spilling=sum(r.spills for r in group),
         registers=max((u.registers for u in uses if u.registers is not None), default=None),
         local_bytes=max((u.local_bytes for u in uses if u.local_bytes is not None), default=None),
         occupancy=tight[0],
@@ -106,7 +106,7 @@ def _summary(place: Place, some: Sequence[Result]) -> Summary:
 
 
 def wrongs(results: Iterable[Result], spills: bool = True) -> list[str]:
-    """Return a line for each kernel that failed and, if `spills`, for each that spills."""
+    """Return a line for each kernel that failed and, if `spills`, for each kernel that spills."""
     lines = []
     for r in results:
         where = f"{r.place.target}/{r.sort}: kernel {r.kernel}: {r.place.compiler} {r.place.device}: "

@@ -16,7 +16,7 @@ from hsgen.tools.report.page import Contents, Subject
 
 
 def epilogues(folder: Path, names: Sequence[str]) -> dict[str, str]:
-    """Return the epilogues of the targets that a page would show, by their names; nothing is rendered.
+    """Return the epilogues of the targets that a page would show, by target name; nothing is rendered.
 
     Raises:
         Usage: as `contents`.
@@ -47,20 +47,20 @@ def contents(folder: Path, names: Sequence[str]) -> Contents:
 
 
 def _targets(folder: Path, manifest: Manifest, names: Sequence[str]) -> list[Target]:
-    """The targets to show, in the order of the manifest."""
-    given = {t.name: t for t in map(target_files.find, names)}
-    for name in given:
+    """Return the targets to show, in the order of the manifest."""
+    named = {t.name: t for t in map(target_files.find, names)}
+    for name in named:
         if name not in manifest.targets:
             raise Usage(f"{folder}: holds no target {name}; it has {', '.join(manifest.targets)}")
-    wanted = [name for name in manifest.targets if name in given or not given]
-    for name in wanted:
-        if name not in given and name not in target_files.names():
+    shown = [name for name in manifest.targets if name in named or not named]
+    for name in shown:
+        if name not in named and name not in target_files.names():
             raise Usage(f"{folder}: target {name} does not come with hsgen; give its file with -t {name}.toml")
-    return [given[name] if name in given else target_files.find(name) for name in wanted]
+    return [named[name] if name in named else target_files.find(name) for name in shown]
 
 
-def _subject(folder: Path, entry: Entry, found: Target) -> Subject:
+def _subject(folder: Path, entry: Entry, target: Target) -> Subject:
     have = entry.choice
     return Subject(
-        target=found, sorts=sorts(found, again(found, have)), apis=have.apis, files=sizes(folder, entry.files)
+        target=target, sorts=sorts(target, again(target, have)), apis=have.apis, files=sizes(folder, entry.files)
     )

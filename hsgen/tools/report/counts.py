@@ -1,4 +1,4 @@
-"""The drawing of which algorithm serves which count, with and without values."""
+"""The drawing of the counts that each algorithm serves, with and without values."""
 
 from __future__ import annotations
 
@@ -10,34 +10,38 @@ from hsgen.targets.target import AUTO, Target
 from hsgen.tools.report.drawing import Drawing, Figure, count, power
 
 _BAR = 640  # pixels from one key to the greatest count
-_RISE, _SMALL = 13, 6.5  # of counts that would overlap; the width of a small letter, about
+_RISE, _SMALL = 13, 6.5  # pixels by which an overlapping count is raised; approximate width of a small letter
 _LEFT = 152
 _FILLS = ("light", "mid", "hatch", "dots")
 
 
-def served(found: Target, key: str, signature: Signature) -> list[tuple[str, int, int]] | None:
-    """Return the labels of "auto" for a width and a form, each with its range (low, high] of counts; None if the target
-    has no such sort."""
+def served(target: Target, key: str, signature: Signature) -> list[tuple[str, int, int]] | None:
+    """Return the labels of "auto" for a key width and a signature, each with its range (low, high] of counts.
+
+    The result is None if the target has no such sort.
+    """
     try:
-        sort = found.sort(AUTO, key, signature)
+        sort = target.sort(AUTO, key, signature)
     except Usage:
         return None
-    autos = found.autos_valued if signature.value_bytes else found.autos
-    labels = _labels(sort, [label for label, _ in autos[found.keys_of(key)]])
+    autos = target.autos_valued if signature.value_bytes else target.autos
+    labels = _labels(sort, [label for label, _ in autos[target.keys_of(key)]])
     return [(label, part.min_n, part.max_n) for label, part in zip(labels, sort.parts, strict=True)]
 
 
 def _labels(sort: Sort, labels: list[str]) -> list[str]:
-    """The label of each part; only its algorithm if some labels do not support the form."""
+    """Return the label of each part, or only the algorithms if some labels do not support the signature."""
     parts = [part.algorithm for part in sort.parts]
     return labels if [label.split("-")[0] for label in labels] == parts else parts
 
 
-def figure(found: Target, key: str) -> Figure | None:
-    """Return the drawing of "auto" for a width; None if the target has no such sort."""
+def figure(target: Target, key: str) -> Figure | None:
+    """Return the drawing of "auto" for a key width; None if the target has no such sort."""
     signatures = {"keys alone": PLAIN, "with values of 4 bytes": Signature(value="v4")}
     rows = {
-        words: made for words, signature in signatures.items() if (made := served(found, key, signature)) is not None
+        words: ranges
+        for words, signature in signatures.items()
+        if (ranges := served(target, key, signature)) is not None
     }
     if not rows:
         return None
@@ -59,10 +63,7 @@ def figure(found: Target, key: str) -> Figure | None:
 
 def _row(d: Drawing, y: float, words: str, parts: list[tuple[str, int, int]], scale: int, names: list[str]) -> None:
     d.text(_LEFT - 10, y + 17, words, anchor="end", kind="small")
-    reach, raised = (
-        0.0,
-        False,
-    )  # the end of the last count that is written, and whether it is above the line of the others
+    reach, raised = 0.0, False  # the right end of the last count drawn, and whether that count is raised
     for label, low, high in parts:
         x, end = (_LEFT + _BAR * _log2(n) / scale for n in (max(low, 1), high))
         fill = _FILLS[names.index(label) % len(_FILLS)]
@@ -81,9 +82,9 @@ def _row(d: Drawing, y: float, words: str, parts: list[tuple[str, int, int]], sc
 
 
 def _log2(n: int) -> float:
-    """log2, exact for powers of two and linear between them, so that it is the same on every machine."""
-    whole = n.bit_length() - 1
-    return whole + (n - (1 << whole)) / (1 << whole)
+    """Return log2, exact for powers of two and linear between powers, so that it is the same on every machine."""
+    exponent = n.bit_length() - 1
+    return exponent + (n - (1 << exponent)) / (1 << exponent)
 
 
 def _described(parts: list[tuple[str, int, int]]) -> str:
@@ -93,5 +94,5 @@ def _described(parts: list[tuple[str, int, int]]) -> str:
 
 
 def spelled(n: int) -> str:
-    """Return a count, and if it is a power of two, also as such."""
+    """Return a count in digits, after its form as a power of two if it has that form."""
     return f"{power(n)} = {count(n)}" if power(n) != count(n) else count(n)

@@ -1,6 +1,6 @@
-"""Drawings as inline SVG: a canvas of boxes, lines and text in the classes that the page's style knows.
+"""Drawings as inline SVG: boxes, lines and text with classes of the page's style.
 
-Units are pixels, x to the right, y downwards.  All text is escaped here; the result is finished markup.
+Units are pixels, x to the right, y downwards.  This module escapes all text; its results are finished markup.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from hsgen.core.quantities import power_of_two
 
 THIN = "\N{NARROW NO-BREAK SPACE}"
 FILLS = ("dark", "mid", "light", "hatch", "dots", "empty")
-"""The classes of boxes; they also differ without colour."""
+"""The classes of boxes; their patterns differ too, for readers who see no colours."""
 
 
 def count(n: int) -> str:
-    """Return a number with its digits in groups of three; up to four digits stay together."""
+    """Return a number with its digits in groups of three; a number of up to four digits is not grouped."""
     return f"{n:,}".replace(",", THIN) if n >= 10_000 else str(n)
 
 
 def power(n: int) -> str:
-    """Return a power of two from 1024 on, or one less than it, as such; other counts in digits."""
+    """Return 2^k, or 2^k - 1, for such counts from 1023 on; return other counts in digits."""
     if n >= 1024 and n & (n - 1) == 0:
         return power_of_two(n.bit_length() - 1)
     return f"{power_of_two(n.bit_length())} - 1" if n >= 1023 and n & (n + 1) == 0 else count(n)
 
 
 def plural(n: int, word: str) -> str:
-    """Return a number with its word: 1 row, 2 rows, 3 passes."""
+    """Return a number with its noun: 1 row, 2 rows, 3 passes."""
     ending = "es" if word.endswith(("s", "ch")) else "s"
     return f"{count(n)} {word}{'' if n == 1 else ending}"
 
@@ -44,7 +44,7 @@ class Drawing:
     _parts: list[Markup] = field(default_factory=list)
 
     def box(self, x: float, y: float, w: float, h: float, fill: str, tip: str = "") -> None:
-        """Add a rectangle of a class in `FILLS`, with a tooltip."""
+        """Add a rectangle with a class of `FILLS`, and a tooltip if `tip` is not empty."""
         assert fill in FILLS
         inner = Markup("<title>{}</title>").format(tip) if tip else Markup("")
         place = f'x="{_n(x)}" y="{_n(y)}" width="{_n(w)}" height="{_n(h)}"'
@@ -58,7 +58,7 @@ class Drawing:
         self._add(Markup(f"{head}>") + escape(words) + Markup("</text>"), right, y + 4)
 
     def line(self, x1: float, y1: float, x2: float, y2: float, kind: str = "thin") -> None:
-        """Add a line; kind is thin, thick, dashed or arrow (with its head at the second end)."""
+        """Add a line; kind is thin, thick, dashed, or arrow (its head is at the second end)."""
         place = f'x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}"'
         head = ' marker-end="url(#head)"' if kind == "arrow" else ""
         self._add(Markup(f'<line class="{kind}" {place}{head}/>'), max(x1, x2), max(y1, y2))
@@ -89,7 +89,7 @@ class Drawing:
 
 
 def _n(x: float) -> str:
-    """A number of pixels: short, and the same text on every machine."""
+    """Return a number of pixels as a short text that is the same on every machine."""
     return f"{x:.2f}".rstrip("0").rstrip(".")
 
 

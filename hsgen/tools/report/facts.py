@@ -20,9 +20,9 @@ _LEVELS = {
 _PROGRESS = {"none": "not guaranteed", "started": "observed, once started", "guaranteed": "guaranteed, once started"}
 
 
-def facts(found: Target) -> list[tuple[str, str]]:
-    """Return the facts of the device that limit the choices: (what, value)."""
-    d = found.device
+def facts(target: Target) -> list[tuple[str, str]]:
+    """Return the facts of the device that limit the choices, as pairs of a name and a value."""
+    d = target.device
     return [
         ("lanes of a subgroup", ", ".join(map(str, d.subgroups)) if d.subgroups != (1,) else "no subgroups"),
         ("lanes exchange values", _yes(d.shuffle)),
@@ -33,22 +33,25 @@ def facts(found: Target) -> list[tuple[str, str]]:
         ("buffers of 8 and 16 bits", f"{_yes(d.storage8)} and {_yes(d.storage16)}"),
         ("largest binding", size(d.binding_bytes)),
         ("forward progress of work-groups", _PROGRESS[d.progress]),
-        *([("SPIR-V for", f"Vulkan {d.vulkan}")] if any(APIS[api].spirv for api in found.apis) else []),
+        *([("SPIR-V for", f"Vulkan {d.vulkan}")] if any(APIS[api].spirv for api in target.apis) else []),
         *_core(d),
     ]
 
 
 def _core(d: Device) -> list[tuple[str, str]]:
-    """The known facts of a core, on which a work-group runs."""
+    """Return the known facts of a core, on which a work-group runs."""
     known = (("subgroups at once", d.threads), ("SIMD units", d.units), ("registers", d.registers))
-    said = ", ".join(f"{count(value)} {what}" for what, value in known if value)
+    amounts = ", ".join(f"{count(value)} {noun}" for noun, value in known if value)
     cores = [("cores", f"up to {count(d.cores)}")] if d.cores else []
-    return [*([("a core", said)] if said else []), *cores]
+    return [*([("a core", amounts)] if amounts else []), *cores]
 
 
-def matches(found: Target) -> list[tuple[str, str]]:
-    """Return what identifies a device of the target: (what, value); empty if the target matches any device."""
-    m = found.match
+def matches(target: Target) -> list[tuple[str, str]]:
+    """Return the conditions that a device of the target meets, as pairs of a name and a value.
+
+    The result is empty if the target matches any device.
+    """
+    m = target.match
     rows = [
         ("type", ", ".join(m.types)),
         ("vendor", ", ".join(f"{v:#06x}" for v in m.vendors)),
@@ -56,24 +59,27 @@ def matches(found: Target) -> list[tuple[str, str]]:
         ("platform or driver holds", " or ".join(m.platforms)),
         ("compute capability", " to ".join(f"{c // 10}.{c % 10}" for c in m.compute)),
     ]
-    return [(what, value) for what, value in rows if value]
+    return [(name, value) for name, value in rows if value]
 
 
-def _reached(found: Target, api: str) -> str:
-    """The highest level of evidence of an API in words; if there is any of the present shapes, only of these."""
-    rows = [e for e in found.evidence if e["api"] == api]
-    now = [e["level"] for e in rows if e.get("shapes") == found.shapes]
+def _reached(target: Target, api: str) -> str:
+    """Return the highest level of evidence of an API in words.
+
+    Evidence of the present shapes takes precedence over evidence of older shapes.
+    """
+    rows = [e for e in target.evidence if e["api"] == api]
+    now = [e["level"] for e in rows if e.get("shapes") == target.shapes]
     levels = now or [e["level"] for e in rows]
-    said = _LEVELS[max(levels, key=list(LEVELS).index, default="")]
-    return said if now or not rows else f"{said}, with older shapes"
+    description = _LEVELS[max(levels, key=list(LEVELS).index, default="")]
+    return description if now or not rows else f"{description}, with older shapes"
 
 
-def standing(found: Target) -> str:
+def standing(target: Target) -> str:
     """Return one sentence about the evidence of the target, API by API."""
-    said: dict[str, list[str]] = {}
-    for api in found.apis:
-        said.setdefault(_reached(found, api), []).append(APIS[api].title)
-    parts = [f"{' and '.join(apis)}: {level}" for level, apis in said.items()]
+    titles: dict[str, list[str]] = {}
+    for api in target.apis:
+        titles.setdefault(_reached(target, api), []).append(APIS[api].title)
+    parts = [f"{' and '.join(apis)}: {level}" for level, apis in titles.items()]
     return "; ".join(parts) + "."
 
 

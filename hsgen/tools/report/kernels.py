@@ -16,7 +16,7 @@ from hsgen.tools.compile.nvrtc import Use
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A kernel: its bytes of source by API (None: the API does not use it), and its resources if it was compiled."""
+    """A kernel: its bytes of source by API (None: the API does not use the kernel), and its resources if compiled."""
 
     kernel: Kernel
     local_bytes: int
@@ -36,8 +36,8 @@ class Listing:
 class Builder:
     """Renders sorts, and compiles them if `compiled`.
 
-    `arch` is the NN of sm_NN; None: the lowest that the target matches.  `progress` receives a line before each
-    compilation.
+    `arch` is the NN of sm_NN; None is the lowest compute capability of the target.  `progress` receives a line before
+    each compilation.
     """
 
     compiled: bool
@@ -46,14 +46,14 @@ class Builder:
     _why: dict[str, str] = field(default_factory=dict)
     _by: dict[str, str] = field(default_factory=dict)
 
-    def listing(self, found: Target, apis: Sequence[str], sort: Sort) -> Listing:
+    def listing(self, target: Target, apis: Sequence[str], sort: Sort) -> Listing:
         """Return the kernels of a sort of a target for some APIs.
 
         Raises:
             Wrong: a compiler refuses a kernel.
         """
         sources = {api: render(sort, api) for api in apis}
-        needs = self._needs(found, sort, sources[nvrtc.API.name]) if nvrtc.API.name in sources else {}
+        needs = self._needs(target, sort, sources[nvrtc.API.name]) if nvrtc.API.name in sources else {}
         rows = [
             Row(
                 kernel=k,
@@ -65,32 +65,32 @@ class Builder:
         ]
         return Listing(rows=rows, files={api: len(s.text.encode()) for api, s in sources.items()})
 
-    def note(self, found: Target, apis: Iterable[str]) -> str:
-        """Return the note on the registers of a target: the compiler, or the reason why they are unknown."""
+    def note(self, target: Target, apis: Iterable[str]) -> str:
+        """Return the note on the registers of a target: the compiler, or the reason why registers are unknown."""
         if nvrtc.API.name not in apis:
             return ""
-        return self._why.get(found.name) or self._by.get(found.name, "")
+        return self._why.get(target.name) or self._by.get(target.name, "")
 
-    def _needs(self, found: Target, sort: Sort, source: Source) -> dict[str, Use]:
-        """The resources of every kernel; empty, with the reason noted, if they are not available."""
-        arch = self.arch or (found.match.compute[0] if found.match.compute else 0)
+    def _needs(self, target: Target, sort: Sort, source: Source) -> dict[str, Use]:
+        """Return the resources of every kernel; if they are not available, note the reason and return nothing."""
+        arch = self.arch or (target.match.compute[0] if target.match.compute else 0)
         if not self.compiled:
-            self._why[found.name] = "Registers and spills: not requested; no kernel was compiled for this page."
+            self._why[target.name] = "Registers and spills: not requested; no kernel was compiled for this page."
         elif not arch:
-            self._why[found.name] = (
+            self._why[target.name] = (
                 "Registers and spills: unknown: the target has no compute capability; --arch 80 would choose one."
             )
-        if found.name in self._why:
+        if target.name in self._why:
             return {}
         try:
             compiler = nvrtc.compiler_for(arch)
         except Unavailable:
             why = f"Registers and spills: unknown: the machine that made this page has no compiler for sm_{arch}."
-            self._why[found.name] = why
-            self.progress(f"target {found.name}: no compiler for sm_{arch}; registers and spills are omitted")
+            self._why[target.name] = why
+            self.progress(f"target {target.name}: no compiler for sm_{arch}; registers and spills are omitted")
             return {}
         self.progress(f"{sort.name}: compiling {len(sort.kernels)} kernels for sm_{arch}")
-        self._by[found.name] = (
+        self._by[target.name] = (
             f"Registers and spilled bytes of a lane, stored / loaded: {compiler.name} for sm_{arch}, without a device."
         )
         return compiler.compile(source.text, arch)

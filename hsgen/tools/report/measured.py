@@ -46,7 +46,7 @@ _NEEDED: dict[str, tuple[type, ...]] = {
     "ratio_high": (*_NUMBER, type(None)),
 }
 _SAME = ("target", "api", "device", "key", "value", "order", "device_count", "kind")
-"""The fields that all rows of one plot have in common, in addition to the bits."""
+"""Fields that are equal in all rows of one plot, and so are the bits."""
 _TASK: dict[str, tuple[type, ...]] = {
     "task": (str,),
     "segments": (int, type(None)),
@@ -55,12 +55,12 @@ _TASK: dict[str, tuple[type, ...]] = {
     "epilogue": (bool,),
     "take": (int, type(None)),
 }
-"""More such fields, which rows of older documents lack."""
+"""Further fields that are equal in all rows of one plot; rows of older documents lack these fields."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The rows of one plot; `picture` is the plot as a data URL, or None, for the reason in `why`."""
+    """The rows of one plot.  `picture` is the plot as a data URL; if it is None, `why` is the reason."""
 
     title: str
     rows: list[Record]
@@ -72,15 +72,15 @@ def read(path: Path) -> list[Record]:
     """Return the rows of a document that ``hsgen bench --json`` printed.
 
     Raises:
-        Usage: the file cannot be read, or is not such a document of the present schema.
+        Usage: the file cannot be read, or is not a document of the present schema.
     """
     hint = "give the output of `hsgen bench --json`"
     name = shown(path)
     data = documents.parsed_json(documents.text(path, hint, most=documents.JSON_BYTES), name, hint)
     schema = data.get("schema") if isinstance(data, dict) else None
     if schema != SCHEMA:
-        what = "has no schema" if schema is None else f"schema {shown(schema)} is not known"
-        raise Usage(f"{name}: {what}; {hint} (schema {SCHEMA})")
+        problem = "has no schema" if schema is None else f"schema {shown(schema)} is not known"
+        raise Usage(f"{name}: {problem}; {hint} (schema {SCHEMA})")
     rows = data.get("rows")
     if not isinstance(rows, list) or not rows:
         raise Usage(f"{name}: has no rows; {hint}")
@@ -94,7 +94,7 @@ def read(path: Path) -> list[Record]:
 
 
 def _wrong(row: object) -> str | None:
-    """The first missing or invalid field of a row."""
+    """Return the first missing or invalid field of a row, or None."""
     if not isinstance(row, dict):
         return "its object"
     for name, kinds in {**_NEEDED, **{k: v for k, v in _TASK.items() if k in row}}.items():
@@ -110,32 +110,32 @@ def _wrong(row: object) -> str | None:
 
 
 def _right(value: object, kinds: tuple[type, ...]) -> bool:
-    """Whether a value has one of the types, and a number is within the bound."""
+    """Return True if a value has one of the types, and a number is from 0 to `_GREATEST`."""
     if isinstance(value, bool):
         return bool in kinds
     return isinstance(value, kinds) and (not isinstance(value, int | float) or 0 <= value <= _GREATEST)
 
 
 def of_targets(path: Path, rows: Sequence[Record], names: Iterable[str]) -> None:
-    """Refuse rows of targets that are not on the page.
+    """Check that all rows are of targets on the page.
 
     Raises:
-        Usage: there are some; the message names the first.
+        Usage: a row is of another target; the message names the first such target.
     """
     known = list(names)
     for row in rows:
         if row["target"] not in known:
-            what = f"measures target {row['target']}; this page is about {', '.join(known)}"
-            raise Usage(f"{shown(path)}: {what}")
+            problem = f"measures target {row['target']}; this page is about {', '.join(known)}"
+            raise Usage(f"{shown(path)}: {problem}")
 
 
 def runs(rows: Iterable[Record]) -> list[Run]:
-    """Return the rows plot by plot, in the order of their first rows."""
+    """Return the rows as one `Run` per plot, in the order of the first rows of the plots."""
     groups: dict[tuple[Any, ...], list[Record]] = {}
     for row in rows:
         same = (*(row[name] for name in _SAME), *row["bits"], *(row.get(name) for name in _TASK))
         groups.setdefault(same, []).append(row)
-    return [_run(some) for some in groups.values()]
+    return [_run(group) for group in groups.values()]
 
 
 def _run(rows: list[Record]) -> Run:
@@ -149,8 +149,8 @@ def _title(row: Record) -> str:
     words += ["descending"] if row["order"] == "descending" else []
     words += [f"bits {row['bits'][0]} to {row['bits'][1]}"] if row["bits"] != [0, int(row["key"][1:])] else []
     words += ["device-side count"] if row["device_count"] else []
-    does = operations.EVERY.get(row.get("task", ""))
-    words += [does.noun] if does and does.workload else []
+    operation = operations.EVERY.get(row.get("task", ""))
+    words += [operation.noun] if operation and operation.workload else []
     words += [f"{row['segments']} segments{', equal' * (row['layout'] == 'equal')}"] if row.get("segments") else []
     words += ["run boundaries"] if row.get("run_boundaries") else []
     words += ["an epilogue"] if row.get("epilogue") else []
@@ -158,7 +158,7 @@ def _title(row: Record) -> str:
 
 
 def _picture(rows: list[Record]) -> tuple[str | None, str]:
-    """The plot as a data URL, or None with the reason."""
+    """Return the plot as a data URL, or None and the reason."""
     if all(row["baseline"] == "copy" for row in rows):
         return None, "only copies were measured, whose rate is the roof of other rows"
     try:

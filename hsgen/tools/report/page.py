@@ -1,4 +1,4 @@
-"""The page: its contents for every target, rendered; writes no file."""
+"""The page of a report as text, with a part for every target."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The shape of an algorithm for a width: drawings, derived values, and the table of choices."""
+    """The shape of an algorithm for a key width: drawings, derived values, and the table of choices."""
 
     label: str
     figures: list[Figure]
@@ -51,7 +51,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SortPart:
-    """One sort on the page; `folded` ones are closed at first."""
+    """A sort on the page.  A `folded` part is closed until a reader opens it."""
 
     sort: Sort
     signature: str
@@ -64,7 +64,7 @@ class SortPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyPart:
-    """The part of the page about one width of keys, or of the elements of prefix sums."""
+    """The part of the page about one key width, or one element width of prefix sums."""
 
     key: str
     section: tuple[str, str]
@@ -99,7 +99,10 @@ class TargetPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """The input of a page; `bundle` holds lines about the bundle, if there is one, and `common` its shared files."""
+    """The input of a page.
+
+    If the page is about a bundle, `bundle` has lines about it, and `common` its shared files with their sizes in bytes.
+    """
 
     title: str
     subjects: Sequence[Subject]
@@ -113,7 +116,7 @@ class Contents:
 
 
 def page(contents: Contents) -> str:
-    """Return the page, the same text for the same contents on every machine with the same compilers.
+    """Return the page as HTML.  Equal contents give equal text on every machine with the same compilers.
 
     Raises:
         Wrong: a kernel does not compile, or a template is damaged.
@@ -149,46 +152,46 @@ def _environment() -> jinja2.Environment:
 
 
 def _exactly(n: int) -> str:
-    """The tooltip of a size: its exact number of bytes."""
+    """Return the tooltip of a size: its exact number of bytes."""
     return drawing.plural(n, "byte")
 
 
 def _breakable(text: str) -> Markup:
-    """A path or name that may be broken after its slashes and underscores."""
+    """Return a path or name with optional line breaks after slashes and underscores."""
     return Markup("<wbr>").join(Markup.escape(p) for p in text.replace("_", "_\0").replace("/", "/\0").split("\0"))
 
 
 def _target(contents: Contents, subject: Subject, builder: Builder) -> TargetPart:
-    found = subject.target
-    keys = [_key(contents, subject, builder, some) for some in _by_key(subject.sorts)]
+    target = subject.target
+    keys = [_key(contents, subject, builder, sorts) for sorts in _by_key(subject.sorts)]
     return TargetPart(
         subject=subject,
-        standing=facts.standing(found),
-        facts=facts.facts(found),
-        matches=facts.matches(found),
+        standing=facts.standing(target),
+        facts=facts.facts(target),
+        matches=facts.matches(target),
         keys=keys,
-        note=builder.note(found, subject.apis),
-        runs=runs(r for r in contents.records if r["target"] == found.name),
+        note=builder.note(target, subject.apis),
+        runs=runs(r for r in contents.records if r["target"] == target.name),
     )
 
 
 def _by_key(every: Iterable[Sort]) -> list[list[Sort]]:
-    """The sorts by width, in the order given; those with a section of their own are last."""
+    """Return the sorts in groups by section and key width; groups of other sections than sorts are last."""
     groups: dict[tuple[tuple[str, str], str], list[Sort]] = {}
     for sort in every:
         groups.setdefault((operations.of(sort).section, sort.label), []).append(sort)
     return [groups[k] for k in sorted(groups, key=lambda k: k[0] != Operation.section)]
 
 
-def _key(contents: Contents, subject: Subject, builder: Builder, some: Sequence[Sort]) -> KeyPart:
-    first = some[0]
+def _key(contents: Contents, subject: Subject, builder: Builder, sorts: Sequence[Sort]) -> KeyPart:
+    first = sorts[0]
     apart = operations.of(first).section != Operation.section
     return KeyPart(
         key=first.label,
         section=operations.of(first).section,
         folded=apart,
         auto=counts.figure(subject.target, first.label) if first.algorithm == AUTO else None,
-        shapes=_shapes(some),
+        shapes=_shapes(sorts),
         sorts=[
             SortPart(
                 sort=sort,
@@ -200,38 +203,41 @@ def _key(contents: Contents, subject: Subject, builder: Builder, some: Sequence[
                 shown=[plans.shown(sort, n) for n in plans.counts(sort, contents.sizes)],
                 rows=[plans.row(step) for step in sort.plan.steps],
             )
-            for sort in some
+            for sort in sorts
         ],
     )
 
 
-def _shapes(some: Sequence[Sort]) -> list[Shape]:
-    """The shapes of some sorts, each once; of "auto", those that it uses."""
+def _shapes(sorts: Sequence[Sort]) -> list[Shape]:
+    """Return the distinct shapes of sorts; the shapes of "auto" are those of its parts."""
     labels: dict[Any, str] = {}
-    for sort in some:
+    for sort in sorts:
         for part in sort.parts:
             if part.params not in labels or sort.algorithm != AUTO:
                 name = part.label or part.algorithm if sort.algorithm == AUTO else sort.algorithm
                 labels[part.params] = " ".join(x for x in (name, described(sort.signature)) if x)
     most: dict[Any, tuple[str, int]] = {}
-    for sort in some:
+    for sort in sorts:
         for part in sort.parts:
             most.setdefault(part.params, (part.algorithm, part.max_n))
     return [_shape(labels[p], algorithm, p, top) for p, (algorithm, top) in most.items()]
 
 
 def _shape(label: str, algorithm: str, params: Any, most: int) -> Shape:
-    made = EVERY[algorithm]
-    values = [(name, getattr(params, name, None)) for name in made.FIELDS]
+    family = EVERY[algorithm]
+    values = [(name, getattr(params, name, None)) for name in family.FIELDS]
     return Shape(
         label=label,
         figures=DRAWERS[algorithm].figures(params, most) if algorithm in DRAWERS else [],
-        notes=made.notes(params),
+        notes=family.notes(params),
         params=[(name, str(value).lower()) for name, value in values if value is not None],
     )
 
 
-def every_sort(found: Target) -> list[Sort]:
-    """Return all sorts and prefix sums of plain keys that a target has tables for, in each width "auto" first."""
-    widths = dict.fromkeys(key for _, key in found.choices)
-    return [found.sort(label, key) for key in widths for label in found.labels(key)]
+def every_sort(target: Target) -> list[Sort]:
+    """Return all sorts and prefix sums of plain keys for which a target has tables.
+
+    The sorts of a key width are adjacent, and "auto" is first.
+    """
+    widths = dict.fromkeys(key for _, key in target.choices)
+    return [target.sort(label, key) for key in widths for label in target.labels(key)]

@@ -22,7 +22,11 @@ _GETS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """The out-of-place launches for one count; `share` is the bytes that a copy of the keys moves, over `bytes`."""
+    """The out-of-place launches for one count.
+
+    `bytes` are the bytes that the launches move.  `share` is the bytes that a copy of the keys moves, divided by
+    `bytes`.
+    """
 
     n: int
     algorithm: str
@@ -33,7 +37,7 @@ class Shown:
 
     @property
     def groups(self) -> list[tuple[str, int, int, int, int]]:
-        """The launches, with equal consecutive ones combined: kernel, times, work-groups, lanes and bytes."""
+        """The launches, with equal consecutive launches combined: kernel, times, work-groups, lanes and bytes."""
         out: list[tuple[str, int, int, int, int]] = []
         for kernel, groups, lanes, moved in self.launches:
             if out and out[-1][0] == kernel and out[-1][2:4] == (groups, lanes):
@@ -43,27 +47,27 @@ class Shown:
         return out
 
 
-def counts(sort: Sort, asked: Sequence[int]) -> list[int]:
-    """Return the counts to show: the requested ones up to the maximum; by default powers of two and the crossovers."""
-    if asked:
-        return sorted({n for n in asked if n <= sort.plan.max_n})
-    some = {1 << k for k in (10, 14, 17, 20, 24, 28)} | {p.min_n + d for p in sort.parts[1:] for d in (0, 1)}
-    return sorted(n for n in some if n <= sort.plan.max_n)
+def counts(sort: Sort, requested: Sequence[int]) -> list[int]:
+    """Return the counts to show: the requested counts up to the maximum, or powers of two and the crossovers."""
+    if requested:
+        return sorted({n for n in requested if n <= sort.plan.max_n})
+    defaults = {1 << k for k in (10, 14, 17, 20, 24, 28)} | {p.min_n + d for p in sort.parts[1:] for d in (0, 1)}
+    return sorted(n for n in defaults if n <= sort.plan.max_n)
 
 
 def shown(sort: Sort, n: int) -> Shown:
     """Return the launches for `n` keys."""
-    made = [
+    rows = [
         (x.step.kernel, x.groups, sort.kernel(x.step.kernel).work_group, assembly.moved(sort, x.step, n))
         for x in launches(sort.plan, n, in_place=False)
     ]
-    total = sum(moved for _, _, _, moved in made)
+    total = sum(moved for _, _, _, moved in rows)
     least = 2 * n * (sort.item_bytes + sort.signature.value_bytes)
     part = next(p for p in sort.parts if n <= p.max_n)
     return Shown(
         n=n,
         algorithm=part.label or part.algorithm,
-        launches=made,
+        launches=rows,
         bytes=total,
         scratch=scratch_bytes(sort, n),
         share=least / max(total, 1),
@@ -72,23 +76,23 @@ def shown(sort: Sort, n: int) -> Shown:
 
 def row(step: Step) -> tuple[str, ...]:
     """Return a step as a row of the table: kernel, counts, work-groups, argument, source of the argument, buffers."""
-    guard, given = step.guard, step.argument
+    guard, argument = step.guard, step.argument
     place = {"any": "", "in": ", in place", "out": ", out of place"}[guard.place]
     bits = {"any": "", "whole": ", all bits", "part": ", a part of the bits"}[guard.range]
     bits += {"any": "", "exact": ", no float sums", "rounded": ", float sums"}[guard.reduction]
-    gets = f"pass {given.number}" if isinstance(given, Pass) else _GETS[given.kind]
+    gets = f"pass {argument.number}" if isinstance(argument, Pass) else _GETS[argument.kind]
     return (
         step.kernel,
         f"{power(guard.min_n)} < n <= {power(guard.max_n)}{place}{bits}",
         _groups(step.grid),
-        f"{given.flags | (given.value if isinstance(given, Literal) else 0):#x}",
+        f"{argument.flags | (argument.value if isinstance(argument, Literal) else 0):#x}",
         gets,
         ", ".join(_binding(b) for b in step.bindings),
     )
 
 
 def _groups(grid: Grid) -> str:
-    """The formula of a grid, without neutral terms."""
+    """Return the formula of a grid, without neutral terms."""
     if grid.fixed:
         return count(grid.cap)
     x = "parts" if grid.x == "number" else grid.x
@@ -100,6 +104,6 @@ def _groups(grid: Grid) -> str:
 
 
 def _binding(b: Binding) -> str:
-    """A buffer of a step, with its offset."""
+    """Return a buffer of a step, with its offset."""
     at = [f"{b.per_n} n"] * bool(b.per_n) + [str(b.plus)] * bool(b.plus)
     return b.role + (f" + {' + '.join(at)}" if at else "")

@@ -5,18 +5,21 @@ from __future__ import annotations
 from hsgen.tools.report.drawing import Drawing, count, plural
 
 _WIDE, _HIGH = 512, 150
-_CELLS = 64  # the most lanes that are drawn one by one
+_CELLS = 64  # greatest number of lanes that have a column each
 
 
-def lanes_by_items(d: Drawing, lanes: int, items: int, subgroup: int, what: str) -> None:
-    """Draw a tile: its lanes from left to right, split into subgroups if there are any, with `items` rows."""
+def lanes_by_items(d: Drawing, lanes: int, items: int, subgroup: int, noun: str) -> None:
+    """Draw a tile: a column per lane or group of lanes, up to 16 rows for the `items` of a lane.
+
+    Subgroups are marked if `subgroup` exceeds 1.  `noun` is the name of the items.
+    """
     left, top = 96, 42
     columns = lanes if lanes <= _CELLS else lanes // subgroup if subgroup > 1 else min(lanes, 16)
     rows = min(items, 16)
     w, h = min(40.0, _WIDE / columns), min(14.0, _HIGH / rows)
     d.grid(left, top, columns, rows, w, h)
     bottom = top + rows * h
-    d.text(left, top - 24, f"tile: {lanes} x {items} = {count(lanes * items)} {what}", anchor="start")
+    d.text(left, top - 24, f"tile: {lanes} x {items} = {count(lanes * items)} {noun}", anchor="start")
     d.text(left, top - 8, plural(lanes, "lane"), anchor="start", kind="small")
     d.text(left - 8, (top + bottom) / 2 + 4, f"{count(items)} a lane", anchor="end", kind="small")
     each = lanes // columns
@@ -28,5 +31,5 @@ def lanes_by_items(d: Drawing, lanes: int, items: int, subgroup: int, what: str)
             d.line(left + edge * w, top - 4, left + edge * w, bottom + 4, "thick")
         cell += f", {plural(lanes // subgroup, 'subgroup')} of {subgroup}" if lanes > subgroup else ", all a subgroup"
     if rows < items:
-        cell += f"; a row is {items / rows:g} of its {what}"
+        cell += f"; a row is {items / rows:g} of its {noun}"
     d.text(left, bottom + 18, cell, anchor="start", kind="small")

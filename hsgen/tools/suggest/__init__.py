@@ -1,6 +1,6 @@
-"""First shapes for a device, by a rule from its facts; docs/guides/suggest.md describes it.
+"""First shapes for a device, by a rule from its facts; docs/guides/suggest.md describes the rule.
 
-A suggestion is where to begin, no measurement: `hsgen tune` finds what is fastest.
+A suggestion is a first shape without a measurement; `hsgen tune` measures and finds the fastest shapes.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from hsgen.tools.suggest.shapes import SHAPES
 __all__ = ["WIDTHS", "Choice", "Facts", "Table", "facts", "suggest"]
 
 WIDTHS = ("u32", "u64")
-"""The widths of keys that shapes are suggested for; narrower keys take those of u32."""
+"""The key widths that have suggested shapes; narrower keys use the shapes of u32."""
 
 
 def suggest(f: Facts, keys: Sequence[str] = WIDTHS) -> dict[str, Table]:
-    """Return the tables of a target by their names, such as ``bitonic.u32``, in the order in which files have them.
+    """Return the tables of a target by name, such as ``bitonic.u32``, in the order of target files.
 
-    Every table passes the checks of a target.  64-bit keys are left out where the device cannot sort them.
+    Every table passes the checks of a target.  64-bit keys are left out if the device cannot sort them.
 
     Raises:
-        Usage: local memory has room for no shape at all.
+        Usage: local memory is too small for every shape.
     """
     sortable = [k for k in keys if KEYS[k].bytes < 8 or f.device.int64 or f.key_pairs]
     shares = {label: operation(label).by_count for label in SHAPES}
-    found: dict[str, dict[str, Table]] = {label: {} for label in SHAPES}
+    suggested: dict[str, dict[str, Table]] = {label: {} for label in SHAPES}
     divided: dict[str, Table] = {}
     for name in sortable:
         width, sorts = f.width(KEYS[name].bytes).value, dict[str, tuple[str, Table]]()
@@ -41,7 +41,7 @@ def suggest(f: Facts, keys: Sequence[str] = WIDTHS) -> dict[str, Table]:
                 if table is None:
                     continue
                 below = [x for x in (variant, str(table[STRATEGY].value) if STRATEGY in table else "") if x]
-                found[label][".".join([label, name, *below])] = {k: v for k, v in table.items() if k != STRATEGY}
+                suggested[label][".".join([label, name, *below])] = {k: v for k, v in table.items() if k != STRATEGY}
                 if shares[label]:
                     width = width if sorts else table["subgroup"].value  # one sort has one width
                     sorts["-".join([label, *below])] = label, table
@@ -49,5 +49,5 @@ def suggest(f: Facts, keys: Sequence[str] = WIDTHS) -> dict[str, Table]:
             divided[f"sort.{name}"] = autos(f, KEYS[name], width, sorts)
     if not divided:
         raise Usage(f"local_bytes = {f.device.local_bytes}: no shape fits so little local memory; give what it has")
-    groups = [*(found[x] for x in SHAPES if shares[x]), divided, *(found[x] for x in SHAPES if not shares[x])]
+    groups = [*(suggested[x] for x in SHAPES if shares[x]), divided, *(suggested[x] for x in SHAPES if not shares[x])]
     return {name: table for group in groups for name, table in group.items()}

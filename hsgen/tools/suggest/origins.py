@@ -1,4 +1,4 @@
-"""Sources of the facts of a probed device: the names of queries, and substitutes for what no API reports."""
+"""Sources of the facts of a probed device: vendors, and substitutes for facts that no API reports."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SAFE: Mapping[str, tuple[Any, str]] = {
     "registers": (None, ""),
     "cores": (None, ""),
 }
-"""Facts that an API may not report: the value that is then safe (None omits the fact), and its reason."""
+"""Facts that an API may not report: a safe value (None omits the fact), and its reason."""
 
 
 class Known(NamedTuple):
-    """Of the cores of a vendor's GPUs: subgroups, SIMD units and registers; and for which of them that holds."""
+    """The subgroups, SIMD units and registers of a core of a vendor's GPUs, and the source of these numbers."""
 
     core: tuple[int, int, int]
     whence: str

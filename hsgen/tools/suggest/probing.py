@@ -40,10 +40,10 @@ apis = ["{api}"]
 
 
 def check(name: str) -> None:
-    """Refuse a name that no new target can have.
+    """Check that a new target can have a name.
 
     Raises:
-        Usage: it comes with hsgen, or cannot name files.
+        Usage: the name is of a target that comes with hsgen, or cannot be part of a file name.
     """
     if name in target.names():
         raise Usage(f"target {name}: comes with hsgen; give the file another name")
@@ -58,15 +58,15 @@ def written(q: Query, name: str) -> str:
         Usage: the device has room for no shape, or the name cannot be a target's.
     """
     check(name)
-    found, origin = facts(q)
-    what = _clean(str(q.said["name"])) or "a device without a plain name"
-    summary = f"{what} through {APIS[q.api].title}"
-    parts = [_HEAD.format(what=summary, name=name, summary=summary, api=q.api), _device(found, origin), _match(q)]
+    device, origin = facts(q)
+    title = _clean(str(q.properties["name"])) or "a device without a plain name"
+    summary = f"{title} through {APIS[q.api].title}"
+    parts = [_HEAD.format(what=summary, name=name, summary=summary, api=q.api), _device(device, origin), _match(q)]
     if isa := _isa(q):
         parts.append(isa)
-    parts += [block(at, table) for at, table in suggest(found).items()]
+    parts += [block(at, table) for at, table in suggest(device).items()]
     text = "\n".join(parts)
-    target.parse(text, name, f"{name}.toml")  # what hsgen writes it can read
+    target.parse(text, name, f"{name}.toml")  # checks that hsgen can read the file
     return text
 
 
@@ -83,31 +83,31 @@ def _device(f: Facts, origin: Mapping[str, str]) -> str:
 
 
 def _match(q: Query) -> str:
-    """The table that matches exactly this device."""
-    said = q.said
-    lines = ["[match] # this device alone; shorten the name for its family", f"types = {literal([said['type']])}"]
-    lines.append(f"vendors = [{said['vendor']:#06x}]")
-    if said["name"] and plain(said["name"]):
-        lines.append(f"names = {literal([said['name']])}")
+    """Return the table that matches exactly this device."""
+    properties = q.properties
+    lines = ["[match] # this device alone; shorten the name for its family", f"types = {literal([properties['type']])}"]
+    lines.append(f"vendors = [{properties['vendor']:#06x}]")
+    if properties["name"] and plain(properties["name"]):
+        lines.append(f"names = {literal([properties['name']])}")
     # another runtime on the same processor may name it within its own device's name
-    if (platform := said.get("platform")) and plain(platform):
+    if (platform := properties.get("platform")) and plain(platform):
         lines.append(f"platforms = {literal([platform])}")
-    if compute := said.get("compute", 0):
+    if compute := properties.get("compute", 0):
         lines.append(f"compute = [{compute}, {compute}]")
     return "\n".join(lines) + "\n"
 
 
 def _isa(q: Query) -> str:
-    """The offline compiler's name of the device, where that follows from its compute capability."""
+    """Return the table ``[isa]`` if the offline compiler's name of the device follows from its compute capability."""
     probe = APIS[q.api].probe
     compiler, signature = (probe and probe.isa) or ("", "")
-    name = signature.format(q.said.get("compute", 0))
+    name = signature.format(q.properties.get("compute", 0))
     if not compiler or name not in KINDS[compiler].devices:
         return ""
     return f"[isa]\n{compiler} = {literal([name])}\n"
 
 
 def _clean(name: str) -> str:
-    """A device's name without characters that a C file cannot contain."""
-    kept = re.sub(r"[^ -~]|[\"\\]|\*/", "", name).strip()
-    return kept if plain(kept) else ""
+    """Return a device's name without characters that a C file cannot contain."""
+    text = re.sub(r"[^ -~]|[\"\\]|\*/", "", name).strip()
+    return text if plain(text) else ""

@@ -1,6 +1,6 @@
-"""Queries: the properties that a device reports, as JSON that people can send, read strictly and turned into facts.
+"""Queries: the properties that a device reports, as JSON that people can send.  Facts follow from a query.
 
-If an API does not report a fact, it gets a safe value, or, for a core, what is known of the vendor's GPUs.
+A fact that the API does not report gets a safe value; a fact of a core gets the value that is known of the vendor.
 """
 
 from __future__ import annotations
@@ -61,25 +61,25 @@ _HINT = "give the output of hsgen probe --raw"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A device of an API: `said` are its members, as `hsgen.engines.query` lists them."""
+    """A device of an API, with its properties as `hsgen.engines.query` lists them."""
 
     api: str
-    said: Mapping[str, Any]
+    properties: Mapping[str, Any]
     source: str = ""
 
     def text(self) -> str:
-        """Return it as JSON, a member a line."""
+        """Return the query as JSON, with a line per property."""
         top = {"schema": SCHEMA, "api": self.api, **({"source": self.source} if self.source else {})}
         head = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in top.items())
-        body = ",\n".join(f"    {json.dumps(k)}: {json.dumps(v)}" for k, v in self.said.items())
+        body = ",\n".join(f"    {json.dumps(k)}: {json.dumps(v)}" for k, v in self.properties.items())
         return f'{{\n{head},\n  "device": {{\n{body}\n  }}\n}}\n'
 
 
 def parse(text: str, where: str) -> Query:
-    """Return the query that a JSON text holds.
+    """Return the query in a JSON text.
 
     Raises:
-        Usage: all that is wrong with it, one line each.
+        Usage: the text is not a valid query; the message has a line per error.
     """
     data = documents.parsed_json(text, where, _HINT)
     if not isinstance(data, dict):
@@ -88,52 +88,54 @@ def parse(text: str, where: str) -> Query:
     r.unknown(data, "", (*_TOP, "device"))
     top = r.fields({k: v for k, v in data.items() if k in _TOP}, "", _TOP)
     device = r.table(data, "device")
-    said = r.fields(device, "device", _DEVICE) if device is not None else {}
+    properties = r.fields(device, "device", _DEVICE) if device is not None else {}
     r.check()
-    return Query(api=top["api"], said=said, source=top.get("source", ""))
+    return Query(api=top["api"], properties=properties, source=top.get("source", ""))
 
 
 def read(path: Path) -> Query:
-    """Return the query that a file holds.
+    """Return the query in a file.
 
     Raises:
-        Usage: it cannot be read, or is wrong.
+        Usage: the file cannot be read, or is not a valid query.
     """
     return parse(documents.text(path, _HINT), str(path))
 
 
 def facts(q: Query) -> tuple[Facts, dict[str, str]]:
-    """Return the facts of a query's device, and for each member of its `device` where it is from."""
-    said, probe = q.said, APIS[q.api].probe
+    """Return the facts of a query's device, and the source of each fact by name."""
+    properties, probe = q.properties, APIS[q.api].probe
     assert probe is not None
     origin = dict(probe.origins)
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, (value, why) in {**SAFE, **_known(q, probe)}.items():
-        reported = said.get(name) or said.get(name) is False
-        found[name] = said[name] if reported else value
+        reported = properties.get(name) or properties.get(name) is False
+        values[name] = properties[name] if reported else value
         if not reported:
             origin[name] = why
     for name in ("work_group", "local_bytes", "int64", "shuffle"):
-        found[name] = said[name]
-    found["subgroups"] = tuple(sorted(set(said["subgroups"])))
-    least = next((w for w in found["subgroups"] if w > 1), 1)
-    if (most := said.get("group_subgroups", 0) * least) and least > 1 and most < found["work_group"]:
-        found["work_group"] = most
-        origin["work_group"] = f"{said['group_subgroups']} subgroups of {least}: maxComputeWorkgroupSubgroups"
-    if said["type"] == "gpu" and said["vendor"] in probe.cores_are_units and said.get("cores"):
-        found["cores"] = max(1, said["cores"] // found["units"])
+        values[name] = properties[name]
+    values["subgroups"] = tuple(sorted(set(properties["subgroups"])))
+    least = next((w for w in values["subgroups"] if w > 1), 1)
+    if (most := properties.get("group_subgroups", 0) * least) and least > 1 and most < values["work_group"]:
+        values["work_group"] = most
+        origin["work_group"] = f"{properties['group_subgroups']} subgroups of {least}: maxComputeWorkgroupSubgroups"
+    if properties["type"] == "gpu" and properties["vendor"] in probe.cores_are_units and properties.get("cores"):
+        values["cores"] = max(1, properties["cores"] // values["units"])
         origin["cores"] += " / units, which is what Intel counts"
-    found["groups"] = min(found["groups"], (1 << 32) - 1)
-    device = Device(**{name: value for name, value in found.items() if value is not None})
-    ballot = said.get("ballot", False)
-    return Facts(device=device, apis=(q.api,), cpu=said["type"] == "cpu", vendor=said["vendor"], ballot=ballot), origin
+    values["groups"] = min(values["groups"], (1 << 32) - 1)
+    device = Device(**{name: value for name, value in values.items() if value is not None})
+    ballot = properties.get("ballot", False)
+    return Facts(
+        device=device, apis=(q.api,), cpu=properties["type"] == "cpu", vendor=properties["vendor"], ballot=ballot
+    ), origin
 
 
 def _known(q: Query, probe: Probe) -> dict[str, tuple[Any, str]]:
-    """Known facts of such a device that its API does not report."""
-    said, vendor = q.said, q.said["vendor"]
-    if said["type"] == "cpu":
-        known = ("Intel(R) OpenCL" in said.get("platform", ""), "llvmpipe" in said["name"])
+    """Return known facts of such a device that its API does not report, with their sources."""
+    properties, vendor = q.properties, q.properties["vendor"]
+    if properties["type"] == "cpu":
+        known = ("Intel(R) OpenCL" in properties.get("platform", ""), "llvmpipe" in properties["name"])
         goes = {"progress": ("started", "as seen of this runtime")} if any(known) else {}
         return {"local": ("memory", "as on all CPUs"), **goes}
     goes = {"progress": ("started", "as on all GPUs of this vendor in practice")}

@@ -1,4 +1,4 @@
-"""Reads a target file for suggestions; the file may contain facts without choices."""
+"""Reader of target files for suggestions; such a file may have facts without choices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hsgen.core.errors import Usage
 from hsgen.system import documents, resources
 from hsgen.targets import target
 from hsgen.tools.suggest.facts import Facts, facts
-from hsgen.tools.suggest.text import own
+from hsgen.tools.suggest.text import choice_tables
 
 _SMALLEST = """
 [bitonic.u32] # stands in for the choices that are to be suggested
@@ -27,19 +27,19 @@ stream_group = 1
 
 
 def read(name: str) -> tuple[Facts, Mapping[str, Mapping[str, Any]]]:
-    """Return the facts of a target or target file, and the tables of choices that it has.
+    """Return the facts of a target or target file, and its tables of choices, which may be absent.
 
     Raises:
-        Usage: there is no such file, or it is wrong (one line for each error); it may lack choices.
+        Usage: there is no such file, or the file has errors (the message has a line per error).
     """
     path = Path(name) if name.endswith(".toml") else resources.targets() / f"{name}.toml"
     try:
         text = documents.text(path, "")
         bare = not any(algorithm in documents.toml(text, "", "") for algorithm in (*ALGORITHMS, "sort"))
-    except Usage:  # which find says better
+    except Usage:  # `target.find` has the better message
         bare, text = False, ""
     if not bare or path.stem in target.names():
-        return facts(target.find(name)), own(text)
+        return facts(target.find(name)), choice_tables(text)
     try:
         return facts(target.parse(text + _SMALLEST, path.stem, name)), {}
     except Usage as e:

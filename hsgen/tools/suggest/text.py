@@ -15,7 +15,7 @@ _WIDE = 120
 
 
 def literal(value: Any) -> str:
-    """Return a value as TOML: texts without quotes and backslashes, numbers, truth values, and lists of them."""
+    """Return a value as TOML: a number, a truth value, a text without quotes and backslashes, a list or a table."""
     if isinstance(value, dict):
         return f"{{ {', '.join(f'{k} = {literal(v)}' for k, v in value.items())} }}"
     if isinstance(value, list):
@@ -24,35 +24,38 @@ def literal(value: Any) -> str:
 
 
 def block(name: str, table: Table, file: Mapping[str, Any] | None = None) -> str:
-    """Return a table as TOML with the reason of each value; with those of a file, what it has where that differs."""
+    """Return a table as TOML, with the reason of each value as a comment.
+
+    If `file` has the table of a file, comments also show the file's values that differ.
+    """
     lines = [f"[{name}]"] if file is None or file else [f"[{name}] # the file has none"]
     for key, choice in table.items():
-        said = [choice.why] * bool(choice.why)
+        reasons = [choice.why] * bool(choice.why)
         if file and key not in file:
-            said.append("the file leaves it out")
+            reasons.append("the file leaves it out")
         elif file and file[key] != choice.value:
-            said.append(f"the file has {literal(file[key])}")
-        lines += setting(f"{key} = {literal(choice.value)}", "; ".join(said))
+            reasons.append(f"the file has {literal(file[key])}")
+        lines += setting(f"{key} = {literal(choice.value)}", "; ".join(reasons))
     for key, value in (file or {}).items():
         if key not in table:
             lines.append(f"# {key}: left to its default; the file has {literal(value)}")
     return "\n".join(lines) + "\n"
 
 
-def setting(words: str, said: str) -> list[str]:
-    """Return the lines of a setting with a comment: after it, or above it if the line would be too long."""
-    whole = f"{words} # {said}" if said else words
-    return [whole] if len(whole) <= _WIDE else [f"# {said}", words]
+def setting(words: str, comment: str) -> list[str]:
+    """Return the lines of a setting with a comment at its end, or above it if the line would be too long."""
+    line = f"{words} # {comment}" if comment else words
+    return [line] if len(line) <= _WIDE else [f"# {comment}", words]
 
 
-def own(text: str) -> dict[str, dict[str, Any]]:
-    """Return the tables of choices in the text of a target file by their names, such as ``scan.u32.x1``."""
+def choice_tables(text: str) -> dict[str, dict[str, Any]]:
+    """Return the tables of choices in the text of a target file by name, such as ``scan.u32.x1``."""
     data = tomllib.loads(text)
     shared = [name for name in TABLES if operation(name).by_count]
     names = dict.fromkeys([*shared, "sort", *TABLES])
-    found = {name: data[name] for name in names if name in data}
-    whole = {name: {k: expanded(name, v) for k, v in x.items()} if name in TABLES else x for name, x in found.items()}
-    return dict(_tables(whole, ""))
+    tables = {name: data[name] for name in names if name in data}
+    full = {name: {k: expanded(name, v) for k, v in x.items()} if name in TABLES else x for name, x in tables.items()}
+    return dict(_tables(full, ""))
 
 
 def _tables(data: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -65,7 +68,7 @@ def _tables(data: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, dict[st
 
 
 def rows(tables: Mapping[str, Table], file: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return one record for each value, with what a file has in its place (null where it leaves the value out)."""
+    """Return a record for each value, with the file's value (None if the file leaves the value out)."""
     out = []
     for name, table in tables.items():
         have = file.get(name, {})

@@ -1,7 +1,8 @@
-"""The time of a tuning: how much of the budget each step may take.
+"""The time of a tuning: the part of the budget that each step may use.
 
-Races get `RACES` of it, evenly by table.  The rest is for the end: each width of keys has an equal part of it, for its
-comparison, its validation and its crossovers, in this order; what a step leaves is the next one's.
+Races get the fraction `RACES` of the budget, divided evenly among the tables.  The rest is for the end, divided evenly
+among the key widths.  Each key width is compared, then validated, then its crossovers are measured.  A step may use the
+time that an earlier step left.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable
 
 RACES = 0.6
 LEAST = 30.0  # seconds; with less for each table, only the first tables race
-COMPARED = 0.45  # of the part of a width: the end of its comparison
+COMPARED = 0.45  # fraction of a key width's time after which its comparison ends
 
 Clock = Callable[[], float]
 
@@ -37,24 +38,25 @@ class Budget:
             self._end = self.now() + self.seconds * (1 - RACES)
 
     def left(self, width: int | None = None, part: float = 1.0) -> float:
-        """The seconds left for the end, or for a part of what key width number `width` has of it."""
+        """Return the seconds left for the end, or until key width number `width` has used `part` (0 to 1) of its
+        share."""
         assert self._end is not None
         upto = 1.0 if width is None else (width + part) / self._widths
         return self._end - self.seconds * (1 - RACES) * (1 - upto) - self.now()
 
 
 def enough(tables: int) -> float:
-    """Return the seconds of a budget in which this number of tables race."""
+    """Return the least budget, in seconds, in which `tables` tables race."""
     return tables * LEAST / RACES
 
 
 def roomy(seconds: float) -> str:
-    """Return a time that is no shorter, as people read it and as ``--budget`` takes it."""
+    """Return a time in the format of ``--budget``, rounded up to whole seconds or minutes."""
     return f"{math.ceil(seconds)}s" if seconds < 120 else f"{math.ceil(seconds / 60)}m"
 
 
 def words(seconds: float) -> str:
-    """Return a time as people read it, and as ``--budget`` takes it if it is whole."""
+    """Return a time in the format of ``--budget``, rounded to whole seconds, minutes or hours."""
     if seconds < 120:
         return f"{max(0, round(seconds))}s"
     return f"{round(seconds / 60)}m" if seconds < 7200 else f"{round(seconds / 3600)}h"

@@ -1,4 +1,4 @@
-"""Which candidates of a race compile and sort correctly: the validations before anything is timed."""
+"""Compile and validate the candidates of a race, before any candidate is timed."""
 
 from __future__ import annotations
 
@@ -25,37 +25,41 @@ from hsgen.tools.validate import validation
 
 CASES = 160  # (count, kind) pairs that a shape must sort before it is timed
 PATIENT = 5.0  # seconds; least time limit of a validation
-HOPELESS = 10.0  # times the best time; a slower candidate leaves the race, or its validation is abandoned
+HOPELESS = 10.0  # multiple of the best time; a slower candidate leaves the race, or its validation is abandoned
 
 Send = Callable[[dict[str, Any]], None]
 
 
-def made(
-    found: Target, label: str, key: str, table: Mapping[str, Any] | None, signature: Signature = PLAIN_FORM
+def replace_table(
+    base: Target, label: str, key: str, table: Mapping[str, Any] | None, signature: Signature = PLAIN_FORM
 ) -> tuple[Target, Sort]:
-    """Return the target with `table` in place of its own, and the sort or scan of it; None keeps the target's table.
+    """Return the target with `table` as its table of (label, key), and the algorithm built from that table.
+
+    Without a `table` the target keeps its own.
 
     Raises:
         Usage: the target has no such table.
     """
     if table is not None:
-        found = replace(found, **replaced(found.choices, found.tables, label, key, table))
-    return found, found.sort(label, key, signature)
+        base = replace(base, **replaced(base.choices, base.tables, label, key, table))
+    return base, base.sort(label, key, signature)
 
 
-def cases(sort: Sort, seed: int, wanted: int = CASES) -> list[tuple[int, str]]:
-    """Return about `wanted` (0: all) of the (count, kind) pairs of a quick validation.
+def cases(sort: Sort, seed: int, count: int = CASES) -> list[tuple[int, str]]:
+    """Return about `count` (0: all) of the (count, kind) pairs of a quick validation.
 
     They are evenly spaced, so that they cover every kernel and every path of the sort.
     """
     pairs = validation.plan_cases(sort, full=False, seed=seed)
-    return pairs[:: max(1, len(pairs) // wanted)] if wanted else pairs
+    return pairs[:: max(1, len(pairs) // count)] if count else pairs
 
 
 def ready(request: Mapping[str, Any], send: Send, late: list[str], end: float) -> dict[str, Candidate]:
-    """Return the candidates that compile and sort correctly, by name; add to `late` those that do not by the time
-    `end`."""
-    found = target.parse(request["text"], request["stem"], request["where"])
+    """Return the candidates that compile and sort correctly, by name.
+
+    `late` receives the names of candidates that are not validated by the time `end` (`time.monotonic`).
+    """
+    parsed = target.parse(request["text"], request["stem"], request["where"])
     signature = Signature(**request["signature"])
     context = host = None
     if not request["native"]:
@@ -66,7 +70,7 @@ def ready(request: Mapping[str, Any], send: Send, late: list[str], end: float) -
     for c in sorted(request["candidates"], key=lambda c: c["name"] != request["best"]):
         send({"trying": c["name"]})
         try:
-            _, sort = made(found, c["label"], request["key"], c["table"], signature)
+            _, sort = replace_table(parsed, c["label"], request["key"], c["table"], signature)
             if host is not None and (lacking := hosts.lacks(sort, host)):
                 raise Unavailable(f"{host.label} {lacking}")
             engine = _engine(request, c, context, sort)
@@ -96,7 +100,9 @@ def ready(request: Mapping[str, Any], send: Send, late: list[str], end: float) -
 def _checked(
     engine: Engine, pairs: Sequence[tuple[int, str]], name: str, seed: int, send: Send, limits: tuple[float, float]
 ) -> validation.Report | None:
-    """Validate a candidate within seconds, and up to a time of the clock; return None if it took longer.
+    """Validate a candidate; return None if the validation exceeds its limits.
+
+    `limits` are the longest duration in seconds, and a time of `time.monotonic`.
 
     Raises:
         Wrong: a result is wrong.
@@ -130,7 +136,7 @@ def _reporting(send: Send, patience: float, name: str, of: int) -> Callable[[Ite
     """Return a wrapper of iterations that reports progress every second and raises after `patience` seconds."""
 
     def wrap(items: Iterator[Any]) -> Iterator[Any]:
-        begin = said = time.monotonic()
+        begin = reported = time.monotonic()
         if patience <= 0:
             raise TimeoutError
         for number, item in enumerate(items):
@@ -138,8 +144,8 @@ def _reporting(send: Send, patience: float, name: str, of: int) -> Callable[[Ite
             now = time.monotonic()
             if now - begin > patience:
                 raise TimeoutError
-            if now - said > 1:
-                said = now
+            if now - reported > 1:
+                reported = now
                 send({"done": number, "of": of, "checking": name})
 
     return wrap

@@ -1,4 +1,7 @@
-"""Comments of a target file next to values that a tuning replaces: they explain the old values, so they go."""
+"""Comments of a target file next to values that a tuning replaces.
+
+The comments explain the old values, so they are removed.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,13 @@ from collections.abc import Iterable
 from typing import Any
 
 TUNED = "# tuned: "
-"""What the comment begins with that states the measurement of a table."""
+"""The beginning of a comment that states the measurement of a table."""
 
 
 def forget(table: Any, name: str, note: str = "") -> None:
-    """Remove the comment at the end of a value's line, and those in the lines right above it; put a note instead.
+    """Replace the comment at the end of a value's line by `note`, and remove the comments in the lines right above.
 
-    Values in inline tables have none.
+    Values in inline tables have no comments.
     """
     from tomlkit import items
 
@@ -32,9 +35,9 @@ def forget_notes(table: Any, names: Iterable[str]) -> None:
     """Remove the notes of an earlier tuning."""
     from tomlkit import items
 
-    wanted = set(names)
+    tuned = set(names)
     for key, item in table.value.body if isinstance(table, items.Table) else ():
-        if key is not None and key.key in wanted and item.trivia.comment.startswith(TUNED):
+        if key is not None and key.key in tuned and item.trivia.comment.startswith(TUNED):
             _comment(item, "")
 
 
@@ -43,7 +46,7 @@ def _comment(item: Any, note: str) -> None:
 
 
 def above(text: str, heads: Iterable[str]) -> list[str]:
-    """Return those of the heads, such as ``[bitonic.u32]``, that have a comment right above them."""
+    """Return the heads, such as ``[bitonic.u32]``, that have a comment right above them."""
     lines = text.splitlines()
     number = {line.split("#")[0].strip(): i for i, line in enumerate(lines)}
     return [x for x in heads if number.get(x, 0) > 0 and lines[number[x] - 1].startswith("#")]

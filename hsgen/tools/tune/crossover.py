@@ -1,5 +1,7 @@
-"""Assignment of counts to algorithms: a partition that minimizes the sum of the logarithms of measured times, and is
-nowhere slower than the file's."""
+"""Assignment of counts to algorithms: each algorithm serves a range of counts.
+
+The assignment minimizes the sum of the logarithms of measured times.  It is at no count slower than the file's.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +15,22 @@ from hsgen.targets.choices import ALL
 Times = Mapping[str, Mapping[int, float]]
 """Typical seconds by label and count."""
 
-PRICE = 0.03  # least gain of one more algorithm, in log time per count, that is worth its kernels
+PRICE = 0.03  # least gain of another algorithm, in log time per count, that is worth its kernels
 
 Cut = list[tuple[str, int]]
 """Labels in the order of the counts they serve, each with its greatest measured count."""
 
 Slower = AbstractSet[tuple[str, int]]
-"""Labels with counts at which they are slower than what the file uses there."""
+"""Pairs of a label and a count at which the label is slower than the file's choice."""
 
 
 def cut(times: Times, slower: Slower = frozenset(), free: Collection[str] = ()) -> Cut:
     """Return the sequence of labels that is fastest over the counts at which all were measured.
 
     Every label after the first must save `PRICE` per count, averaged over all counts, because it adds kernels that are
-    compiled and shipped; labels in `free` are shipped anyway.  No label serves a count at which it is in `slower`: then
-    a label may have several ranges, each of which must save that much too.  Without a solution, the result is empty.
+    compiled and shipped.  Labels in `free` are shipped anyway and cost nothing.  No label serves a count that it has in
+    `slower`.  With `slower`, a label may have several ranges, and each range must save `PRICE`.  Without a solution,
+    the result is empty.
     """
     return priced(times, slower, free)[1]
 
@@ -54,25 +57,25 @@ def priced(times: Times, slower: Slower = frozenset(), free: Collection[str] = (
     return min(ways.values(), key=lambda x: x[0], default=(math.inf, []))
 
 
-def price_of(found: Cut, times: Times, counts: Sequence[int]) -> float:
+def price_of(ranges: Cut, times: Times, counts: Sequence[int]) -> float:
     """Return the cost of ranges at these counts, as `priced` computes it."""
-    labels = [serving(found, n) for n in sorted(counts)]
+    labels = [serving(ranges, n) for n in sorted(counts)]
     total = sum(math.log(times[x][n]) for x, n in zip(labels, sorted(counts), strict=True))
     return total + PRICE * len(counts) * sum(a != b for a, b in pairwise(labels))
 
 
-def serving(found: Cut, n: int) -> str:
+def serving(ranges: Cut, n: int) -> str:
     """Return the label that serves a count."""
-    return next((label for label, upto in found if n <= upto), found[-1][0])
+    return next((label for label, upto in ranges if n <= upto), ranges[-1][0])
 
 
-def joined(found: Cut) -> Cut:
-    """Return the same ranges without a crossover between two of one label."""
-    return [row for row, after in zip(found, [*found[1:], ("", 0)], strict=True) if row[0] != after[0]]
+def joined(ranges: Cut) -> Cut:
+    """Return the ranges, with adjacent ranges of one label merged."""
+    return [row for row, after in zip(ranges, [*ranges[1:], ("", 0)], strict=True) if row[0] != after[0]]
 
 
 def within(after: Cut, before: Cut, low: int, high: int) -> Cut:
-    """Return the ranges of `before` with those of `after` from count `low` to `high`."""
+    """Return the ranges of `after` for counts `low` to `high`, and the ranges of `before` for all other counts."""
     if not before:
         return [*after[:-1], (after[-1][0], ALL)]
     head = [(x, upto) for x, upto in before if upto < low]
@@ -83,9 +86,11 @@ def within(after: Cut, before: Cut, low: int, high: int) -> Cut:
     return joined([*head, *inner[:-1], (inner[-1][0], high if tail else ALL), *tail])
 
 
-def kept(after: Cut, before: Cut, counts: Sequence[int]) -> Cut:
-    """Return the ranges with each crossover moved up where `before` has the lower label, at most to the next count
-    that was measured.  The counts between two measured ones are then served as before."""
+def raised(after: Cut, before: Cut, counts: Sequence[int]) -> Cut:
+    """Return `after` with each crossover moved up while `before` uses the lower label.
+
+    A crossover stays below the next measured count.  So `before` decides between two measured counts.
+    """
     out = list(after)
     for i, (label, upto) in enumerate(after[:-1]):
         following = min((n for n in counts if n > upto), default=upto + 1)
@@ -95,11 +100,11 @@ def kept(after: Cut, before: Cut, counts: Sequence[int]) -> Cut:
     return out
 
 
-def between(found: Cut, counts: Sequence[int]) -> list[tuple[str, str, list[int]]]:
-    """Return both labels of each crossover, and the counts to measure in order to refine it."""
+def between(ranges: Cut, counts: Sequence[int]) -> list[tuple[str, str, list[int]]]:
+    """Return both labels of each crossover, and the seven counts that refine the crossover."""
     ordered = sorted(counts)
     out = []
-    for (low, upto), (high, _) in pairwise(found):
+    for (low, upto), (high, _) in pairwise(ranges):
         following = ordered[ordered.index(upto) + 1]
         out.append((low, high, [upto + (following - upto) * i // 8 for i in range(1, 8)]))
     return out
@@ -113,7 +118,8 @@ def refined(
 ) -> int | None:
     """Return the greatest count of the lower label at a crossover, from times of both labels above `upto`.
 
-    `slower`: counts at which the lower and the higher label may not serve; None if they leave no crossover.
+    `slower` lists the counts that the lower label may not serve, and those that the higher label may not serve.  The
+    result is None if no crossover avoids all of them.
     """
     counts = sorted(set(low) & set(high))
     best, sum_, least = None, 0.0, math.inf
@@ -125,7 +131,10 @@ def refined(
 
 
 def threshold(times: Times, order: Sequence[str]) -> list[int]:
-    """Return the greatest count of each label except the last, for labels in this order; 1 if it serves none."""
+    """Return the greatest count of each label except the last, for labels in this order.
+
+    A label that serves no count has greatest count 1.
+    """
     counts = sorted(set.intersection(*(set(times[x]) for x in order)))
     logs = {x: [math.log(times[x][n]) for n in counts] for x in order}
     best: list[tuple[float, list[int]]] = [(sum(logs[order[0]][:end]), []) for end in range(len(counts) + 1)]

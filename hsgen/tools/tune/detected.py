@@ -13,7 +13,7 @@ from hsgen.tools.tune.runner import Field
 
 
 def limited(facts: Device, host: Host) -> Device:
-    """Return the facts that hold for a device family and for this device, which may offer less."""
+    """Return the facts of a device family, limited to what this device offers."""
     widths = tuple(w for w in facts.subgroups if w == 1 or offers(host, w))
     return replace(
         facts,
@@ -25,19 +25,19 @@ def limited(facts: Device, host: Host) -> Device:
     )
 
 
-def of_host(found: Target, text: str, where: str, api: str, host: Host, *, native: bool, **more: Any) -> Field:
+def of_host(target: Target, text: str, where: str, api: str, host: Host, *, native: bool, **more: Any) -> Field:
     """Return the field of a detected device."""
     return Field(
         text=text,
-        stem=found.name,
+        stem=target.name,
         where=where,
-        facts=limited(found.device, host),
+        facts=limited(target.device, host),
         api=api,
         device=host.label,
         native=native,
         name=evidence_device(host),
         driver=host.driver,
-        level=evidence_level(found, host) or "",
+        level=evidence_level(target, host) or "",
         index=host.handle if native else 0,
         compute=host.compute,
         jobs=os.cpu_count() or 1,

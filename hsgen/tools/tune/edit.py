@@ -1,4 +1,7 @@
-"""Edits of a target file by a tuning: blank lines and comments stay as they were, except those of replaced values."""
+"""Edits of a target file by a tuning.
+
+Blank lines stay as they were, and so do all comments except comments on replaced values.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,14 @@ from hsgen.tools.tune import comments
 Tables = Mapping[tuple[str, str], Mapping[str, Any]]
 """Tables by (label, key), as `hsgen.targets.tables` has them."""
 TUNED = "tune: "
-"""What the result of evidence begins with that this module wrote, and may replace."""
+"""The beginning of `result` in evidence that this module wrote and may replace."""
 
 
 def available() -> None:
-    """Do nothing where target files can be edited.
+    """Check that target files can be edited.
 
     Raises:
-        Unavailable: the library for it is not installed.
+        Unavailable: tomlkit is not installed.
     """
     if not toolchain.has_module("tomlkit"):
         raise Unavailable(f"editing target files needs tomlkit; install it with {extras.command('tune')}")
@@ -38,10 +41,11 @@ def applied(
     evidence: Sequence[Mapping[str, str]],
     notes: Mapping[tuple[str, str], str] | None = None,
 ) -> str:
-    """Return the text of a target file with these tables of (label, key), of ``[sort.KEY]``, and further evidence.
+    """Return the text of a target file with new tables and further evidence.
 
-    Evidence of an earlier tuning on the same device is replaced.  The comments of replaced values go; the first one of
-    a table has its note instead, the measurement.
+    `tables` are by (label, key), `autos` are the tables ``[sort.KEY]`` by key.  Evidence of an earlier tuning on the
+    same device is replaced.  Comments on replaced values are removed; the first replaced value of a table gets the
+    table's note, its measurement.
 
     Raises:
         Usage: the file is written in a way that cannot be edited.
@@ -62,8 +66,8 @@ def applied(
             out = _after_keys(out, name, keys)
     for row in more:
         out = out.rstrip("\n") + "\n\n" + _block("[[evidence]]", row)
-    kept = all(table_of(data, *at) == table_of(after, *at) for at in labels(data) if at not in tables)
-    if not kept or not _means(out, _recorded(after, evidence)):
+    unchanged = all(table_of(data, *at) == table_of(after, *at) for at in labels(data) if at not in tables)
+    if not unchanged or not _means(out, _recorded(after, evidence)):
         raise Usage(f"{where}: cannot be edited as it is written; write each table as [NAME.KEY], with a line a key")
     return out
 
@@ -93,7 +97,7 @@ def _means(text: str, data: Mapping[str, Any]) -> bool:
 def _after(
     data: dict[str, Any], tables: Tables, autos: Mapping[str, Mapping[str, Any]]
 ) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]]]:
-    """The data of the edited file without evidence, and its tables of ``[sort.KEY]`` that differ."""
+    """Return the data of the edited file without evidence, and its tables ``[sort.KEY]`` that differ."""
     after = data
     for at, table in tables.items():
         after = changed(after, *at, table)
@@ -106,19 +110,19 @@ def _after(
 
 
 def _moved(text: str, data: Mapping[str, Any], tables: Tables) -> str:
-    """The text with the heads of tables whose strategy is another now, without tables that none needs any more."""
+    """Return the text with new heads for tables whose strategy changed, and without tables that are no longer used."""
     for at, table in tables.items():
         before, now = list(placed_of(data, *at)), list(placed(data, *at, table))
         for old, new in zip(before, now, strict=False):
-            found = rf"(?m)^(\s*){re.escape(head(old))}(?:[ \t]*#.*)?"
-            text = re.sub(found, rf"\g<1>{head(new)}", text) if old != new else text
+            pattern = rf"(?m)^(\s*){re.escape(head(old))}(?:[ \t]*#.*)?"
+            text = re.sub(pattern, rf"\g<1>{head(new)}", text) if old != new else text
         for old in before[len(now) :]:
             text = _without(text, head(old))
     return text
 
 
 def _without(text: str, head: str) -> str:
-    """The text without a table; comments right above it and right above the next one stay."""
+    """Return the text without a table; comments right above this table and the next table stay."""
     lines = text.splitlines(True)
     begin = next((i for i, line in enumerate(lines) if line.strip().startswith(head)), None)
     if begin is None:
@@ -130,7 +134,7 @@ def _without(text: str, head: str) -> str:
 
 
 def _item(value: Any) -> Any:
-    """A value as the library has it: rows stand a line each, the values of a stage in one line."""
+    """Return a value as an item of tomlkit: a list of rows has a row per line, a stage is an inline table."""
     import tomlkit
 
     if isinstance(value, dict):
@@ -144,9 +148,10 @@ def _item(value: Any) -> Any:
 
 
 def _set(document: Any, path: Path, table: Mapping[str, Any], note: str) -> dict[str, Any] | None:
-    """Change a table that is there; return the keys that it lacks, None where there is no such table.
+    """Change an existing table; return the keys that it lacks, or None if the table does not exist.
 
-    Comments of replaced values go; the first one gets the note.  A case of a list gets the keys that it lacks.
+    Comments on replaced values are removed, and the first replaced value gets the note.  An element of a list of tables
+    gets the missing keys here, so the result is empty.
     """
     from tomlkit.items import InlineTable
 
@@ -185,23 +190,23 @@ def _lines(table: Mapping[str, Any]) -> list[str]:
 
 
 def _after_keys(text: str, head: str, more: Mapping[str, Any]) -> str:
-    """Put further keys after the last key of a table, before comments about the next table."""
+    """Return the text with further keys after the last key of a table, before comments about the next table."""
     lines = text.splitlines(True)
     begin = next((i for i, line in enumerate(lines) if line.strip().startswith(head)), None)
     if begin is None:
-        return _before_evidence(text, _block(head, more))  # only variants of it are there
+        return _before_evidence(text, _block(head, more))  # the file has only variants of the table
     end = next((i for i in range(begin + 1, len(lines)) if lines[i].lstrip().startswith("[")), len(lines))
     last = max(i for i in range(begin, end) if lines[i].strip() and not lines[i].lstrip().startswith("#"))
     return "".join([*lines[: last + 1], *_lines(more), *lines[last + 1 :]])
 
 
 def _block(head: str, table: Mapping[str, Any]) -> str:
-    """The text of a new table."""
+    """Return the text of a new table."""
     return "".join([f"{head}\n", *_lines(table)])
 
 
 def _before_evidence(text: str, block: str) -> str:
-    """Put a new table before the evidence and the comments above that, or at the end."""
+    """Return the text with a new table before the evidence and its comments, or at the end."""
     lines = text.splitlines(True)
     at = next((i for i, line in enumerate(lines) if line.strip() == "[[evidence]]"), len(lines))
     while 0 < at < len(lines) and lines[at - 1].startswith("#"):
@@ -210,19 +215,19 @@ def _before_evidence(text: str, block: str) -> str:
     return f"{front}\n\n{block}" + (f"\n{back}" if back else "")
 
 
-def _same(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether a row of evidence is what an earlier tuning wrote for the same device and the same keys."""
+def _same(row: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Return True if an earlier tuning wrote `row` for the device and the key width of `new`."""
     keys = ("level", "api", "device")
-    known = [str(x.get("result", "")) for x in (row, other)]
+    known = [str(x.get("result", "")) for x in (row, new)]
     return (
-        all(row.get(k) == other.get(k) for k in keys)
+        all(row.get(k) == new.get(k) for k in keys)
         and all(x.startswith(TUNED) for x in known)
         and (known[0].split(";")[0] == known[1].split(";")[0])
     )
 
 
 def _evidence(document: Any, row: Mapping[str, str]) -> bool:
-    """Change a row that is there; say whether it is."""
+    """Replace the earlier row of the same device and key width; return whether there is such a row."""
     for have in document.get("evidence", []):
         if _same(have, row):
             for name, value in row.items():
@@ -233,7 +238,7 @@ def _evidence(document: Any, row: Mapping[str, str]) -> bool:
 
 
 def _recorded(data: dict[str, Any], evidence: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """The data of a file with further evidence."""
+    """Return the data of a file with further evidence."""
     rows = [dict(row) for row in data.get("evidence", [])]
     for row in evidence:
         same = [i for i, have in enumerate(rows) if _same(have, row)]

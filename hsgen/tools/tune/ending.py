@@ -1,7 +1,7 @@
 """The end of a tuning: comparisons, validations and crossovers, up to the end of the budget.
 
-What the budget did not reach is recorded too, so that the same command gives the same result again, and one with a
-greater budget does what is missing.
+Steps that exceed the budget are recorded too.  So the same command gives the same result again, and a command with a
+greater budget does the missing steps.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Failed(Exception):
 
 
 class Ending:
-    """Measurements of one tuning after its races; results come from its journal if that has them."""
+    """Measurements of one tuning after its races.  A result that the journal has is not measured again."""
 
-    def __init__(self, found: Target, journal: Journal, runner: Runner, budget: Budget, show: Show) -> None:
-        self._found, self._journal, self._runner, self._show = found, journal, runner, show
+    def __init__(self, target: Target, journal: Journal, runner: Runner, budget: Budget, show: Show) -> None:
+        self._target, self._journal, self._runner, self._show = target, journal, runner, show
         self.budget = budget
 
     def compare(
@@ -49,20 +49,22 @@ class Ending:
         disqualify: Disqualify | None,
         phase: str,
     ) -> final.Rounds:
-        """Return the rounds of entries at counts, the first of which are the most important, measured within seconds.
+        """Return the rounds of entries at the counts `sizes`, measured within `left` seconds.
+
+        The most important counts are first in `sizes`, because the time may end before the last.
 
         Raises:
-            Failed: one failed; only with `disqualify`.
+            Failed: an entry failed; only with `disqualify`.
         """
         named = {x: name_of(table) for x, (_, table) in entries.items()}
         if (record := self._compared(key, entries, sizes, signature)) is not None:
             known = final.rounds_of(record)
             return {x: {n: t for n, t in known[x].items() if n in sizes} for x in known}
         with_ = "" if signature == PLAIN else f" with values {signature.value}"
-        what = f"{key}: {', '.join(entries)}{with_}, {min(sizes)} to {max(sizes)} keys"
+        title = f"{key}: {', '.join(entries)}{with_}, {min(sizes)} to {max(sizes)} keys"
         finish = Finish(late=list(entries))
         if left > 0:
-            self._show(phase, what, self.budget.left())
+            self._show(phase, title, self.budget.left())
             parts = {x: Entry(label=label, table=table) for x, (label, table) in entries.items()}
             rung = Rung(sizes=tuple(sizes), rounds=FINAL, keep=len(parts))
 
@@ -70,14 +72,14 @@ class Ending:
                 if disqualify is not None:
                     disqualify(entries[name][0], entries[name][1], kind, why)
 
-            how: dict[str, Any] = {"signature": signature, "cases": 20, "seconds": left}
-            finish = self._runner.run(parts, key, [rung], failed, **how)
+            options: dict[str, Any] = {"signature": signature, "cases": 20, "seconds": left}
+            finish = self._runner.run(parts, key, [rung], failed, **options)
             if disqualify is not None and finish.failed:
                 raise Failed
-        return self._record(key, named, sizes, signature, finish, what)
+        return self._record(key, named, sizes, signature, finish, title)
 
     def _record(
-        self, key: str, named: Mapping[str, str], sizes: Sequence[int], signature: Signature, finish: Finish, what: str
+        self, key: str, named: Mapping[str, str], sizes: Sequence[int], signature: Signature, finish: Finish, title: str
     ) -> final.Rounds:
         """Record a comparison."""
         seconds = {x: {str(n): [rounded(y) for y in t] for n, t in s.items()} for x, s in finish.seconds.items()}
@@ -85,18 +87,18 @@ class Ending:
         record |= {"sizes": [str(n) for n in sizes], "seconds": seconds, "took": round(finish.took, 2)}
         if finish.case:
             record["case"] = {x: rounded(s) for x, s in finish.case.items()}
-        whole = all(len(s) == len(sizes) for s in finish.seconds.values()) and bool(finish.seconds)
-        if finish.late or not (whole or finish.failed):
+        complete = all(len(s) == len(sizes) for s in finish.seconds.values()) and bool(finish.seconds)
+        if finish.late or not (complete or finish.failed):
             record["budget"] = self.budget.seconds
             done = len(next(iter(finish.seconds.values()), {}))
-            self._show("skip", f"{what}: {done} of {len(sizes)} counts within the budget", self.budget.left())
+            self._show("skip", f"{title}: {done} of {len(sizes)} counts within the budget", self.budget.left())
         self._journal.add(record)
         return final.rounds_of(record)
 
     def _compared(
         self, key: str, entries: Mapping[str, tuple[str, Table]], sizes: Sequence[int], signature: Signature
     ) -> Record | None:
-        """The record of a comparison, unless this run's budget would reach farther."""
+        """Return the record of a comparison; None without one, or if this run's budget reaches farther."""
         named = {x: name_of(table) for x, (_, table) in entries.items()}
         for record in self._journal.of("final", key=key, value=signature.value):
             if record["entries"] == named and set(map(str, sizes)) <= set(record["sizes"]) and self._reached(record):
@@ -106,18 +108,19 @@ class Ending:
     def reached(
         self, key: str, entries: Mapping[str, tuple[str, Table]], sizes: Sequence[int], signature: Signature
     ) -> bool:
-        """Whether a comparison that was made had enough time."""
+        """Return True if the journal has a comparison of these entries that was not cut by its budget."""
         record = self._compared(key, entries, sizes, signature)
         return record is not None and "budget" not in record
 
     def _reached(self, record: Record) -> bool:
-        """Whether a record is complete, or this run's budget would not reach farther."""
+        """Return True if a record is complete, or if its budget was no smaller than this run's."""
         return float(record.get("budget", self.budget.seconds)) >= self.budget.seconds
 
     def validate(self, key: str, label: str, table: Table, disqualify: Disqualify, *, new: bool) -> bool:
-        """Run the complete quick validation on a chosen table; return whether the budget reaches that far.
+        """Run the complete quick validation on a chosen table; return False if the budget does not suffice.
 
-        The last one may exceed the budget, if it takes no longer than that.  `new`: the file does not have the table.
+        The validation of a `new` table, which the file does not have, may exceed the time left, but not take longer
+        than the whole budget.
 
         Raises:
             Failed: a sort is wrong.
@@ -136,8 +139,8 @@ class Ending:
             disqualify(label, table, kind, why)
 
         entry, seconds = Entry(label=label, table=table), max(left, 1.5 * takes)
-        how: dict[str, Any] = {"signature": operation(label).tuned, "cases": 0, "seconds": seconds}
-        finish = self._runner.run({label: entry}, key, [], failed, **how)
+        options: dict[str, Any] = {"signature": operation(label).tuned, "cases": 0, "seconds": seconds}
+        finish = self._runner.run({label: entry}, key, [], failed, **options)
         if finish.failed:
             raise Failed
         if label not in finish.cases:
@@ -150,19 +153,22 @@ class Ending:
         return True
 
     def _unchecked(self, key: str, label: str, table: Table, why: str, took: float) -> bool:
-        """Record a validation for which the time did not suffice."""
+        """Record a validation that exceeded the time; return False."""
         record = {"what": "checked", "key": key, "label": label, "table": table, "cases": 0}
         self._journal.add({**record, "budget": self.budget.seconds, "took": round(took, 2)})
         self._show("skip", f"{why}; a greater --budget continues here", max(0.0, self.budget.left()))
         return False
 
     def _estimate(self, key: str, label: str, table: Table) -> float:
-        """The seconds of a complete validation, by those of a case in a comparison; 0 if no journal says."""
+        """Return the estimated seconds of a complete validation, from the time of a case in a comparison.
+
+        The estimate is 0 if the journal has no such time.
+        """
         name, signature = name_of(table), operation(label).tuned
         for record in self._journal.of("final", key=key, value=signature.value):
             for entry, case in record.get("case", {}).items():
                 if record["entries"].get(entry) == name and entry.split()[0] == label:
-                    _, sort = checking.made(self._found, label, key, table, signature)
+                    _, sort = checking.replace_table(self._target, label, key, table, signature)
                     pairs = validation.plan_cases(sort, full=False, seed=int(self._journal.head["seed"]))
                     return 2 * len(pairs) * float(case)
         return 0.0

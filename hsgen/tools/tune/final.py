@@ -20,25 +20,27 @@ from hsgen.tools.tune.search import BETTER
 
 START, BEST = "start", "best"
 NOISE = 0.05
-"""A relative loss that no measurement excuses: a table never shows a greater one."""
+"""Greatest relative loss that a noisy measurement may show.  A greater loss always counts as slower."""
 
 Rounds = dict[str, dict[int, list[float]]]
-"""Seconds of each round, by entry and count; entries took turns within a round."""
+"""Seconds of each round, by entry and count.  All entries run once in each round."""
 
 
 def entry(label: str, which: str) -> str:
-    """Return the name of an entry in records of finals, such as radix start, radix best."""
+    """Return the name of an entry in records of finals, such as ``radix start`` or ``radix best``."""
     return f"{label} {which}"
 
 
 def rounds_of(record: Record) -> Rounds:
     """Return the rounds of a final's record."""
-    return {name: {int(n): t for n, t in found.items()} for name, found in record["seconds"].items()}
+    return {name: {int(n): t for n, t in times.items()} for name, times in record["seconds"].items()}
 
 
 def gain(rounds: Rounds, label: str, sizes: Sequence[int]) -> tuple[float, float]:
-    """Return the log speedup of a label's best over its start, averaged over the counts that it serves: the median over
-    the rounds, and its lower bound with 95 % confidence."""
+    """Return the median log speedup of a label's best over its start, and its lower bound with 95 % confidence.
+
+    Each round's speedup is the average over the counts `sizes`; the median is over the rounds.
+    """
     a, b = rounds[entry(label, START)], rounds[entry(label, BEST)]
     ratios = [_paired(a[n], b[n]) for n in sizes if n in a and n in b]
     several = [len(r) for r in ratios if len(r) > 1]
@@ -51,7 +53,7 @@ def gain(rounds: Rounds, label: str, sizes: Sequence[int]) -> tuple[float, float
 
 
 def _paired(a: Sequence[float], b: Sequence[float]) -> list[float]:
-    """The ratio within each round; if the numbers of rounds differ, the ratio of the medians."""
+    """Return the ratio within each round; if the numbers of rounds differ, the ratio of the medians."""
     if len(a) == len(b):
         return [x / y for x, y in zip(a, b, strict=True)]
     return [statistics.median(a) / statistics.median(b)]
@@ -68,8 +70,10 @@ def which(rounds: Rounds, label: str, sizes: Sequence[int]) -> str:
 
 
 def chosen(rounds: Rounds, label: str, raced: Collection[int], known: bool) -> str | None:
-    """Return the table of a label to use, that of the file (`known`) unless both ran at all counts of the races; None
-    if the one to use did not run."""
+    """Return the table to use for a label, `START` or `BEST`; None if the table to use did not run.
+
+    If the file has the table (`known`), the result is `START` unless both tables ran at all counts of the races.
+    """
     both = [rounds.get(entry(label, w)) for w in (START, BEST)]
     if both[0] is None and (known or both[1] is None):
         return None
@@ -114,7 +118,10 @@ class Result:
 
 
 def is_slower(was: Sequence[float], times: Sequence[float]) -> bool:
-    """Whether times are longer than those before: by more than `BETTER` with confidence, or by more than `NOISE`."""
+    """Return True if `times` are longer than the times before, `was`.
+
+    The difference must exceed `BETTER` with confidence, or exceed `NOISE`.
+    """
     ratios = _paired(was, times)
     middle = statistics.median(ratios)
     _, high = median_interval(ratios) or (middle, middle)
@@ -122,9 +129,10 @@ def is_slower(was: Sequence[float], times: Sequence[float]) -> bool:
 
 
 def slower(rounds: Rounds, chosen: Mapping[str, str], before: Cut) -> Slower:
-    """Return the labels, with counts, whose chosen table is slower there than what served the count before.
+    """Return the pairs of a label and a count at which the chosen table is slower than the file.
 
-    `before` are the ranges of the file; without any, a label's table is compared with the one that it had.
+    `before` are the ranges of the file.  Without ranges, each chosen table is compared with the label's table in the
+    file.
     """
     out = set()
     for label, table in chosen.items():
@@ -137,8 +145,10 @@ def slower(rounds: Rounds, chosen: Mapping[str, str], before: Cut) -> Slower:
 
 
 def rows(key: str, rounds: Rounds, before: Cut, after: Cut, chosen: Mapping[str, str]) -> list[Row]:
-    """Return the rows of one key width for the counts of its final, except those that a sort serves which was not
-    tuned."""
+    """Return the rows of one key width for the counts of its final.
+
+    Counts that an untuned sort serves have no row.
+    """
     out = []
     for n in sorted({n for t in rounds.values() for n in t}):
         if not after or (new := serving(after, n)) not in chosen:
@@ -166,11 +176,14 @@ def rows(key: str, rounds: Rounds, before: Cut, after: Cut, chosen: Mapping[str,
     return out
 
 
-def note(found: Sequence[Row], rounds: Rounds, key: str, label: str, which: Mapping[str, str]) -> str:
-    """Return the rates of a new table and of the file's, at the greatest count that it serves; empty for others."""
+def note(results: Sequence[Row], rounds: Rounds, key: str, label: str, which: Mapping[str, str]) -> str:
+    """Return the rates of a label's new table and of the file's table, at the greatest count that the new table serves.
+
+    The result is empty for a label without a new table.
+    """
     if which.get(label) != BEST:
         return ""
-    served = {row.n for row in found if row.key == key and row.after == label}
+    served = {row.n for row in results if row.key == key and row.after == label}
     new, old = rounds[entry(label, BEST)], rounds.get(entry(label, START), {})
     n = max(served & set(new), default=max(new))
     was = f", was {_rate(n, old[n])}" if n in old else ""
@@ -198,7 +211,7 @@ def tables_of(
 ) -> dict[str, tuple[str, Table]]:
     """Return the entries of a final by name, as (label, table): each label's start, and its best if different.
 
-    `same` says whether two tables of a label are one sort, which is never compared with itself.
+    `same` returns True if two tables of a label are the same sort, because a sort is never compared with itself.
     """
     out: dict[str, tuple[str, Table]] = {}
     for label, start in starts.items():

@@ -42,16 +42,16 @@ def header(**more: Any) -> Record:
 
 
 class Journal:
-    """Records of a tuning, in a file, or only in memory without a path."""
+    """Records of a tuning, in a file, or in memory if there is no path."""
 
-    def __init__(self, path: Path | None, head: Record, records: Sequence[Record] = (), *, kept: int = 0) -> None:
+    def __init__(self, path: Path | None, head: Record, records: Sequence[Record] = (), *, length: int = 0) -> None:
         self.path, self.head = path, head
         self.records = list(records)
-        if path is not None and not kept:
+        if path is not None and not length:
             _write(path, [head, *self.records])
         elif path is not None:
             with _writing(path):
-                os.truncate(path, kept)
+                os.truncate(path, length)
 
     def add(self, record: Record) -> None:
         """Append a record and flush it to disk."""
@@ -62,10 +62,10 @@ class Journal:
                 file.flush()
                 os.fsync(file.fileno())
 
-    def of(self, what: str, **fields: Any) -> Iterator[Record]:
+    def of(self, kind: str, **fields: Any) -> Iterator[Record]:
         """Yield the records of a kind with these field values, in order."""
         for record in self.records:
-            if record["what"] == what and all(record.get(k) == v for k, v in fields.items()):
+            if record["what"] == kind and all(record.get(k) == v for k, v in fields.items()):
                 yield record
 
     @property
@@ -76,7 +76,7 @@ class Journal:
 
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Turn an error of writing a journal into one line."""
+    """Turn an error of writing a journal into a message of one line."""
     try:
         yield
     except OSError as e:
@@ -110,9 +110,9 @@ def read(path: Path) -> tuple[Record, list[Record], int]:
         data = path.read_bytes()
     except OSError as e:
         raise Usage(f"{name}: cannot be read ({e.strerror}); name a file that hsgen tune wrote") from None
-    whole = data[: data.rfind(b"\n") + 1]
+    complete = data[: data.rfind(b"\n") + 1]
     try:
-        lines = [documents.parsed_json(line.decode("utf-8"), name, hint) for line in whole.split(b"\n")[:-1]]
+        lines = [documents.parsed_json(line.decode("utf-8"), name, hint) for line in complete.split(b"\n")[:-1]]
     except (UnicodeDecodeError, Usage):
         lines = []
     if not lines or not isinstance(lines[0], dict) or lines[0].get("what") != "journal":
@@ -123,11 +123,11 @@ def read(path: Path) -> tuple[Record, list[Record], int]:
     for number, line in enumerate(lines, 1):
         if problem := _problem(line, first=number == 1):
             raise Usage(f"{name}: line {number} is damaged ({problem}); restore it, or begin another journal")
-    return lines[0], lines[1:], len(whole)
+    return lines[0], lines[1:], len(complete)
 
 
 def _problem(record: object, *, first: bool) -> str | None:
-    """Return the first field of a record that `hsgen tune` cannot have written, or None."""
+    """Return the first field of a record with a value that `hsgen tune` cannot have written, or None."""
     if not isinstance(record, dict) or not isinstance(record.get("what"), str) or record["what"] not in _FIELDS:
         return "it is no record"
     if (record["what"] == "journal") is not first:
@@ -192,18 +192,18 @@ _INSIDE: dict[str, dict[str, Callable[[Any], bool]]] = {
 """Checks of the values inside a record's fields."""
 
 
-def differs(path: Path, have: Mapping[str, Any], wanted: Mapping[str, Any], names: Sequence[str]) -> None:
+def differs(path: Path, have: Mapping[str, Any], expected: Mapping[str, Any], names: Sequence[str]) -> None:
     """Compare the first lines of two journals.
 
     Raises:
-        Usage: the first of `names` in which they differ.
+        Usage: the first lines differ in a field of `names`; the message names the first such field.
     """
     for name in names:
-        if have.get(name) != wanted.get(name):
-            a, b = have.get(name), wanted.get(name)
+        if have.get(name) != expected.get(name):
+            a, b = have.get(name), expected.get(name)
             plain = isinstance(a, str | int) and isinstance(b, str | int)
-            what = f"its {name} is {a}, not {b}" if plain else f"its {name} differ from what is to be tuned"
-            raise Usage(f"journal {path}: {what}; name another journal with --journal")
+            difference = f"its {name} is {a}, not {b}" if plain else f"its {name} differ from what is to be tuned"
+            raise Usage(f"journal {path}: {difference}; name another journal with --journal")
 
 
 def opened(path: Path | None, head: Record) -> Journal:
@@ -216,22 +216,24 @@ def opened(path: Path | None, head: Record) -> Journal:
     """
     if path is None or not path.exists():
         return Journal(path, head)
-    have, records, kept = read(path)
+    have, records, length = read(path)
     differs(path, have, head, [name for name in SAME if name not in ("start", "sizes", "autos")])
-    return Journal(path, have, records, kept=kept)
+    return Journal(path, have, records, length=length)
 
 
 def merged(paths: Sequence[Path], into: Path) -> Journal:
     """Return a new journal at `into` with the distinct races and failures of several, in a canonical order.
 
     Raises:
-        Usage: they differ in target, kind of device or initial tables; or `into` exists.
+        Usage: the journals differ in target, kind of device or initial tables; or `into` exists.
     """
     if into.exists():
         raise Usage(f"journal {into}: exists; name a new file for the merged journal with --journal")
-    found = [read(path)[:2] for path in paths]
-    for path, (head, _) in zip(paths, found, strict=True):
-        differs(path, head, found[0][0], SAME)
-    found.sort(key=json.dumps)  # makes the result independent of the order of `paths`
-    records = {json.dumps(r, sort_keys=True): r for _, some in found for r in some if r["what"] in ("race", "failed")}
-    return Journal(into, found[0][0], list(records.values()))
+    journals = [read(path)[:2] for path in paths]
+    for path, (head, _) in zip(paths, journals, strict=True):
+        differs(path, head, journals[0][0], SAME)
+    journals.sort(key=json.dumps)  # makes the result independent of the order of `paths`
+    records = {
+        json.dumps(r, sort_keys=True): r for _, lines in journals for r in lines if r["what"] in ("race", "failed")
+    }
+    return Journal(into, journals[0][0], list(records.values()))

@@ -1,6 +1,6 @@
 """The plans for one width of keys, from the times of a final comparison.
 
-A *plan* says which tables are used and which counts each label serves.
+A *plan* chooses the table of each label, and the counts that each label serves.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Plans:
     def __init__(
         self,
         data: dict[str, Any],
-        found: Target,
+        target: Target,
         ending: Ending,
         number: int,
         key: str,
@@ -62,40 +62,44 @@ class Plans:
     ) -> None:
         """Plan key width `number`, of which the labels of `raced` were tuned.
 
-        `data` is the file.  `before` and `before_valued` are its ranges.  `entries` have tables that run, of which
-        the budget may have reached only some, with `rounds`.
+        `data` is the file's data; `before` and `before_valued` are its ranges.  `entries` are the tables that run.
+        `rounds` are the times of the entries that the budget reached.
         """
-        self._data, self._found, self._ending, self._number, self._key = data, found, ending, number, key
+        self._data, self._target, self._ending, self._number, self._key = data, target, ending, number, key
         self._before, self._before_valued = before, before_valued
         self._entries, self._rounds, self._raced = entries, rounds, raced
 
     def plans(self, chosen: Mapping[str, str]) -> list[Plan]:
-        """Return the plans that use the chosen tables or the file's, and that no comparison so far excludes; the
-        fastest comes first."""
+        """Return the plans that use the chosen tables or the file's, the fastest first.
+
+        Plans that a comparison excludes are left out.
+        """
         tables = [self._choices(x, which) for x, which in chosen.items()]
-        every = [dict(zip(chosen, some, strict=True)) for some in product(*tables)]
+        every = [dict(zip(chosen, choice, strict=True)) for choice in product(*tables)]
         if not self._divisible(chosen):
             every.sort(key=lambda some: -sum(self._gain(x, which) for x, which in some.items()))
-            return [Plan(chosen=some) for some in every if not any(self._loses(x, w) for x, w in some.items())]
+            return [Plan(chosen=choice) for choice in every if not any(self._loses(x, w) for x, w in choice.items())]
         costs: list[tuple[float, int, Plan]] = []
-        for some in every:
-            cost, inner = priced(final.typical(self._rounds, some), final.slower(self._rounds, some, self._before))
+        for choice in every:
+            cost, inner = priced(final.typical(self._rounds, choice), final.slower(self._rounds, choice, self._before))
             if inner:
-                costs.append((cost, len(costs), Plan(chosen=some, inner=inner)))
+                costs.append((cost, len(costs), Plan(chosen=choice, inner=inner)))
         start = {x: START for x in chosen}
         if self._before and {final.entry(x, START) for x in chosen} <= set(self._rounds):
             times = final.typical(self._rounds, start)
             cost = price_of(self._before, times, sorted(set.intersection(*(set(t) for t in times.values()))))
-            costs.append((cost, -1, Plan(chosen=start)))  # what the file has, if nothing costs less
+            costs.append((cost, -1, Plan(chosen=start)))  # the file's own ranges win if nothing costs less
         return [plan for _, _, plan in sorted(costs, key=lambda x: x[:2])]
 
     def _choices(self, label: str, which: str) -> tuple[str, ...]:
-        """The tables that a label may have where `which` is its better one."""
+        """Return the tables that a label may have, if `which` is the better table."""
         return (BEST, START) if which == BEST and final.entry(label, START) in self._rounds else (which,)
 
     def _divisible(self, chosen: Mapping[str, str]) -> bool:
-        """Whether the counts can be divided: all of the file's algorithms were tuned, and compared at the counts of
-        their races."""
+        """Return True if the counts can be divided among labels.
+
+        All algorithms of the file must be tuned, and compared at the counts of their races.
+        """
         if not chosen or not all(operation(x).by_count for x in chosen):
             return False
         times = [self._rounds[final.entry(x, which)] for x, which in chosen.items()]
@@ -105,15 +109,15 @@ class Plans:
         return known and raced <= set.intersection(*(set(t) for t in times)) and compared <= set(chosen)
 
     def _gain(self, label: str, which: str) -> float:
-        """The log speedup of a table over the file's."""
+        """Return the log speedup of a table over the file's table."""
         return final.gain(self._rounds, label, sorted(self._raced[label]))[0] if self._pair(label, which) else 0.0
 
     def _pair(self, label: str, which: str) -> bool:
-        """Whether a table is new and has one of the file to be compared with."""
+        """Return True if a table is new and the label's table in the file was timed too."""
         return which == BEST and final.entry(label, START) in self._rounds
 
     def _loses(self, label: str, which: str) -> bool:
-        """Whether a table is slower than the file's at a count that it serves."""
+        """Return True if a table is slower than the file's at a count that the label serves."""
         served = any(x == label for x, _ in self._before)
         return any(
             not served or serving(self._before, n) == label

@@ -1,8 +1,8 @@
-"""The tables and the crossovers of one key width: what is written into the file, from the times of the best tables.
+"""The tables and the crossovers of one key width that a tuning writes into the file.
 
-Plans (`hsgen.tools.tune.plans`) are tried in the order of their times.  A plan is used if it is nowhere slower than the
-file: at the counts of the final comparison, near its crossovers, at small counts, and with values.  The file as it is
-always passes.
+Plans (`hsgen.tools.tune.plans`) are tried in the order of their times.  A plan is used if no measurement shows it
+slower than the file: at the counts of the final comparison, near its crossovers, at small counts, and with values.  The
+plan that keeps the file unchanged always passes.
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ from hsgen.targets.choices import ALL
 from hsgen.targets.ranges import FIRST, RANGES, SORT, VALUED
 from hsgen.targets.tables import changed, rows, table_of
 from hsgen.tools.tune import final
-from hsgen.tools.tune.crossover import Cut, between, kept, priced, refined, serving, within
+from hsgen.tools.tune.crossover import Cut, between, priced, raised, refined, serving, within
 from hsgen.tools.tune.ending import Disqualify
 from hsgen.tools.tune.final import BEST, START, Result
 from hsgen.tools.tune.plans import Entries, Plan, Plans
 
 SMALL = (16, 64, 128)
-"""Counts below those of a final comparison, which the first range serves too."""
+"""Counts below the counts of a final comparison.  The first range serves these counts too."""
 VALUES = replace(PLAIN, value="v4")
 
 
 class Crossovers(Plans):
     """The comparisons of plans with the file where the final comparison did not reach."""
 
-    def settled(self, chosen: dict[str, str], fail: Disqualify) -> tuple[Plan, Result] | None:
-        """Return the fastest plan that is nowhere slower, and whose new tables pass a validation within the budget.
+    def fastest(self, chosen: dict[str, str], fail: Disqualify) -> tuple[Plan, Result] | None:
+        """Return the fastest plan that is at no count slower than the file, and its result.
 
-        Tables alone are compared before they are validated, crossovers are measured after that.
+        The new tables of the plan pass a validation within the budget.  A plan without crossovers is compared before
+        its tables are validated.  Crossovers are measured after the validation.
         """
         excluded: list[Plan] = []
         while chosen and (plan := next((x for x in self.plans(chosen) if x not in excluded), None)) is not None:
@@ -55,11 +56,11 @@ class Crossovers(Plans):
         return None
 
     def _labels_started(self, labels: Collection[str]) -> set[str]:
-        """The labels whose table in the file runs."""
+        """Return the labels whose table in the file was timed."""
         return {x for x in labels if final.entry(x, START) in self._rounds}
 
     def compared(self, plan: Plan) -> Result | None:
-        """Compare a plan with the file where the final comparison did not; None if it is slower there."""
+        """Compare a plan with the file at counts outside the final comparison; return None if the plan is slower."""
         data, result, tables = self._data, Result(), {}
         for label, which in plan.chosen.items():
             table = self._entries[final.entry(label, which)][1]
@@ -86,32 +87,32 @@ class Crossovers(Plans):
         return result
 
     def _serves(self, plan: Plan, after: Cut) -> bool:
-        """Whether each new table serves counts of the comparison, or no count at all and is never slower."""
+        """Return True if each new table serves a count of the comparison, or serves no count and is never slower."""
         assert plan.inner is not None
         unused = plan.new - {x for x, _ in plan.inner}
         losses = {x for x, _ in final.slower(self._rounds, {x: BEST for x in unused}, [])}
         return not unused & {*losses, *(x for x, _ in after)}
 
     def _compare(self, plan: Plan, names: Collection[str], sizes: Sequence[int], signature: Signature) -> final.Rounds:
-        """Time entries, for half of the time that is left at most, unless nothing follows."""
+        """Time entries.  The limit is half of the time left, or all of it for the last comparison."""
         last = plan.crosses and signature.value_bytes
         left = self._ending.budget.left(self._number) / (1 if last else 2)
         return self._ending.compare(self._key, self._some(names), sizes, signature, left, None, "crossover")
 
     def _some(self, names: Collection[str]) -> Entries:
-        """The entries with these names."""
+        """Return the entries with these names."""
         return {x: self._entries[x] for x in self._entries if x in names}
 
     def _started(self, labels: Collection[str]) -> set[str]:
-        """The entries of labels as the file has them, of those that run."""
+        """Return the entries of the file's tables of these labels that were timed."""
         return {name for x in labels if (name := final.entry(x, START)) in self._rounds}
 
     def _counts(self, plan: Plan) -> list[int]:
-        """The counts at which all tables of a plan were compared."""
+        """Return the counts at which all tables of a plan were compared."""
         return sorted(set.intersection(*(set(self._rounds[final.entry(x, w)]) for x, w in plan.chosen.items())))
 
     def _divided(self, plan: Plan) -> Cut:
-        """The ranges of a plan for all counts; empty if it is slower at one.
+        """Return the ranges of a plan for all counts; empty if the plan is slower at any count.
 
         Counts outside of the comparison are served as before.
         """
@@ -122,12 +123,13 @@ class Crossovers(Plans):
         return within(inner, self._before, low, counts[-1])
 
     def _refined(self, plan: Plan, counts: Sequence[int]) -> Cut:
-        """Measure each crossover between two counts; the result is empty if the plan is slower there.
+        """Measure each crossover at counts between two compared counts; return the refined ranges.
 
-        Without time for it, the counts between the two are served as before.
+        The result is empty if the plan is slower at such a count.  Without time to measure, the counts between the two
+        compared counts are served as before.
         """
         assert plan.inner is not None
-        out, unmeasured = list(plan.inner), kept(plan.inner, self._before, counts)
+        out, unmeasured = list(plan.inner), raised(plan.inner, self._before, counts)
         for i, (low, high, sizes) in enumerate(between(plan.inner, counts)):
             pair = {x: plan.chosen[x] for x in (low, high)}
             were = {serving(self._before, n) for n in sizes} if self._before else set()
@@ -146,9 +148,9 @@ class Crossovers(Plans):
         return out
 
     def _least(self, plan: Plan, inner: Cut, least: int) -> int | None:
-        """The count from which the first range serves: 1, or `least` if smaller counts are served as before.
+        """Return the least count of the first range: 1, or `least` if smaller counts are served as before.
 
-        None if its table is slower there, and new.
+        The result is None if the table of the first range is slower at small counts, and the file's is replaced.
         """
         label, sizes = inner[0][0], [n for n in SMALL if n < least]
         were = {serving(self._before, n) for n in sizes} if self._before else set()
@@ -164,7 +166,7 @@ class Crossovers(Plans):
         return None if were & plan.new else least
 
     def _valued(self, plan: Plan, after: Cut, data: Mapping[str, Any], auto: dict[str, Any]) -> bool:
-        """Set the ranges for keys with 4-byte values in `auto`; return whether the plan is no slower there.
+        """Set the ranges for keys with 4-byte values in `auto`; return False if the plan is slower with values.
 
         Without time for a comparison, the ranges of the file stay.
         """
@@ -189,14 +191,14 @@ class Crossovers(Plans):
             _, inner = priced(times, slower, labels)
         if not inner:
             return False
-        found = within(kept(inner, before, sorted(sizes)), before, 1, max(sizes))
+        ranges = within(raised(inner, before, sorted(sizes)), before, 1, max(sizes))
         auto.pop(VALUED, None)
-        if found != after:
-            auto[VALUED] = rows(data, self._key, [x for x, _ in found], [n for _, n in found[:-1]])
+        if ranges != after:
+            auto[VALUED] = rows(data, self._key, [x for x, _ in ranges], [n for _, n in ranges[:-1]])
         return True
 
     def _valued_sizes(self, plan: Plan, after: Cut) -> list[int]:
-        """The counts to compare with values: up to four times the last crossover, or all for a new table."""
+        """Return the counts to compare with values: up to four times the last crossover, or all for a new table."""
         ends = [n for _, n in (*after[:-1], *self._before_valued[:-1])]
         counts = [n for n in self._counts(plan) if plan.new or n <= 4 * max(ends, default=ALL)]
         return [*counts, *(n for n in SMALL if n < min(counts, default=0))]
@@ -210,16 +212,16 @@ class Crossovers(Plans):
 
 
 def _whole(rounds: final.Rounds, names: Collection[str], sizes: Sequence[int]) -> bool:
-    """Whether all entries were timed at all counts."""
+    """Return True if all entries were timed at all counts."""
     return set(rounds) == set(names) and all(set(sizes) <= set(times) for times in rounds.values())
 
 
 def _only(table: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The one key of a table; empty without it."""
+    """Return a table with only the key `name`; empty if `table` lacks the key."""
     return {name: table[name]} if name in table else {}
 
 
 def _alone(key: str, rounds: final.Rounds, chosen: Mapping[str, str]) -> list[final.Row]:
-    """The rows of the first chosen table, as if it served all counts before and after."""
+    """Return the rows of the first chosen table, as if its label served all counts before and after."""
     label, which = next(iter(chosen.items()))
     return final.rows(key, rounds, [(label, ALL)], [(label, ALL)], {label: which})

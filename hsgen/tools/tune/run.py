@@ -1,4 +1,4 @@
-"""A whole tuning: search each table, compare the best with the file's, validate them, and find the crossovers.
+"""A whole tuning: search each table, compare the best table with the file's, validate it, and measure crossovers.
 
 Every measurement is recorded in the journal first, and results are computed from the journal.
 """
@@ -26,13 +26,13 @@ from hsgen.tools.tune.ranges import Crossovers
 from hsgen.tools.tune.request import Request, Runner, derived, starts
 from hsgen.tools.tune.search import Finish, Hunt, Race, hunt
 
-TOP = 1 << 28  # keys of a final at most
+TOP = 1 << 28  # greatest count of keys in a final
 Group = tuple[str, str]
-"""A label and a width of keys: what is compared with the label's table has the same calls."""
+"""A label and a key width.  Tables of one group have the same calls, so they are compared with each other."""
 
 
 def _group(at: str) -> Group:
-    """The group of a table: the sorts of a width, or one table of another operation."""
+    """Return the group of a table: all sorts of a key width are one group, a table of another operation is its own."""
     label, key = at.split()
     return (AUTO if operation(label).by_count else label), key
 
@@ -43,7 +43,7 @@ class Tuning:
     def __init__(
         self,
         text: str,
-        found: Target,
+        target: Target,
         request: Request,
         journal: Journal,
         runner: Runner,
@@ -51,10 +51,10 @@ class Tuning:
         clock: Clock = time.monotonic,
     ) -> None:
         """Resume from a journal, whose first line has the tables and counts; `show` shows progress."""
-        self._data, self._found = tomllib.loads(text), found
+        self._data, self._target = tomllib.loads(text), target
         self._runner, self._show = runner, show
         self.journal = journal
-        self._present = starts(text, found, request)
+        self._present = starts(text, target, request)
         self.starts: dict[str, Table | None] = journal.head["start"]
         self._groups = list(dict.fromkeys(_group(at) for at in self.starts))
         facts: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in journal.head["facts"].items()}
@@ -63,16 +63,16 @@ class Tuning:
         top = min(TOP, 4 * max(max(sizes) for sizes in journal.head["sizes"].values()))
         self._sizes = [1 << b for b in range(8, top.bit_length()) if 1 << b <= top]
         self._budget = Budget(request.budget, len(self.hunts), len(self._groups), clock)
-        self._ending = Ending(found, journal, runner, self._budget, show)
+        self._ending = Ending(target, journal, runner, self._budget, show)
 
     def _hunt(self, at: str) -> Hunt:
         label, key = at.split()
         sizes = self.journal.head["sizes"][at]
-        space = Space(label, key, self._facts, self.starts[at], max(sizes), derived(self._found, label, key))
+        space = Space(label, key, self._facts, self.starts[at], max(sizes), derived(self._target, label, key))
         return Hunt(space, self.starts[at], sizes, self.journal)
 
     def perform(self) -> Result:
-        """Search, compare, and return what to write.
+        """Search, compare, and return the tables to write.
 
         Raises:
             Wrong: no shape runs, or none within the budget.
@@ -84,7 +84,7 @@ class Tuning:
                 continue
 
     def _attempt(self) -> Result:
-        """Compute the result from the journal; measure and record what it lacks."""
+        """Return the result from the journal; measure and record the results that it lacks."""
         if self._budget.tables < len(self.hunts):
             least = roomy(enough(len(self.hunts)))
             why = f"is too small for {len(self.hunts)} tables, for which --budget {least} would do"
@@ -95,12 +95,12 @@ class Tuning:
         for it in list(self.hunts.values())[: self._budget.tables]:
             left = partial(self._left, it, self._took(it), self._budget.now())
             budget = self._budget.seconds
-            if any(r["budget"] >= budget for r in self.journal.of("late", **it.mine)):
+            if any(r["budget"] >= budget for r in self.journal.of("late", **it.fields)):
                 continue
             late: list[float] = []
             hunt(it, self._races(it, left, late), left, self._after, self._runner.at_once)
             if late:
-                record = {"what": "late", **it.mine, "number": len(it.races()), "budget": budget}
+                record = {"what": "late", **it.fields, "number": len(it.races()), "budget": budget}
                 self.journal.add({**record, "took": round(sum(late), 2)})
         self._budget.close()
         result = Result()
@@ -110,60 +110,63 @@ class Tuning:
             more = roomy(max(enough(len(self.hunts)), 2 * self._budget.seconds))
             hint = f"allow more than --budget {words(self._budget.seconds)}, such as {more} with this journal"
             hint += ", or name one --key and --algorithm, for a journal of its own" if len(self.hunts) > 1 else ""
-            raise Wrong(f"target {self._found.name}: no shapes were compared in this time; {hint}")
+            raise Wrong(f"target {self._target.name}: no shapes were compared in this time; {hint}")
         return result
 
     def _took(self, it: Hunt) -> float:
         return sum(float(r["took"]) for r in it.races())
 
     def _left(self, it: Hunt, took: float, begin: float) -> float:
-        """The seconds left for a search whose races had taken `took` at the time `begin`."""
+        """Return the seconds left for a search whose races had used `took` seconds at the time `begin`."""
         return self._budget.share - max(self._took(it), took + self._budget.now() - begin)
 
     def _races(
         self, it: Hunt, left: Callable[[], float], short: list[float]
     ) -> Callable[[Sequence[Race]], Sequence[Finish]]:
-        """Return a function that runs races; `short` receives the seconds of a race that is not recorded, or is cut."""
+        """Return a function that runs races.
+
+        `short` receives the seconds of each race that exceeded its time.  The entry is 0 if the race is recorded.
+        """
 
         def failed(race: Race, name: str, kind: str, why: str) -> None:
             it.fail(race.number, race.tables[name], kind, why)
 
         def run(races: Sequence[Race]) -> Sequence[Finish]:
-            what = f"{it.space.label} {it.space.key}, {sum(len(x.tables) for x in races)} shapes"
-            self._show("race", what, self._budget.seconds - self._budget.now())
+            title = f"{it.space.label} {it.space.key}, {sum(len(x.tables) for x in races)} shapes"
+            self._show("race", title, self._budget.seconds - self._budget.now())
             finishes = self._runner.races(races, failed, left())
             short.extend(0.0 if x.seconds else x.took for x in finishes if x.late)
             if late := sum(len(x.late) for x in finishes):
-                said = f"{it.space.label} {it.space.key}: no time to compile and validate {late} shapes"
-                self._show("skip", said, self._budget.seconds - self._budget.now())
+                skipped = f"{it.space.label} {it.space.key}: no time to compile and validate {late} shapes"
+                self._show("skip", skipped, self._budget.seconds - self._budget.now())
             return finishes
 
         return run
 
     def _after(self, it: Hunt) -> None:
-        board, best = it.board(whole=True), it.best()
+        board, best = it.board(complete=True), it.best()
         of = "the file's" if it.start is not None and name_of(it.start) in board else "the first best"
         rate = math.exp(board[best] if best else 0.0)
-        found = f"{len(it.tables())} shapes, {len(it.failures())} failed, best {rate:.2f} x {of}"
-        self._show("found", f"{it.space.label} {it.space.key}: {found}", self._budget.seconds - self._budget.now())
+        summary = f"{len(it.tables())} shapes, {len(it.failures())} failed, best {rate:.2f} x {of}"
+        self._show("found", f"{it.space.label} {it.space.key}: {summary}", self._budget.seconds - self._budget.now())
 
     def _end(self, number: int, group: Group, result: Result) -> None:
-        """Choose the tables, and the crossovers of sorts, of what is compared with each other.
+        """Choose the tables and the crossovers of a group, and add them to `result`.
 
-        What the journal began with is compared with the best.  If the file has changed since then, and would change
-        again, then the best is compared with what the file has now.
+        The best tables are compared with the tables that the journal began with.  If the file has changed since, and
+        would change again, the best tables are compared with the file's present tables.
         """
         key = group[1]
         ats = [at for at in self.hunts if _group(at) == group]
-        autos = {k: [list(x) for x in auto] for k, auto in self._found.autos.items()}
+        autos = {k: [list(x) for x in auto] for k, auto in self._target.autos.items()}
         same = all(self._present[at] == self.starts[at] for at in ats)
         same = same and autos.get(key, []) == self.journal.head["autos"].get(key, [])
-        found = self._chosen(number, group, self.starts, self.journal.head["autos"])
-        if not same and (found.tables or found.autos):
-            found = self._chosen(number, group, self._present, autos)
+        outcome = self._chosen(number, group, self.starts, self.journal.head["autos"])
+        if not same and (outcome.tables or outcome.autos):
+            outcome = self._chosen(number, group, self._present, autos)
         for name in ("tables", "autos", "notes", "evidence"):
-            getattr(result, name).update(getattr(found, name))
-        result.rows += found.rows
+            getattr(result, name).update(getattr(outcome, name))
+        result.rows += outcome.rows
 
     def _chosen(
         self, number: int, group: Group, present: Mapping[str, Table | None], autos: Mapping[str, Any]
@@ -174,7 +177,7 @@ class Tuning:
         begins = {x: self._running(f"{x} {key}", present) for x in labels}
         entries = final.tables_of(begins, {x: self._best(f"{x} {key}") for x in labels}, partial(self._same, key))
         if not entries:
-            raise Wrong(f"target {self._found.name}: no shape for {key} keys runs; the journal says why")
+            raise Wrong(f"target {self._target.name}: no shape for {key} keys runs; the journal says why")
         fail = partial(self._disqualify, key)
         left = self._budget.left(number, COMPARED)
         rounds = self._ending.compare(key, entries, self._by_weight(group), signature, left, fail, "compare")
@@ -182,15 +185,15 @@ class Tuning:
         chosen = {x: w for x in labels if (w := final.chosen(rounds, x, raced[x], begins[x] is not None))}
         before: dict[str, Any] = {
             "before": [(x, upto) for x, upto in autos.get(key, [])],
-            "before_valued": list(self._found.autos_valued.get(key, ())),
+            "before_valued": list(self._target.autos_valued.get(key, ())),
         }
         ranges = Crossovers(
-            self._data, self._found, self._ending, number, key, **before, entries=entries, rounds=rounds, raced=raced
+            self._data, self._target, self._ending, number, key, **before, entries=entries, rounds=rounds, raced=raced
         )
-        settled = ranges.settled(chosen, fail)
-        if settled is None:
+        fastest = ranges.fastest(chosen, fail)
+        if fastest is None:
             return Result()
-        plan, result = settled
+        plan, result = fastest
         tables = {x: entries[final.entry(x, w)][1] for x, w in plan.chosen.items()}
         new = {x: final.note(result.rows, rounds, key, x, plan.chosen) for x in labels}
         result.notes |= {(x, key): note for x, note in new.items() if note}
@@ -199,7 +202,7 @@ class Tuning:
         return result
 
     def _by_weight(self, group: Group) -> list[int]:
-        """The counts of a comparison: those of the races first."""
+        """Return the counts of a comparison: first the counts of the races, then the other powers of two."""
         raced = sorted({n for at, it in self.hunts.items() if _group(at) == group for n in it.sizes})
         return [*raced, *(n for n in self._sizes if n not in raced)]
 
@@ -216,12 +219,12 @@ class Tuning:
         )
 
     def _running(self, at: str, present: Mapping[str, Table | None]) -> Table | None:
-        """A table that is present, unless it failed."""
+        """Return the present table, or None if it failed."""
         table = present[at]
         return None if table is None or name_of(table) in self.hunts[at].failures() else table
 
     def _same(self, key: str, label: str, a: Table, b: Table) -> bool:
-        """Whether two tables of a label have the same parameters."""
+        """Return True if two tables of a label have the same parameters."""
         return self.hunts[f"{label} {key}"].space.same(a, b)
 
     def _best(self, at: str) -> Table | None:

@@ -30,8 +30,8 @@ Failed = Callable[[str, str, str], None]
 
 Progress = Callable[[str], None]
 """Callback for progress: the phase of a race, in words."""
-COMPILING = 0.5  # of the time of a race; no compilation starts later
-GRACE = 1.1  # times the time of a race, and as many seconds more, after which its process is ended
+COMPILING = 0.5  # fraction of a race's time after which no compilation starts
+GRACE = 1.1  # the process of a race is ended after this multiple of the race's time, plus as many seconds
 
 
 def _quiet(phase: str) -> None:
@@ -40,33 +40,33 @@ def _quiet(phase: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One candidate: a label with a table; None is the target's own table."""
+    """A candidate: a label with a table; None is the target's own table."""
 
     label: str
     table: Mapping[str, Any] | None
 
 
 def _candidate(entry: Entry, name: str, library: str, checked: bool) -> dict[str, Any]:
-    """A member of a request."""
+    """Return the description of a candidate in a request."""
     return {**asdict(entry), "name": name, "library": library, "checked": checked}
 
 
 def _left(tried: Sequence[dict[str, Any]], best: str | None, stay: Sequence[str], seconds: float) -> dict[str, Any]:
-    """The members of a request that say which candidates are left, and how much time."""
+    """Return the members of a request that list the remaining candidates and the remaining seconds."""
     names = [x["name"] for x in tried]
     known = {"best": best if best in names else None, "stay": [x for x in stay if x in names]}
     return {**known, "candidates": tried, "seconds": None if math.isinf(seconds) else seconds}
 
 
 def _phase(event: Mapping[str, Any], of: int) -> str:
-    """The phase of a race that an event belongs to; empty if the event does not say."""
+    """Return the phase of a race that an event belongs to; empty if the event belongs to no phase."""
     if "checking" in event:
         return f"validate, {event['done']} of {event['of']}"
     return "validate" if "ready" in event else f"race of {of}" if "times" in event else ""
 
 
 def _asked(key: str, cases: int, signature: Signature, rungs: Sequence[Rung]) -> dict[str, Any]:
-    """The members of a request that say what is raced."""
+    """Return the members of a request that describe the race."""
     return {"key": key, "cases": cases, "signature": asdict(signature), "rungs": [asdict(r) for r in rungs]}
 
 
@@ -74,10 +74,10 @@ def _asked(key: str, cases: int, signature: Signature, rungs: Sequence[Rung]) ->
 class Field:
     """A device with its facts, and the target whose tables are tuned on it; picklable.
 
-    `native`: the bundle's C runtime drives the device, which is number `index` of the API.  `limit`: seconds for a
-    compilation, or for a step of a candidate.  `compute`: the compute capability of an NVIDIA GPU, 0 for others.
-    `name`, `driver` and `level` are for evidence; `level` says whether this is a device of the target, or a CPU runtime
-    that runs its kernels, and is empty on a GPU of another target.
+    If `native`, the bundle's C runtime drives the device, which is number `index` of the API.  `limit` is the greatest
+    time in seconds of a compilation, or of a step of a candidate.  `compute` is the compute capability of an NVIDIA
+    GPU, and 0 for other devices.  `name`, `driver` and `level` are for evidence.  `level` distinguishes a device of the
+    target from a CPU runtime that runs its kernels; `level` is empty on a GPU of another target.
     """
 
     text: str
@@ -106,8 +106,8 @@ class Field:
     def race(self, it: Race, failed: Failed, progress: Progress = _quiet, seconds: float = math.inf) -> Finish:
         """Run a race between tables of one label."""
         entries = {name: Entry(label=it.label, table=table) for name, table in it.tables.items()}
-        how: dict[str, Any] = {"best": it.best, "stay": it.stay, "seconds": seconds}
-        return self.run(entries, it.key, it.rungs, failed, progress, signature=operation(it.label).tuned, **how)
+        options: dict[str, Any] = {"best": it.best, "stay": it.stay, "seconds": seconds}
+        return self.run(entries, it.key, it.rungs, failed, progress, signature=operation(it.label).tuned, **options)
 
     def run(
         self,
@@ -123,10 +123,10 @@ class Field:
         cases: int = checking.CASES,
         seconds: float = math.inf,
     ) -> Finish:
-        """Race entries, by name, over rungs.  If one crashes or hangs, the race restarts without it.
+        """Race entries, by name, over rungs.  If an entry crashes or hangs, the race restarts without that entry.
 
-        Each entry is first validated by `cases` pairs; 0 means the complete quick validation.  `best` runs first, and
-        entries in `stay` are never eliminated.  After `seconds`, the times are those so far, for the entries not late.
+        Each entry is first validated by `cases` pairs; 0 means the complete quick validation.  `best` runs first.
+        Entries in `stay` are never eliminated.  After `seconds` the race ends, with the times measured so far.
         """
         begin, finish = time.monotonic(), Finish()
 
@@ -134,8 +134,8 @@ class Field:
             finish.failed[name] = kind, why
             failed(name, kind, why)
 
-        how: dict[str, Any] = {"whole": cases == 0, "ends": (begin + COMPILING * seconds, begin + seconds)}
-        libraries = self._prepare(entries, key, signature, best, fail, progress, **how)
+        options: dict[str, Any] = {"every": cases == 0, "ends": (begin + COMPILING * seconds, begin + seconds)}
+        libraries = self._prepare(entries, key, signature, best, fail, progress, **options)
         finish.late = [x for x in entries if x not in libraries]
         constant = {**self._place(), **_asked(key, cases, signature, rungs)}
         while left := [x for x in libraries if x not in finish.failed]:
@@ -157,12 +157,12 @@ class Field:
     def _attempt(
         self, request: dict[str, Any], left: Sequence[str], finish: Finish, fail: Failed, progress: Progress
     ) -> bool:
-        """Run a race in a process; return False if a candidate ended it, whose failure is then recorded."""
+        """Run a race in a process; record a failure and return False if a candidate ended the process."""
         trying, noted = left[0], False
-        found: dict[str, Any] = {"seconds": {}, "reached": {}}
-        whole = math.inf if request["seconds"] is None else GRACE * request["seconds"] + GRACE
+        times_sent: dict[str, Any] = {"seconds": {}, "reached": {}}
+        limit = math.inf if request["seconds"] is None else GRACE * request["seconds"] + GRACE
         try:
-            for event in worker.call(request, "race", self.limit, self.child, whole=whole):
+            for event in worker.call(request, "race", self.limit, self.child, limit=limit):
                 progress(_phase(event, len(left)))
                 trying = event.get("trying", trying)
                 if "ready" in event:
@@ -173,7 +173,7 @@ class Field:
                 if "failed" in event:
                     noted = event["kind"] == "wrong"  # this failure ends the process
                     fail(event["failed"], event["kind"], event["why"])
-                found = event.get("times", event.get("result", found))
+                times_sent = event.get("times", event.get("result", times_sent))
         except TimeoutError:
             finish.late += [x for x in left if x not in (*finish.cases, *finish.late, *finish.failed)]
         except Wrong as e:
@@ -181,9 +181,9 @@ class Field:
                 why = e.lines[0].removeprefix("race: ")
                 fail(trying, "hang" if "hangs" in why else "crash", why)
             return False
-        times = {x: {int(n): t for n, t in s.items()} for x, s in found["seconds"].items()}
+        times = {x: {int(n): t for n, t in s.items()} for x, s in times_sent["seconds"].items()}
         finish.seconds = {x: s for x, s in times.items() if (s or not request["rungs"]) and x not in finish.failed}
-        finish.reached = {x: found["reached"][x] for x in finish.seconds}
+        finish.reached = {x: times_sent["reached"][x] for x in finish.seconds}
         return True
 
     def _prepare(
@@ -195,54 +195,58 @@ class Field:
         fail: Failed,
         progress: Progress,
         *,
-        whole: bool,
+        every: bool,
         ends: tuple[float, float],
     ) -> dict[str, str]:
-        """Compile entries, one per processor at a time; return libraries by name, empty for OpenCL.
+        """Compile entries, one per processor at a time; return the libraries by name.
 
-        `ends`: times of the clock, when no more compilations start, and when they end.  What is late is left out.
-        `whole`: check CUDA's registers for every device of the target.
+        The path of a library is empty for OpenCL.  `ends` are two times of the clock: no compilation starts after the
+        first, and all end by the second.  Late entries are left out.  With `every`, registers of CUDA kernels are
+        checked for every device of the target.
         """
         target = self.target
 
         def one(name: str) -> tuple[str, str, str] | None:
             if time.monotonic() >= ends[name == best]:
                 return None
-            archs = [] if name == best else self._archs(target, whole)
+            archs = [] if name == best else self._archs(target, every)
             return self._built(target, entries[name], key, signature, archs, ends[1])
 
-        made: dict[str, str] = {}
+        libraries: dict[str, str] = {}
         with ThreadPoolExecutor(max(1, self.jobs)) as pool:
-            for number, (name, found) in enumerate(zip(entries, pool.map(one, entries), strict=True), 1):
+            for number, (name, build) in enumerate(zip(entries, pool.map(one, entries), strict=True), 1):
                 progress(f"compile {number} of {len(entries)}")
-                kind, why, path = found or ("", "", "")
-                if found is not None:
-                    made[name] = path
+                kind, why, path = build or ("", "", "")
+                if build is not None:
+                    libraries[name] = path
                 if kind:
                     fail(name, kind, why)
-        return made
+        return libraries
 
     def _built(
         self, target: Target, entry: Entry, key: str, signature: Signature, archs: Sequence[int], end: float
     ) -> tuple[str, str, str] | None:
-        """Compile an entry; return the kind and the reason of a failure, and the library; None at the time `end`."""
+        """Compile an entry; return the kind and the reason of a failure, and the library's path.
+
+        The result is None if the compilation is not done by the time `end`.
+        """
         try:
-            found, sort = checking.made(target, entry.label, key, entry.table, signature)
-            if spilled := spills.found(sort, archs):
+            changed, sort = checking.replace_table(target, entry.label, key, entry.table, signature)
+            if spilled := spills.spilling(sort, archs):
                 return "spills", spilled, ""
-            return "", "", self._compile(found, sort, entry.label, key, signature, end)
+            return "", "", self._compile(changed, sort, entry.label, key, signature, end)
         except HsgenError as e:
             if time.monotonic() >= end:
                 return None
             return "device" if isinstance(e, Unavailable) else "build", e.lines[0], ""
 
-    def _archs(self, found: Target, whole: bool) -> list[int]:
-        """The compute capabilities whose registers a shape must fit: of the target's devices, or of this one."""
-        return [] if self.api != spills.API.name else spills.family(found, self.compute) if whole else [self.compute]
+    def _archs(self, target: Target, every: bool) -> list[int]:
+        """Return the compute capabilities whose registers a shape must fit: of all the target's devices, or of this."""
+        return [] if self.api != spills.API.name else spills.family(target, self.compute) if every else [self.compute]
 
-    def _compile(self, found: Target, sort: Sort, label: str, key: str, signature: Signature, end: float) -> str:
+    def _compile(self, target: Target, sort: Sort, label: str, key: str, signature: Signature, end: float) -> str:
         if self.native:
-            return str(native.library(self.api, [found], key, algorithms=[label], signature=signature))
+            return str(native.library(self.api, [target], key, algorithms=[label], signature=signature))
         limit = max(0.1, min(self.limit, end - time.monotonic()))
         isolated_build.check(self.device, sort, render(sort, pyopencl.API.name), limit, which=False)
         return ""

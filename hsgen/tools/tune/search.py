@@ -1,8 +1,8 @@
-"""The search: which shapes race next, which one leads, and when to stop.  It reads only the journal, never a device.
+"""The search: the shapes that race next, the leading shape, and the end.  It reads only the journal, never a device.
 
-Shapes meet in *races*: all shapes of a race are timed in turns, in *rungs* of more and more counts, and the slower ones
+All shapes of a *race* are timed in turns.  A race has *rungs*, each with more counts than the last; the slower shapes
 leave after each rung (successive halving: Jamieson and Talwalkar, arXiv:1502.07943).  Every race includes a shape that
-raced before, so that scores of different races, and of different hours, are comparable.
+raced before.  So scores of different races, and of different hours, are comparable.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from hsgen.tools.tune.journal import Journal, Record
 from hsgen.tools.tune.propose import Space, Table, name_of, propose
 
-CANDIDATES = 8  # new shapes per race, at least; more if more processors compile them
+CANDIDATES = 8  # least number of new shapes per race; more if more processors compile them
 BETTER = 0.01  # relative time; a smaller gain is treated as noise
 LINK = 0.4  # log time; the linking shape may be at most this much slower than the best
 PATIENCE = 6  # races without a better shape, after which the search stops
@@ -40,8 +40,8 @@ def rungs(sizes: Sequence[int], candidates: int) -> list[Rung]:
     half = [n for n in sizes[::2] if n not in spread]
     rest = [n for n in sizes if n not in spread and n not in half]
     third = -(-candidates // 3)
-    made = [(spread, max(2, third)), (half, max(2, -(-third // 2))), (rest, 1)]
-    return [Rung(sizes=tuple(some), rounds=7, keep=keep) for some, keep in made if some]
+    parts = [(spread, max(2, third)), (half, max(2, -(-third // 2))), (rest, 1)]
+    return [Rung(sizes=tuple(counts), rounds=7, keep=keep) for counts, keep in parts if counts]
 
 
 def rounded(seconds: float) -> float:
@@ -75,8 +75,12 @@ class Race:
 
 @dataclass(slots=True, kw_only=True)
 class Finish:
-    """The result of a race: times, the rung that each candidate reached, validated cases and the seconds of each,
-    failures, candidates for which the time did not suffice, and the seconds that it took."""
+    """The result of a race, by candidate.
+
+    `seconds` has the times, `reached` the last rung, `cases` the number of validated cases, `case` the seconds of a
+    case, and `failed` the kind and the reason of a failure.  `late` lists candidates that exceeded the time.  `took` is
+    the duration of the race in seconds.
+    """
 
     seconds: dict[str, dict[int, list[float]]] = field(default_factory=dict)
     reached: dict[str, int] = field(default_factory=dict)
@@ -93,30 +97,30 @@ class Hunt:
     def __init__(self, space: Space, start: Table | None, sizes: Sequence[int], journal: Journal) -> None:
         self.space, self.start, self.sizes = space, start, list(sizes)
         self._journal, self._seed = journal, int(journal.head["seed"])
-        self._wanted = int(journal.head.get("candidates", CANDIDATES))
-        self.mine = {"label": space.label, "key": space.key}
+        self._count = int(journal.head.get("candidates", CANDIDATES))
+        self.fields = {"label": space.label, "key": space.key}
 
     def races(self) -> list[Record]:
         """Return the races so far."""
-        return list(self._journal.of("race", **self.mine))
+        return list(self._journal.of("race", **self.fields))
 
     def failures(self, before: int | None = None) -> dict[str, Record]:
         """Return failures by name: of the races before a number, or of all races and finals."""
-        found = self._journal.of("failed", **self.mine)
-        return {name_of(r["table"]): r for r in found if before is None or r["number"] < before}
+        records = self._journal.of("failed", **self.fields)
+        return {name_of(r["table"]): r for r in records if before is None or r["number"] < before}
 
     def _settled(self) -> dict[str, Record]:
-        """Failures, except those of the next race, of which an interrupted run may have recorded some."""
+        """Return the failures of finished races.  An interrupted run may have recorded failures of the next race."""
         return self.failures(len(self.races()))
 
-    def board(self, upto: int | None = None, *, whole: bool = False) -> dict[str, float]:
+    def board(self, upto: int | None = None, *, complete: bool = False) -> dict[str, float]:
         """Return the scores of all shapes in the first `upto` races (None: in all), relative to the start.
 
-        The score of a shape in several races is their mean.  `whole` omits shapes that never reached the last rung.
+        The score of a shape in several races is their mean.  `complete` omits shapes that never reached the last rung.
         With all races, shapes that failed later are omitted.
         """
-        found: dict[str, list[float]] = {name_of(self.start): [0.0]} if self.start is not None else {}
-        known = dict.fromkeys(found, 0.0)
+        results: dict[str, list[float]] = {name_of(self.start): [0.0]} if self.start is not None else {}
+        known = dict.fromkeys(results, 0.0)
         best: set[str] = set(known)
         seconds: dict[str, Mapping[str, float]] = {}
         for record in self.races()[:upto]:
@@ -125,57 +129,58 @@ class Hunt:
             for c in record["candidates"]:
                 name = name_of(c["table"])
                 if name != record["best"]:
-                    found.setdefault(name, []).append(base + c["score"])
+                    results.setdefault(name, []).append(base + c["score"])
                 seconds[name] = c["seconds"]
                 if c["rung"] == last:
                     best.add(name)
-            known = {name: statistics.fmean(x) for name, x in found.items()}
+            known = {name: statistics.fmean(x) for name, x in results.items()}
         failed = self._settled() if upto is None else {}
-        return {x: s for x, s in known.items() if x not in failed and (x in best or not whole)}
+        return {x: s for x, s in known.items() if x not in failed and (x in best or not complete)}
 
     def tables(self) -> dict[str, Table]:
         """Return all tables that took part in races, by name."""
-        found = {} if self.start is None else {name_of(self.start): self.start}
-        found |= {name_of(c["table"]): c["table"] for r in self.races() for c in r["candidates"]}
-        return {**found, **{x: r["table"] for x, r in self._settled().items()}}
+        tables = {} if self.start is None else {name_of(self.start): self.start}
+        tables |= {name_of(c["table"]): c["table"] for r in self.races() for c in r["candidates"]}
+        return {**tables, **{x: r["table"] for x, r in self._settled().items()}}
 
     def best(self) -> str | None:
         """Return the name of the leading shape: the start, unless another is faster by more than `BETTER`."""
-        board = self.board(whole=True)
+        board = self.board(complete=True)
         if not board:
             return None
         lead = max(sorted(board), key=lambda x: board[x])
-        own = None if self.start is None else name_of(self.start)
-        return own if own in board and board[lead] - board[own] <= BETTER else lead
+        start = None if self.start is None else name_of(self.start)
+        return start if start in board and board[lead] - board[start] <= BETTER else lead
 
-    def race(self, ahead: int = 0, taken: Mapping[str, Table] | None = None) -> Race | None:
-        """Return the next race, or the one `ahead` of it without new shapes in `taken`; None if no shape is left."""
+    def race(self, ahead: int = 0, reserved: Mapping[str, Table] | None = None) -> Race | None:
+        """Return the next race, or the one `ahead` of it without new shapes in `reserved`; None if no shape is left."""
         number = len(self.races()) + ahead
-        tables = {**self.tables(), **(taken or {})}
-        found = propose(self.space, self.board(), tables, self._wanted, number, self._seed)
-        if not found:
+        tables = {**self.tables(), **(reserved or {})}
+        new = propose(self.space, self.board(), tables, self._count, number, self._seed)
+        if not new:
             return None
         known = tuple(dict.fromkeys(x for x in (self._link(), self.best()) if x is not None))
-        candidates = {**{x: tables[x] for x in known}, **{name_of(t): t for t in found}}
+        candidates = {**{x: tables[x] for x in known}, **{name_of(t): t for t in new}}
         # A race that resumes after an interruption omits its recorded failures and is otherwise the same.
         failed = self.failures()
         left = {x: t for x, t in candidates.items() if x not in failed}
-        made = rungs(self.sizes, len(candidates))
-        return Race(**self.mine, number=number, tables=left, best=(*known, None)[0], rungs=made, stay=known)
+        steps = rungs(self.sizes, len(candidates))
+        return Race(**self.fields, number=number, tables=left, best=(*known, None)[0], rungs=steps, stay=known)
 
     def _link(self) -> str | None:
-        """Return the table that links the next race to earlier ones: the first that did so and is not much slower.
+        """Return the shape that links the next race to earlier races.
 
-        If the best were the link, its luck in its first race would carry over to all later scores.
+        The result is the first link so far that is not much slower than the best.  If the best were the link, its luck
+        in its first race would carry over to all later scores.
         """
-        board, best = self.board(whole=True), self.best()
+        board, best = self.board(complete=True), self.best()
         start = [] if self.start is None else [name_of(self.start)]
         links = [x for x in (*start, *(r["best"] for r in self.races())) if x in board]
         return next((x for x in links if best is not None and board[x] >= board[best] - LINK), best)
 
     def fail(self, number: int, table: Table, kind: str, why: str) -> None:
         """Record that a shape failed in race `number`; a failed shape is never tried again."""
-        self._journal.add({"what": "failed", **self.mine, "number": number, "table": table, "kind": kind, "why": why})
+        self._journal.add({"what": "failed", **self.fields, "number": number, "table": table, "kind": kind, "why": why})
 
     def disqualify(self, table: Table, kind: str, why: str) -> None:
         """Record that a shape failed after its races."""
@@ -188,33 +193,33 @@ class Hunt:
         if base is None and names:  # then scores are relative to the best of this race
             last = max(finish.reached[x] for x in names)
             base = next(x for x in names if finish.reached[x] == last)
-        found = scores(finish.seconds, names, base) if base else {}
+        relative = scores(finish.seconds, names, base) if base else {}
         candidates = [
             {
                 "table": race.tables[x],
                 "rung": finish.reached[x],
-                "score": round(found[x], 4),
+                "score": round(relative[x], 4),
                 "seconds": {str(n): rounded(statistics.median(t)) for n, t in finish.seconds[x].items()},
             }
             for x in names
         ]
-        record = {"what": "race", **self.mine, "number": race.number, "best": race.best}
+        record = {"what": "race", **self.fields, "number": race.number, "best": race.best}
         self._journal.add({**record, "candidates": candidates, "took": round(finish.took, 2)})
 
     def stale(self) -> bool:
-        """Whether the last `PATIENCE` races found nothing better."""
+        """Return True if the last `PATIENCE` races found no better shape."""
         races = self.races()
         if len(races) <= PATIENCE:
             return False
-        new = self.board(whole=True)
-        old = self.board(len(races) - PATIENCE, whole=True)
+        new = self.board(complete=True)
+        old = self.board(len(races) - PATIENCE, complete=True)
         return bool(old) and max(new.values(), default=0.0) - max(old.values()) <= BETTER
 
 
 def _base(record: Record, known: Mapping[str, float], seconds: Mapping[str, Mapping[str, float]]) -> float:
-    """The base score of a race without a link, from the times of the best shape at the same counts.
+    """Return the base score of a race without a link, from the times of the best shape at the same counts.
 
-    A journal of a table that the file lacks starts with such a race; a merged journal can have several.
+    A journal starts with such a race if the file lacks the table.  A merged journal can have several.
     """
     last = max((c["rung"] for c in record["candidates"]), default=0)
     one = next((c for c in record["candidates"] if c["rung"] == last), None)
@@ -230,12 +235,12 @@ Run = Callable[[Sequence[Race]], Sequence[Finish]]
 
 
 def hunt(it: Hunt, run: Run, left: Callable[[], float], progress: Callable[[Any], None], at_once: int = 1) -> None:
-    """Race until no time is `left` (seconds), no new shape is left, or nothing better is found."""
+    """Race until no time is `left` (seconds), no new shape is left, or the search is stale."""
     while left() > 0 and not it.stale():
         races: list[Race] = []
         for ahead in range(at_once):
-            taken = {x: t for race in races for x, t in race.tables.items()}
-            if (race := it.race(ahead, taken)) is None:
+            reserved = {x: t for race in races for x, t in race.tables.items()}
+            if (race := it.race(ahead, reserved)) is None:
                 break
             races.append(race)
         if not races:

@@ -14,14 +14,17 @@ from hsgen.tools.compile import nvrtc
 API = nvrtc.API
 
 
-def family(found: Target, compute: int) -> list[int]:
-    """Return the compute capabilities of the target's devices that installed compilers support, and this one."""
-    low, high = (*found.match.compute, compute, compute)[:2]
+def family(target: Target, compute: int) -> list[int]:
+    """Return the compute capabilities of the target's devices that installed compilers support, and `compute`."""
+    low, high = (*target.match.compute, compute, compute)[:2]
     return sorted({*(a for c in nvrtc.compilers() for a in c.archs if low <= a <= high), compute})
 
 
-def found(sort: Sort, archs: Sequence[int]) -> str | None:
-    """Return which kernel of a sort spills registers on one of these, or None; None also without a compiler."""
+def spilling(sort: Sort, archs: Sequence[int]) -> str | None:
+    """Return a message that names a kernel that spills registers on one of `archs`; None if no kernel spills.
+
+    The result is also None without a compiler.
+    """
     archs = [arch for arch in archs if arch]
     if not archs:
         return None
@@ -29,11 +32,11 @@ def found(sort: Sort, archs: Sequence[int]) -> str | None:
 
     def one(arch: int) -> str | None:
         try:
-            found = nvrtc.compile(text, arch)
+            usage = nvrtc.compile(text, arch)
         except HsgenError:
             return None
-        worst = [f"{x}, {u.spill_stores} bytes are stored" for x, u in found.items() if u.spills]
+        worst = [f"{x}, {u.spill_stores} bytes are stored" for x, u in usage.items() if u.spills]
         return f"sm_{arch}: registers do not suffice for {worst[0]}" if worst else None
 
     with ThreadPoolExecutor(len(archs)) as pool:
-        return next((said for said in pool.map(one, archs) if said), None)
+        return next((message for message in pool.map(one, archs) if message), None)

@@ -1,4 +1,4 @@
-"""Runners of races: this machine, sequentially, or the workers of a Dask cluster, one race each.
+"""Runners of races: this machine, one race after another, or the workers of a Dask cluster, one race each.
 
 Workers of a cluster must have the same version of hsgen and the same device, under the same label.
 """
@@ -35,10 +35,10 @@ class Here:
         self._field, self._progress = field, progress
 
     def races(
-        self, some: Sequence[Race], failed: Callable[[Race, str, str, str], None], seconds: float
+        self, races: Sequence[Race], failed: Callable[[Race, str, str, str], None], seconds: float
     ) -> list[Finish]:
         """See `Runner`."""
-        return [self._field.race(it, partial(failed, it), self._progress, seconds) for it in some]
+        return [self._field.race(it, partial(failed, it), self._progress, seconds) for it in races]
 
     def run(
         self,
@@ -52,8 +52,8 @@ class Here:
         seconds: float = math.inf,
     ) -> Finish:
         """See `Runner`."""
-        how: dict[str, Any] = {"signature": signature, "cases": cases, "seconds": seconds}
-        return self._field.run(entries, key, rungs, failed, self._progress, **how)
+        options: dict[str, Any] = {"signature": signature, "cases": cases, "seconds": seconds}
+        return self._field.run(entries, key, rungs, failed, self._progress, **options)
 
 
 def _race(field: Field, it: Race, seconds: float) -> Finish:
@@ -61,18 +61,20 @@ def _race(field: Field, it: Race, seconds: float) -> Finish:
     return _there(field).race(it, lambda name, kind, why: None, seconds=seconds)
 
 
-def _run(field: Field, entries: Mapping[str, Entry], key: str, rungs: Sequence[Rung], how: Mapping[str, Any]) -> Finish:
-    return _there(field).run(entries, key, rungs, lambda name, kind, why: None, **how)
+def _run(
+    field: Field, entries: Mapping[str, Entry], key: str, rungs: Sequence[Rung], options: Mapping[str, Any]
+) -> Finish:
+    return _there(field).run(entries, key, rungs, lambda name, kind, why: None, **options)
 
 
 def _about(field: Field) -> tuple[str, list[str]]:
-    """The version of hsgen and the device labels of a worker."""
+    """Return the version of hsgen and the device labels of a worker."""
     return __version__, [h.label for h in _hosts(field.api, field.native)]
 
 
 @cache
 def _hosts(api: str, native: bool) -> list[hosts.Host]:
-    """The devices of an API on a worker, listed as the command lists them."""
+    """Return the devices of an API on a worker, as the command lists them."""
     toolchain.prepare_opencl()
     if not native:
         return hosts.hosts()
@@ -80,7 +82,7 @@ def _hosts(api: str, native: bool) -> list[hosts.Host]:
 
 
 def _there(field: Field) -> Field:
-    """The field on a worker, where the C runtime may number devices differently.
+    """Return the field on a worker, where the C runtime may number devices differently.
 
     Raises:
         Unavailable: the worker does not have the device.
@@ -127,13 +129,17 @@ class Cluster:
         return self
 
     def _look(self, worker: str) -> None:
-        """Refuse a worker on which every shape would fail."""
+        """Check that a worker has this version of hsgen and the device.
+
+        Raises:
+            Unavailable: the worker lacks either, so that every shape would fail.
+        """
         try:
             future = self._client.submit(_about, self._field, workers=[worker], pure=False)
             version, there = future.result(timeout=PATIENCE)
         except Exception as e:
-            what = f"cannot run hsgen ({type(e).__name__}: {' '.join(str(e).split())[:200]})"
-            raise Unavailable(f"worker {worker}: {what}; install hsgen {__version__} there") from None
+            problem = f"cannot run hsgen ({type(e).__name__}: {' '.join(str(e).split())[:200]})"
+            raise Unavailable(f"worker {worker}: {problem}; install hsgen {__version__} there") from None
         if version != __version__:
             raise Unavailable(f"worker {worker}: has hsgen {version}; install {__version__} there")
         if self._field.device not in there:
@@ -146,15 +152,15 @@ class Cluster:
         return len(self._workers)
 
     def races(
-        self, some: Sequence[Race], failed: Callable[[Race, str, str, str], None], seconds: float
+        self, races: Sequence[Race], failed: Callable[[Race, str, str, str], None], seconds: float
     ) -> list[Finish]:
         """See `Runner`; failures are reported when a race has ended."""
         futures = [
             self._client.submit(_race, self._field, it, seconds, workers=[worker], **_HOW)
-            for it, worker in zip(some, self._workers, strict=False)
+            for it, worker in zip(races, self._workers, strict=False)
         ]
         out = [self._result(f) for f in futures]
-        for it, finish in zip(some, out, strict=True):
+        for it, finish in zip(races, out, strict=True):
             for name, (kind, why) in finish.failed.items():
                 failed(it, name, kind, why)
         return out
@@ -179,9 +185,9 @@ class Cluster:
     ) -> Finish:
         """See `Runner`; runs on the first worker."""
         one = self._workers[:1]
-        how = {"signature": signature, "cases": cases, "seconds": seconds}
-        given = (self._field, dict(entries), key, list(rungs), how)
-        finish = self._result(self._client.submit(_run, *given, workers=one, **_HOW))
+        options = {"signature": signature, "cases": cases, "seconds": seconds}
+        arguments = (self._field, dict(entries), key, list(rungs), options)
+        finish = self._result(self._client.submit(_run, *arguments, workers=one, **_HOW))
         for name, (kind, why) in finish.failed.items():
             failed(name, kind, why)
         return finish

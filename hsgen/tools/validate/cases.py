@@ -8,20 +8,22 @@ import numpy as np
 
 
 def around(values: Iterable[int], greatest: int) -> set[int]:
-    """Return the values with their neighbours, within 0 to `greatest`."""
+    """Return the values and their neighbours, from 0 to `greatest`."""
     return {v + d for v in values for d in (-1, 0, 1) if 0 <= v + d <= greatest}
 
 
-def counts(test_counts: Iterable[int], block: int, greatest: int, wanted: int, rng: np.random.Generator) -> list[int]:
-    """Return the edges +- 1, `wanted` counts up to 4 blocks + 1, primes included, and above these three random counts
-    per doubling up to `greatest`.
+def counts(test_counts: Iterable[int], block: int, greatest: int, dense: int, rng: np.random.Generator) -> list[int]:
+    """Return the counts of a validation in ascending order.
+
+    They are `test_counts` +- 1, `dense` counts up to 4 blocks + 1 (primes included), and three random counts per
+    doubling above 4 blocks, up to `greatest`.
     """
     top = min(4 * block + 1, greatest)
-    found = around(test_counts, greatest)
-    found.update(p for p in (2, 3, 5, 7, 11, 13, 127, 251, 509, 1021, 2039, 4093, 8191, 16381) if p <= top)
+    values = around(test_counts, greatest)
+    values.update(p for p in (2, 3, 5, 7, 11, 13, 127, 251, 509, 1021, 2039, 4093, 8191, 16381) if p <= top)
     for j in range(2, greatest.bit_length()):
         low, high = block << j, min(block << (j + 1), greatest)
-        found.update(int(v) for v in (rng.integers(low, high + 1, 3) if low < high else ()))
-    pool = rng.permutation(np.setdiff1d(np.arange(top + 1), np.fromiter(found, np.int64)))
-    found.update(int(v) for v in pool[: max(0, wanted - sum(n <= top for n in found))])
-    return sorted(found)
+        values.update(int(v) for v in (rng.integers(low, high + 1, 3) if low < high else ()))
+    pool = rng.permutation(np.setdiff1d(np.arange(top + 1), np.fromiter(values, np.int64)))
+    values.update(int(v) for v in pool[: max(0, dense - sum(n <= top for n in values))])
+    return sorted(values)

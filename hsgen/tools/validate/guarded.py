@@ -1,6 +1,6 @@
-"""Framed device buffers: every array of a call lies between guard bytes, which must not change.
+"""Framed device buffers: every array of a call lies between guard bytes.
 
-An input that is only read must not change either.
+A call may change neither the guard bytes nor an input that it only reads.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from hsgen.operations.calls import UNTOUCHED, Call
 from hsgen.stages.attach import report_words
 from hsgen.targets import assembly
 
-FRONT = 1024  # guard bytes before an array, at least; a multiple of every device's base alignment
-SHIFTS = 16  # the start positions of arrays, one element or the device's alignment apart
+FRONT = 1024  # least number of guard bytes before an array; a multiple of every device's base alignment
+SHIFTS = 16  # number of start positions of an array, one element or the device's alignment apart
 _SLOTS = {"source": KEYS, "other": OTHER, "other_values": OTHER_VALUES, "values": VALUES}
 _GUARD = 0x5A
 _MORE = 64  # guarded elements after the last block
@@ -28,21 +28,21 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(slots=True)
 class _Layout:
-    """The arrays of a call: buffer and first byte of each role, and the contents of the buffers before and after."""
+    """The arrays of a call: buffer and first byte of each role, and each buffer's contents before and after."""
 
     at: dict[str, tuple[int, int]] = field(default_factory=dict)
     before: dict[int, Bytes] = field(default_factory=dict)
     after: dict[int, Bytes] = field(default_factory=dict)
 
     def add(self, role: str, slot: int, place: int, before: Bytes, after: Bytes | None = None) -> None:
-        """Add an array; without `after`, it must not change."""
+        """Add an array; without `after`, the call must not change the array."""
         self.at[role] = (slot, place)
         self.before[slot] = before
         self.after[slot] = before if after is None else after
 
 
 class Frame:
-    """The buffers of an engine, with guards, and the calls that run in them."""
+    """The buffers of an engine, with guard bytes; runs calls in them."""
 
     def __init__(self, engine: Engine, greatest: int) -> None:
         sort = engine.sort
@@ -65,32 +65,35 @@ class Frame:
             engine.allocate(COUNT, FRONT + SHIFTS * self._count_unit + self.back)
 
     def framed(self, array: NDArray[Any], place: int) -> Bytes:
-        """Return the bytes of a buffer with `array` at `place`, between guards."""
+        """Return the bytes of a buffer with `array` at byte `place`, between guard bytes."""
         data = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
         image = np.full(place + len(data) + self.back, _GUARD, np.uint8)
         image[place : place + len(data)] = data
         return image
 
     def run(self, call: Call, shifts: tuple[int, int] = (0, 0)) -> str | None:
-        """Sort, with the start of the arrays shifted by these units.  Return what is wrong, or None."""
+        """Run a call and check its result; return a description of the first fault, or None.
+
+        `shifts` move the start of the input and of the output, in units of the alignment.
+        """
         layout = self._layout(call, shifts)
         for slot, image in layout.before.items():
             self._engine.write(slot, image)
         self._engine.run(call.n, layout.at, call.how)
         for slot, image in layout.after.items():
-            found = np.empty_like(image)
-            self._engine.read(slot, found)
+            result = np.empty_like(image)
+            self._engine.read(slot, result)
             if slot == REPORT and call.report_room is not None:
                 start = layout.at["report"][1]
                 free = slice(start, start + 4 * call.report_room)
-                image[free] = found[free]
-            if not np.array_equal(found, image):
+                image[free] = result[free]
+            if not np.array_equal(result, image):
                 place = next((p for s, p in layout.at.values() if s == slot), 0)
-                return self._describe(slot, found, image, layout.before[slot], place, call)
+                return self._describe(slot, result, image, layout.before[slot], place, call)
         return None
 
     def _layout(self, call: Call, shifts: tuple[int, int]) -> _Layout:
-        """Place the arrays of a call."""
+        """Return the placed arrays of a call."""
         layout, (a, b) = _Layout(), shifts
         self._keys(call, shifts, layout)
         self._values(call, shifts, layout)
@@ -117,7 +120,7 @@ class Frame:
         return layout
 
     def _keys(self, call: Call, shifts: tuple[int, int], layout: _Layout) -> None:
-        """Place the keys, and the output for them."""
+        """Place the keys and their output."""
         source, target = (FRONT + shift * self.unit for shift in shifts)
         before = self.framed(call.keys, source)
         if call.in_place:
@@ -131,7 +134,7 @@ class Frame:
             layout.add("destination", KEYS_OUT, target, self.framed(blank, target), after)
 
     def _values(self, call: Call, shifts: tuple[int, int], layout: _Layout) -> None:
-        """Place the values, and the output for them."""
+        """Place the values and their output."""
         from_, to = (FRONT + (s * 3 % SHIFTS) * self._value_unit for s in shifts)
         if call.values is not None:
             layout.add("values", VALUES, from_, self.framed(call.values, from_))
@@ -147,23 +150,23 @@ class Frame:
         after = self.framed(_whole(_kept(call.values_expected, blank, call), blank), to)
         layout.add("values_out", VALUES_OUT, to, self.framed(blank, to), after)
 
-    def _describe(self, slot: int, found: Bytes, image: Bytes, before: Bytes, place: int, call: Call) -> str:
-        at = int(np.flatnonzero(found != image)[0]) - place
+    def _describe(self, slot: int, result: Bytes, image: Bytes, before: Bytes, place: int, call: Call) -> str:
+        at = int(np.flatnonzero(result != image)[0]) - place
         if slot == REPORT:
-            return f"byte {at} of the report is {found[place + at]}, should be {image[place + at]}"
+            return f"byte {at} of the report is {result[place + at]}, should be {image[place + at]}"
         values = slot in (VALUES, VALUES_OUT, OTHER_VALUES)
         size = self._value if values else self._engine.sort.key.bytes
         items = call.n if values else call.n * self._item // size
-        what = "value" if values else operations.of(self._engine.sort).element
+        noun = "value" if values else operations.of(self._engine.sort).element
         if at < 0:
-            return f"byte {-at} before the {what}s was overwritten"
+            return f"byte {-at} before the {noun}s was overwritten"
         if at >= items * size:
-            return f"byte {at - items * size} after the {what}s was overwritten"
+            return f"byte {at - items * size} after the {noun}s was overwritten"
         if np.array_equal(image, before) and slot in (KEYS, VALUES, OTHER, OTHER_VALUES):
             return "the input was changed"
         one = slice(place + at // size * size, place + at // size * size + size)
-        shown = [int.from_bytes(x[one].tobytes(), "little") for x in (found, image)]
-        return f"{what} {at // size} is {shown[0]}, should be {shown[1]}"
+        shown = [int.from_bytes(x[one].tobytes(), "little") for x in (result, image)]
+        return f"{noun} {at // size} is {shown[0]}, should be {shown[1]}"
 
 
 def _blank(array: NDArray[Any]) -> NDArray[Any]:
@@ -171,13 +174,13 @@ def _blank(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _kept(expected: NDArray[Any], blank: NDArray[Any], call: Call) -> NDArray[Any]:
-    """The expected elements, with those of the output before the call that must not change."""
+    """Return the expected elements; elements that the call must not write (`call.kept`) are as before the call."""
     if call.kept is None:
         return expected
     return np.where(call.kept if expected.ndim == 1 else call.kept[:, None], blank[: len(expected)], expected)
 
 
 def _whole(expected: NDArray[Any] | None, rest: NDArray[Any]) -> NDArray[Any]:
-    """The expected elements, followed by those that must not change: at or beyond a device-side count."""
+    """Return the expected elements, followed by the elements beyond a device-side count, which must not change."""
     assert expected is not None
     return np.concatenate([expected, rest[len(expected) :]])

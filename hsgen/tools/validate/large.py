@@ -1,4 +1,7 @@
-"""Validation of counts that are too large for the host: by digests on the device, before and after the sort."""
+"""Validation of counts that are too large for the host.
+
+The device computes digests before and after the sort; the host compares the digests.
+"""
 
 from __future__ import annotations
 
@@ -17,33 +20,34 @@ from hsgen.operations.digest import MADE, OPERATION, WORDS, Digest, read
 from hsgen.targets.target import Target
 
 BEHIND = 1024
-"""Elements after the array that must not change."""
+"""Number of elements after the array that must not change."""
 _CHUNK = 1 << 24  # keys drawn at a time
 
 
 def checks(target: Target, sort: Sort) -> tuple[Sort, Sort]:
-    """Return the digests of a sort's input and output; for argsorts they differ.
+    """Return the digest operations for a sort's input and output; for argsorts the two differ.
 
     Raises:
-        Usage: the sort has a device-side count, run boundaries or an epilogue; or there is no such digest.
+        Usage: the sort has a device-side count, run boundaries or an epilogue, or no digest supports it.
     """
     if not operations.of(sort).digested or sort.signature.device_count or sort.signature.followed:
-        what = "a count on the device, changes and an epilogue"
-        raise Usage(f"{sort.name}: only sorts without {what} are checked so")
+        unsupported = "a count on the device, changes and an epilogue"
+        raise Usage(f"{sort.name}: only sorts without {unsupported} are checked so")
     key = "u32" if sort.signature.value == "packed" else sort.label
     signature = Signature(value=sort.signature.value, key_transform=sort.signature.key_transform)
     label = implicit_for(OPERATION)
     before = target.sort(label, key, signature, sort.limit)
-    made = replace(signature, value=MADE.get(signature.value, signature.value))
-    return before, target.sort(label, key, made, sort.limit) if signature.index else before
+    output = replace(signature, value=MADE.get(signature.value, signature.value))
+    return before, target.sort(label, key, output, sort.limit) if signature.index else before
 
 
 def faults(engine: Engine, by: tuple[Sort, Sort], n: int, seed: int) -> tuple[str, ...]:
-    """Sort `n` random keys in place on the device, with values if it has any, and return the faults that the digests
-    show, by their names in `hsgen.operations.digest`.
+    """Sort `n` random keys in place on the device, and return the faults that the digests show.
+
+    Faults have their names in `hsgen.operations.digest`.  `by` are the digest operations for input and output.
 
     Raises:
-        Usage: n exceeds the sort or the digest.
+        Usage: n exceeds the greatest count of the sort or of a digest.
     """
     sort, before = engine.sort, engine.sibling(by[0])
     most = min(sort.plan.max_n, *(c.plan.max_n - BEHIND for c in by))
@@ -59,12 +63,12 @@ def faults(engine: Engine, by: tuple[Sort, Sort], n: int, seed: int) -> tuple[st
         out["values_out"] = at["values"]
     engine.run(n, {**at, **out}, PLAIN)
     after = engine.sibling(by[1])
-    made: Places = {"source": at["source"], "values": (VALUES_OUT, 0)} if sort.signature.index else at
-    return _digest(after, made, n, size).faults(first, stable=sort.signature.value_bytes > 0)
+    output: Places = {"source": at["source"], "values": (VALUES_OUT, 0)} if sort.signature.index else at
+    return _digest(after, output, n, size).faults(first, stable=sort.signature.value_bytes > 0)
 
 
 def _filled(engine: Engine, room: int, seed: int) -> dict[str, tuple[int, int]]:
-    """Make buffers of random keys, with indices as values; return the buffers that the sort reads, by role."""
+    """Fill buffers with random keys, and indices as values; return the buffers that the sort reads, by role."""
     sort, rng = engine.sort, np.random.default_rng(seed)
     keys = np.empty(room, f"u{sort.key.bytes}")
     for begin in range(0, room, _CHUNK):

@@ -13,7 +13,10 @@ from hsgen.stages.attach import report_length, report_words
 
 
 def boundaries(call: Call, sort: Sort, rng: np.random.Generator) -> Call:
-    """Return the call of a sort with the run boundaries of its output, above a random bit."""
+    """Return `call` with the run boundaries of its output as expected report; runs are of the bits above a random bit.
+
+    The random bit is the option `shift`.
+    """
     shift = int(rng.integers(0, sort.plan.bits))
     keys = call.expected
     if keys is None:  # an argsort that discards keys
@@ -22,6 +25,9 @@ def boundaries(call: Call, sort: Sort, rng: np.random.Generator) -> Call:
 
 
 def supplied(call: Call, sort: Sort, rng: np.random.Generator) -> Call:
-    """Return the call of a sort with an epilogue, whose report may hold anything but must stay within its buffer."""
+    """Return `call` for a sort with an epilogue.
+
+    The epilogue may write any report, but not outside the report's buffer.
+    """
     room = report_length(sort, call.n) if report_words(sort) != (0, 0) else None
     return replace(call, how=replace(call.how, shift=int(rng.integers(0, sort.plan.bits))), report_room=room)

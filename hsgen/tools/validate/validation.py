@@ -1,8 +1,8 @@
-"""Validation: run a compiled sort or prefix sum on a device with many inputs, and compare the results with numpy.
+"""Validation: run a compiled operation on a device with many inputs, and compare the results with numpy.
 
-Every case sorts `n` keys, or sums `n` rows, in place and out of place.  Both buffers are framed by guard bytes, which
-must not change, nor must an input that is only read.  A merge is always out of place, with many sizes of the first
-array.
+Every case sorts `n` keys, or sums `n` rows, in place and out of place.  Guard bytes frame all buffers.  A call may
+change neither guard bytes nor an input that it only reads.  A merge is always out of place, with many sizes of the
+first array.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from hsgen.tools.validate import reports
 from hsgen.tools.validate.cases import around, counts
 from hsgen.tools.validate.guarded import SHIFTS, Frame
 
-QUICK, FULL = 4_000, 100_000  # cases, at least
+QUICK, FULL = 4_000, 100_000  # least numbers of cases
 _QUICK_TOP, _FULL_TOP = 1 << 17, 1 << 22
-_FAR = 1 << 27  # more take the host seconds a case: tests/device/large.py and compare_cub.cu sort such
+_FAR = 1 << 27  # greater counts take the host seconds per case; tests/device/large.py and compare_cub.cu test them
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One input: count, kind, and whether it is sorted in place."""
+    """An input: its count and kind, and whether the sort is in place."""
 
     n: int
     kind: str
@@ -53,22 +53,22 @@ class Report:
     failures: list[str] = field(default_factory=list)
     failed: int = 0
 
-    def note(self, case: Case, what: str) -> None:
+    def note(self, case: Case, problem: str) -> None:
         """Record a failure; only the first ten are kept as text."""
         self.failed += 1
         if len(self.failures) < 10:
-            self.failures.append(f"{case}: {what}")
+            self.failures.append(f"{case}: {problem}")
 
 
 def block_of(sort: Sort) -> int:
-    """Return the keys that one work-group sorts, or the rows that it sums."""
+    """Return the number of keys that one work-group sorts, or of rows that it sums."""
     return assembly.block(sort)
 
 
 def reach(plan: Plan) -> int:
     """Return the least count, within a factor of two, at which every kernel of the plan has full work.
 
-    Steps for counts from 2^27 on are ignored: no validation reaches these.
+    Steps for counts from 2^27 on are ignored, because no validation reaches such counts.
     """
     first: dict[str, int] = {}
     for step in plan.steps:
@@ -78,11 +78,11 @@ def reach(plan: Plan) -> int:
 
 
 def plan_cases(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
-    """Return the (count, kind) pairs of a validation; each makes two cases.
+    """Return the (count, kind) pairs of a validation; each pair gives two cases.
 
-    The counts reach every kernel.  A full validation combines every kind with every count up to 4 blocks + 1, with
-    repetitions if blocks are too small for enough cases.  Otherwise, each count gets one kind, in turn, and in addition
-    random keys near edges of the plan and beyond 4 blocks.
+    The counts reach every kernel.  A full validation combines every kind with every count up to 4 blocks + 1, and
+    repeats them if blocks are too small for enough cases.  Otherwise the kinds take turns over the counts, and counts
+    near edges of the plan or beyond 4 blocks also get random keys.
     """
     rng = np.random.default_rng(seed)
     kinds = list(operations.of(sort).kinds)
@@ -102,49 +102,51 @@ def plan_cases(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
 
 
 def calls(sort: Sort, number: int, n: int) -> tuple[Options, int | None]:
-    """Return the options of case `number` with n keys, and its device-side count, if any.
+    """Return the options of case `number` with n keys, and its device-side count or None.
 
-    The options take turns: the types, orders, bit ranges and counts that the sort was generated for.
+    The cases take turns over the types, orders, bit ranges and counts that the sort supports.
     """
     signature, bits = sort.signature, sort.plan.bits
     kinds = sorted({t.kind for t in TYPES.values() if KEYS[t.key].bits == bits})
-    how = Options()
+    options = Options()
     if signature.key_transform:
         turn = number % (2 * len(kinds))
-        how = replace(how, kind=kinds[turn // 2], descending=turn % 2 == 1)
+        options = replace(options, kind=kinds[turn // 2], descending=turn % 2 == 1)
     if signature.bit_range:
         ranges = ((0, None), (0, bits // 2), (bits // 2, bits), (3, 4), (1, bits - 1), (5, 5), (0, None))
         begin, end = ranges[number // 3 % len(ranges)]
-        how = replace(how, begin=begin, end=end)
-    how = operations.of(sort).turn(how, number, n, block_of(sort))
+        options = replace(options, begin=begin, end=end)
+    options = operations.of(sort).turn(options, number, n, block_of(sort))
     if signature.index:
-        how = replace(how, discard=number % 4 == 3)
+        options = replace(options, discard=number % 4 == 3)
     if signature.device_count and number % 3:
-        how = replace(how, device_count=True)
-        return how, (n, n - n // 3, n + 5, 0, n // 2)[number % 5]
-    return how, None
+        options = replace(options, device_count=True)
+        return options, (n, n - n // 3, n + 5, 0, n // 2)[number % 5]
+    return options, None
 
 
-def call(sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator) -> Call:
+def call(
+    sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
+) -> Call:
     """Return the call of a sort for `keys`, with the result that numpy computes."""
     if sort.signature.followed:
-        plain = call(_plain(sort), keys, how, in_place=in_place, count=count, rng=rng)
+        plain = call(_plain(sort), keys, options, in_place=in_place, count=count, rng=rng)
         return (reports.supplied if sort.signature.epilogue else reports.boundaries)(plain, sort, rng)
-    return operations.of(sort).call(sort, keys, how, in_place=in_place, count=count, rng=rng)
+    return operations.of(sort).call(sort, keys, options, in_place=in_place, count=count, rng=rng)
 
 
 def _plain(sort: Sort) -> Sort:
-    """The sort without run boundaries and epilogue."""
+    """Return the sort without run boundaries and epilogue."""
     return replace(sort, signature=replace(sort.signature, run_boundaries=False, epilogue=""))
 
 
-def _described(sort: Sort, how: Options, count: int | None) -> str:
-    """The options of a case that are not plain, in words."""
-    words = ["signed", "float"][how.kind - 1 :][:1] if how.kind else []
-    words += ["descending"] * how.descending + ["keys discarded"] * how.discard
-    words += operations.of(sort).reported(how)
+def _described(sort: Sort, options: Options, count: int | None) -> str:
+    """Return the options of a case that differ from the defaults, in words."""
+    words = ["signed", "float"][options.kind - 1 :][:1] if options.kind else []
+    words += ["descending"] * options.descending + ["keys discarded"] * options.discard
+    words += operations.of(sort).reported(options)
     if sort.signature.bit_range:
-        words.append(f"bits {how.begin} to {sort.plan.bits if how.end is None else how.end}")
+        words.append(f"bits {options.begin} to {sort.plan.bits if options.end is None else options.end}")
     if count is not None:
         words.append(f"{count} on the device")
     return "".join(f", {word}" for word in words)
@@ -160,27 +162,28 @@ def run(
 ) -> Report:
     """Run both cases of every (count, kind) pair; end early after `stop` failures.
 
-    The position of keys in their buffers varies from pair to pair.  `progress` wraps the iteration, to show it.
+    The position of arrays in their buffers varies from pair to pair.  `progress` wraps the iteration over the pairs,
+    for example to show a bar.
     """
     report = Report()
     frame = Frame(engine, max((n for n, _ in pairs), default=0))
     rng = np.random.default_rng([seed, 1])
     sort = engine.sort
-    does = operations.of(sort)
+    operation = operations.of(sort)
     dtype = np.dtype(f"u{sort.key.bytes}")
     for number, (n, kind) in enumerate(progress(iter(pairs))):
-        keys = does.kinds[kind](rng, n * sort.columns, dtype)
-        how, count = calls(sort, number, n)
+        keys = operation.kinds[kind](rng, n * sort.columns, dtype)
+        options, count = calls(sort, number, n)
         shifts = (number * 5 % SHIFTS, number * 7 % SHIFTS)
-        made = call(sort, keys, how, in_place=False, count=count, rng=rng)
+        case = call(sort, keys, options, in_place=False, count=count, rng=rng)
         for in_place in (False, True):
             report.cases += 1
-            if in_place and (other := does.second(how, n)) is not None:
-                in_place, how = False, other
-                made = call(sort, keys, how, in_place=False, count=None, rng=rng)
-            problem = frame.run(replace(made, in_place=in_place and made.expected is not None), shifts)
+            if in_place and (second := operation.second(options, n)) is not None:
+                in_place, options = False, second
+                case = call(sort, keys, options, in_place=False, count=None, rng=rng)
+            problem = frame.run(replace(case, in_place=in_place and case.expected is not None), shifts)
             if problem is not None:
-                report.note(Case(n, kind, in_place, does.items, _described(sort, made.how, count)), problem)
+                report.note(Case(n, kind, in_place, operation.items, _described(sort, case.how, count)), problem)
                 if report.failed >= stop:
                     return report
     if messages := engine.messages():

@@ -1,4 +1,4 @@
-"""Drawings of shapes: a module is named like the package of the algorithm that it draws."""
+"""Drawings of shapes: a module has the name of the algorithm's package."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from hsgen.tools.report.drawing import Figure
 
 
 class Drawer(Protocol):
-    """The interface of each module here."""
+    """The interface of the modules in this package."""
 
     def figures(self, p: object, most: int) -> list[Figure]:
-        """Return the drawings of a shape; `most` is the greatest count that it serves."""
+        """Return the drawings of a shape that serves up to `most` keys."""
 
 
 DRAWERS: Mapping[str, Drawer] = {
     name: cast(Drawer, importlib.import_module(module)) for name, module in listed(__name__, EVERY).items()
 }
-"""The drawers by the names of their algorithms; the shapes of other algorithms are only described in words."""
+"""The drawers by algorithm.  An algorithm without a drawer is described in words only."""

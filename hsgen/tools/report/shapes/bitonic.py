@@ -13,7 +13,7 @@ from hsgen.core.quantities import power_of_two
 from hsgen.tools.report.drawing import Drawing, Figure, count, plural, power
 
 _SIDE = 208  # pixels of the slab and the block
-_MANY = 64  # slabs that are all drawn
+_MANY = 64  # greatest number of slabs without a gap in the drawing
 
 
 def figures(p: Params, most: int) -> list[Figure]:
@@ -58,7 +58,7 @@ def _slab(d: Drawing, p: Params) -> float:
 
 
 def _block(d: Drawing, p: Params, tall: int, bottom: float) -> None:
-    """Draw the block as its slabs; if they are too many, without those in the middle."""
+    """Draw the slabs of the block; of more than `_MANY` slabs, only the first and the last slabs."""
     left, top, w = 424, 42, 150
     shown = list(range(p.slabs)) if p.slabs <= _MANY else [*range(12), -1, p.slabs - 2, p.slabs - 1]
     h = max(4.0, min(24.0, _SIDE / len(shown)))
@@ -82,7 +82,7 @@ def _block(d: Drawing, p: Params, tall: int, bottom: float) -> None:
 
 
 def _levels(p: Params, most: int) -> Figure:
-    """Draw the kernels of every merge level, against the distance of the keys that they compare."""
+    """Draw the kernels of every merge level, against the distance of the keys that the kernels compare."""
     kernels = {k.name: k for k in bitonic.kernels(p)}
     every = [s for s in bitonic.plan(p).steps if s.guard.min_n < most]
     blocks = [s for s in every if isinstance(kernels[s.kernel].data, BlockSort)]
@@ -109,9 +109,9 @@ def _levels(p: Params, most: int) -> Figure:
         _stage(d, left, y, unit, scale, 0, (size - 1).bit_length(), "dark", f"{step.kernel}: {kernel.summary}")
         y += 20
     for run in runs:
-        mine = [s for s in rest if s.guard.min_n == run]
+        level = [s for s in rest if s.guard.min_n == run]
         _mark(d, left - 8, y, f"n > {power(run)}: runs of {power(2 * run)}")
-        for step in mine:
+        for step in level:
             kernel = kernels[step.kernel]
             _stage(d, left, y, unit, scale, *_span(step, kernel), _fill(kernel), f"{step.kernel}: {kernel.summary}")
         y += 20
@@ -120,7 +120,7 @@ def _levels(p: Params, most: int) -> Figure:
 
 
 def _own(p: Params, step: Step, kernel: Kernel) -> bool:
-    """Whether a step is the last level of its counts; with merge paths, steps repeat the previous levels."""
+    """Return True if a step is the last level of its counts; with merge paths, steps repeat the previous levels."""
     return not isinstance(kernel.data, Path) or p.block << level_of(step) == step.guard.min_n
 
 
@@ -136,7 +136,7 @@ def _caption(p: Params, most: int, levels: int, rest: list[Step]) -> str:
 
 
 def _span(step: Step, kernel: Kernel) -> tuple[int, int]:
-    """The stages of a launch: log2 of the least distance, and one more than log2 of the greatest."""
+    """Return the stages of a launch: log2 of the least distance, and one more than log2 of the greatest."""
     low = lg_stride_of(step)
     if isinstance(kernel.data, Path):
         return 0, (2 * step.guard.min_n - 1).bit_length()

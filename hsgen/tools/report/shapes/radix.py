@@ -14,13 +14,13 @@ from hsgen.tools.report.drawing import Drawing, Figure, count, plural
 from hsgen.tools.report.tiles import lanes_by_items
 
 _BAR = 704  # pixels of a key
-_SHOWN = 8  # the most passes that are all drawn
+_SHOWN = 8  # greatest number of passes without a gap in the drawing
 
 
 def figures(p: Tile, most: int) -> list[Figure]:
-    """Return the drawings of a shape; they do not depend on `most`, the greatest count."""
-    held = _chunks(p) if isinstance(p, PerThread) else _tile(p)  # type: ignore[arg-type]
-    return [_digits(p), held, _passes(p)]
+    """Return the drawings of a shape; the drawings do not depend on `most`, the greatest count."""
+    keys = _chunks(p) if isinstance(p, PerThread) else _tile(p)  # type: ignore[arg-type]
+    return [_digits(p), keys, _passes(p)]
 
 
 def _digits(p: Tile) -> Figure:
@@ -61,7 +61,7 @@ def _tile(p: Ranked) -> Figure:
 
 
 def _chunks(p: PerThread) -> Figure:
-    """Draw the chunks, each of which one lane or subgroup processes."""
+    """Draw the chunks; one lane or subgroup processes a chunk."""
     who = f"a subgroup of {p.subgroup} lanes" if p.subgroup > 1 else "a lane"
     walkers = max(1, p.work_group // p.subgroup) * p.groups
     d = Drawing(f"chunks of keys, each walked by {who}")
@@ -98,12 +98,12 @@ def _passes(p: Tile) -> Figure:
         if number < 0:
             d.text(x + 136, top + 18, "...")
             continue
-        mine = [s for s in steps if s.pass_number == number]
+        launches = [s for s in steps if s.pass_number == number]
         direct = p.STRATEGY == "cooperative" or (total - number) % 2 == 1  # the last pass writes to the destination
         d.text(x + 86, top - 8, f"pass {number}", kind="small")
         d.line(x + 75, top + 14, x + 97, top + 14, "arrow")
         _buffer(d, x + unit, top, "destination" if direct else "scratch")
-        every_name = [s.kernel for s in mine if not s.argument.flags & REDO]
+        every_name = [s.kernel for s in launches if not s.argument.flags & REDO]
         names = ["grid"] if p.STRATEGY == "cooperative" else list(dict.fromkeys(every_name))  # not by count or portion
         for row, name in enumerate(names):
             d.text(x + 86, top + 46 + 14 * row, name, kind="code")
@@ -116,7 +116,7 @@ def _buffer(d: Drawing, x: float, y: float, name: str) -> None:
 
 
 def _words(p: Tile) -> str:
-    """The text about passes that the drawing does not show."""
+    """Return the facts about passes that the drawing does not show."""
     if p.STRATEGY == "cooperative":
         return (
             f"One launch: up to {count(p.groups)} work-groups keep their keys in registers and wait for each other "
@@ -127,19 +127,23 @@ def _words(p: Tile) -> str:
     streamed = f" From {count(p.stream)} keys on scatter_lines takes the place of scatter." if p.stream else ""
     large = " Beyond the counts of 32-bit indices, kernels with _wide in their name do the same." if p.large else ""
     if p.looks_back:
-        how = (
+        passes = (
             "Look-back: begin, histogram and starts run once; then each pass is one launch in which tiles wait for "
             "those before them."
         )
         if portions.count(p) > 1:
-            how += f" For more than {count(portions.whole(p))} keys a pass is {portions.count(p)} launches."
+            passes += f" For more than {count(portions.whole(p))} keys a pass is {portions.count(p)} launches."
         if not p.forward_progress:
-            how += " After each follow launches that count and scatter; they end at once unless its look-back failed."
+            passes += (
+                " After each follow launches that count and scatter; they end at once unless its look-back failed."
+            )
     elif p.folded:
-        how = "Counted: each pass counts the digits of all chunks, then every work-group sums the counts and scatters."
+        passes = (
+            "Counted: each pass counts the digits of all chunks, then every work-group sums the counts and scatters."
+        )
     else:
-        how = "Counted and scanned: each pass counts the digits of all tiles, scans the counts and scatters."
+        passes = "Counted and scanned: each pass counts the digits of all tiles, scans the counts and scatters."
     odd = " In place, an odd number of passes ends with a copy." if len(p.digits) % 2 else ""
     arrows = "Arrows are keys that are sorted out of place; a pass whose digit is the same in all keys moves none"
     arrows += ", unless that makes the keys end in the destination." if p.looks_back else "."
-    return f"{how} {arrows}{odd}{streamed}{large}"
+    return f"{passes} {arrows}{odd}{streamed}{large}"

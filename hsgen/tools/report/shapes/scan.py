@@ -9,7 +9,7 @@ from hsgen.tools.report.tiles import lanes_by_items
 
 
 def figures(p: Params, most: int) -> list[Figure]:
-    """Return the drawings of a shape; they do not depend on `most`, the greatest count of rows."""
+    """Return the drawings of a shape; the drawings do not depend on `most`, the greatest count of rows."""
     return [_tile(p), _launches(p)]
 
 
@@ -40,7 +40,7 @@ def _launches(p: Params) -> Figure:
 
 
 def _coordination(p: Params) -> str:
-    """Return how tiles learn the sums of those before them."""
+    """Return a sentence about the way in which a tile receives the sums of earlier tiles."""
     if p.sections:
         return (
             f"Look-back in sections of {p.section_tiles} tiles: a tile waits for the sums of those before it in its "

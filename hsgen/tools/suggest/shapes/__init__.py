@@ -1,4 +1,4 @@
-"""First shapes of algorithms; each module is named like the package of its algorithm."""
+"""First shapes of algorithms; a module has the name of the algorithm's package."""
 
 from __future__ import annotations
 
@@ -11,28 +11,29 @@ from hsgen.tools.suggest.facts import Facts, Table
 
 
 class Shape(Protocol):
-    """The interface of the modules here.
+    """The interface of the modules in this package.
 
-    Those of algorithms that share the counts of ``[sort.KEY]`` also have `ALONE`, the reason if one serves all counts,
-    and `serves_all`; those that can follow another have `takeover`.
+    Modules of algorithms that share the counts of ``[sort.KEY]`` also have `serves_all` and `ALONE`, the reason for a
+    single algorithm.  Modules of algorithms that can follow another algorithm have `takeover`.
     """
 
     ALONE: str
 
     def tables(self, f: Facts, size: int, width: int) -> Mapping[str, Table]:
-        """Return tables for keys of `size` bytes by variant, "" for none; `width` is the subgroup of a sort's others.
+        """Return tables for keys of `size` bytes, by variant; the key is "" for an algorithm without variants.
 
-        A table has the key `strategy` if its algorithm has strategies.  It may exceed local memory.
+        `width` is the width of subgroups in the other algorithms of the sort.  A table has the key `strategy` if its
+        algorithm has strategies.  A table may exceed local memory.
         """
 
     def smaller(self, table: Table) -> Iterator[Table]:
         """Yield tables that need less and less local memory."""
 
     def serves_all(self, f: Facts) -> bool:
-        """Whether nothing is faster at any count of such a device."""
+        """Return True if no other algorithm is faster at any count on such a device."""
 
     def takeover(self, f: Facts, size: int, width: int) -> Table:
-        """Return the greatest counts of the algorithm before it: `ranges`, and maybe `ranges_values`."""
+        """Return the greatest counts of the preceding algorithm: `ranges`, and optionally `ranges_values`."""
 
 
 SHAPES: Mapping[str, Shape] = {

@@ -1,7 +1,7 @@
 """First shapes of merge sorts.
 
-After HotSort: 16 words of keys a lane, as many slabs as leave a core room for a second work-group, on Intel's GPUs
-slabs of 128 keys.  docs/guides/suggest.md has the rule in words, with its sources.
+The rule follows HotSort: 16 words of keys per lane, as many slabs as leave a core room for a second work-group, and
+slabs of 128 keys on Intel's GPUs.  docs/guides/suggest.md has the rule in words, with its sources.
 """
 
 from __future__ import annotations
@@ -11,49 +11,49 @@ from collections.abc import Iterator
 from hsgen.core.networks import pow2_floor
 from hsgen.tools.suggest.facts import NVIDIA, Choice, Facts, Table, lessened
 
-_ROWS = 16  # keys that a lane holds at most: HotSort's author found 32 much worse
-_UNKNOWN = 8  # rows if the registers are unknown: any device has them for 8 keys of 64 bits
-_NARROW = 128  # keys of a slab where lanes share the registers of a thread
-_LANES = 512  # of a work-group at most: of 1024, HotSort's author found, too few are resident
-_FILLED = 0.8  # share of a core's threads that whole work-groups must be able to take
+_ROWS = 16  # greatest number of keys per lane: HotSort's author measured much worse times with 32
+_UNKNOWN = 8  # rows if the registers are unknown: every device has registers for 8 keys of 64 bits
+_NARROW = 128  # keys of a slab if lanes share the registers of a thread
+_LANES = 512  # greatest work-group: HotSort's author found too few resident work-groups of 1024
+_FILLED = 0.8  # least share of a core's threads that whole work-groups occupy
 _BLOCK = 16384  # bytes of a block on a CPU: half a first-level cache
-_COLUMN = 17  # keys of slack after a column on a CPU, where a power of two hits the same set of a cache
+_COLUMN = 17  # keys of slack after a column on a CPU: columns a power of two apart share a set of a cache
 
 
 ALONE = "merges for few keys, a radix sort for many"
 
 
 def serves_all(f: Facts) -> bool:
-    """Return that there is something faster for many keys."""
+    """Return False: other sorts are faster for many keys."""
     return False
 
 
 def tables(f: Facts, size: int, width: int) -> dict[str, Table]:
-    """Return the table ``[bitonic.KEY]`` for keys of `size` bytes; whether it fits local memory is not looked at."""
+    """Return the table ``[bitonic.KEY]`` for keys of `size` bytes; the table may exceed local memory."""
     return {"": _table(f, size)}
 
 
 def _table(f: Facts, size: int) -> Table:
     width = f.width(size)
-    made = _shape(f, size, width)
-    if f.narrow and not _power(made["slabs"].value) and width.value > f.widths[0]:
+    table = _shape(f, size, width)
+    if f.narrow and not _power(table["slabs"].value) and width.value > f.widths[0]:
         why = "narrower, since half of a core's threads are then one work-group"
-        other = _shape(f, size, Choice(f.widths[0], why))
-        made = other if other["slabs"].value > made["slabs"].value else made
+        narrow = _shape(f, size, Choice(f.widths[0], why))
+        table = narrow if narrow["slabs"].value > table["slabs"].value else table
     if size == 8 and not f.device.int64:
-        made["exchange"] = Choice("select", "64-bit keys are pairs of words")
+        table["exchange"] = Choice("select", "64-bit keys are pairs of words")
     elif size == 8 and not f.cpu and f.vendor != NVIDIA:
-        made["exchange"] = Choice("select", "64-bit min and max are no instructions of GPUs")
-    return made
+        table["exchange"] = Choice("select", "64-bit min and max are no instructions of GPUs")
+    return table
 
 
 def _shape(f: Facts, size: int, width: Choice) -> Table:
-    held, why_held = _rows(f, size, width.value)
-    height, why_height = held, why_held
-    if f.narrow and held * width.value > _NARROW:
+    rows, why_rows = _rows(f, size, width.value)
+    height, why_height = rows, why_rows
+    if f.narrow and rows * width.value > _NARROW:
         height, why_height = max(2, _NARROW // width.value), f"slabs of {_NARROW} keys, since lanes share registers"
     slabs = _slabs(f, size, width.value, height)
-    stream, why_stream = _streamed(f, size, width.value, held)
+    stream, why_stream = _streamed(f, size, width.value, rows)
     scale = Choice(stream.bit_length() - 1, why_stream)
     table = {
         "subgroup": width,
@@ -81,7 +81,7 @@ def _group(f: Facts, width: int, height: int, slabs: int) -> Choice:
 
 
 def _rows(f: Facts, size: int, width: int) -> Choice:
-    """The keys that a lane holds in local-memory passes: a quarter of its registers, but 16 words in any case."""
+    """Return the keys of a lane in local-memory passes: a quarter of its registers, but at least 16 words."""
     if f.cpu:
         return Choice(_ROWS, f"{_ROWS} keys a lane: a vector of them is a register")
     registers = f.lane_registers(width)
@@ -92,11 +92,11 @@ def _rows(f: Facts, size: int, width: int) -> Choice:
     return Choice(rows, f"{rows * size // 4} words of keys a lane, of {registers:.0f} registers in a full core")
 
 
-def _streamed(f: Facts, size: int, width: int, held: int) -> Choice:
-    """The keys that a lane holds in streaming merges, which need registers for little else: all that it has."""
+def _streamed(f: Facts, size: int, width: int, usual: int) -> Choice:
+    """Return the keys of a lane in streaming merges: all its registers, because such merges need few others."""
     registers = f.lane_registers(width)
     if f.cpu or registers is None or (size == 8 and not f.device.int64):
-        return Choice(held, "as many rows as elsewhere")
+        return Choice(usual, "as many rows as elsewhere")
     rows = min(_ROWS, pow2_floor(max(2, int(registers) * 4 // size)))
     return Choice(rows, f"{rows} rows fit the registers of a lane in a full core")
 
@@ -125,12 +125,12 @@ def _slabs(f: Facts, size: int, width: int, height: int) -> Choice:
 
 
 def _lanes(f: Facts, words: int) -> int:
-    """The lanes of a work-group of which a core's registers hold two, at four registers a word of keys."""
+    """Return the lanes of a work-group of which a core's registers hold two, at four registers per word of keys."""
     return min(_LANES, f.device.registers // (8 * words)) if f.device.registers else _LANES
 
 
 def _even(f: Facts, most: int) -> Iterator[int]:
-    """Counts of slabs that the SIMD units of a core share evenly."""
+    """Yield the counts of slabs that divide evenly among the SIMD units of a core."""
     units = f.device.units or 1
     yield from range(units, most + 1, units)
 
@@ -140,7 +140,7 @@ def _power(n: int) -> bool:
 
 
 def smaller(table: Table) -> Iterator[Table]:
-    """Without slack between columns, then fewer slabs, then lower ones."""
+    """Yield tables without slack between columns, then tables with fewer slabs, then with lower slabs."""
     now = {**table, "bank_pad": Choice(0, "without slack a block fits local memory exactly")}
     yield now
     while True:

@@ -1,7 +1,7 @@
 """First shapes of radix sorts, and the counts from which they take over from merges.
 
-Keys of a lane are those of Fuchsia's radix sort, the only published shapes for all these families of GPUs; for CPUs
-they are what was measured on the embedded OpenCL device and on lavapipe.  Crossovers are read from published charts.
+The keys of a lane are those of Fuchsia's radix sort, the only published shapes for all these families of GPUs.  Shapes
+for CPUs were measured on the embedded OpenCL device and on lavapipe.  Crossovers are read from published charts.
 """
 
 from __future__ import annotations
@@ -14,19 +14,22 @@ from hsgen.targets.ranges import RANGES, VALUED
 from hsgen.tools.suggest.facts import Choice, Facts, Table, lessened
 
 _ITEMS = {16: (8, 6), 32: (15, 10), 64: (17, 14)}
-"""Keys of a lane, of 32 and of 64 bits, by the greatest width of subgroups (wider ones are as 64); Fuchsia's."""
+"""Fuchsia's keys of a lane, for keys of 32 and 64 bits, by the greatest width of subgroups (64: and wider)."""
 _MEMORY = {1: (8, 6), 4: (10, 7), 64: (11, 9)}
-"""The same where local memory lies in ordinary memory: Fuchsia's for Arm's Bifrost."""
-_GROUPS = 512  # if it is unknown how many a device holds
+"""Fuchsia's keys of a lane for Arm's Bifrost, whose local memory lies in ordinary memory."""
+_GROUPS = 512  # work-groups of a launch if the number that a device holds is unknown
 _CROSSING = {1: (131072, 131072), 16: (49152, 65536), 32: (131072, 131072), 64: (65536, 131072)}
-"""Keys, of 32 and of 64 bits, up to which merges are faster: Mali G52 and HD 615 (to 16 lanes), RX 560 (64 lanes)."""
+"""Greatest counts at which merges are faster, for keys of 32 and 64 bits, by the greatest width of subgroups.
+
+Sources: Mali G52 and HD 615 (up to 16 lanes), RX 560 (64 lanes).
+"""
 
 
 ALONE = "radix sorts are faster from the first key where lanes take turns"
 
 
 def tables(f: Facts, size: int, width: int) -> dict[str, Table]:
-    """Return the table of a strategy for keys of `size` bytes, in subgroups of `width` as merges use."""
+    """Return the table of a strategy for keys of `size` bytes; `width` is the width of subgroups in merges."""
     return {"": _table(f, size, width)}
 
 
@@ -64,14 +67,17 @@ def _table(f: Facts, size: int, width: int) -> Table:
 
 
 def groups(f: Facts, subgroups: int, times: int = 2) -> Choice:
-    """Return the most work-groups of a launch: `times` what the device holds, more than once as a power of two."""
-    held = f.resident(subgroups)
-    if held is None:
+    """Return the greatest number of work-groups in a launch: `times` the number that the device holds at once.
+
+    The number is rounded up to a power of two if `times` exceeds 1.
+    """
+    resident = f.resident(subgroups)
+    if resident is None:
         return Choice(min(_GROUPS, f.device.groups), "512, since it is not known how many the device holds")
     most = min(32768, pow2_floor(f.device.groups))
-    many = pow2_ceil(times * held) if times > 1 else held
+    many = pow2_ceil(times * resident) if times > 1 else resident
     return Choice(
-        min(most, many), f"{times} x {held}, what the device holds at once" + ", or a little more" * (times > 1)
+        min(most, many), f"{times} x {resident}, what the device holds at once" + ", or a little more" * (times > 1)
     )
 
 
@@ -80,7 +86,10 @@ def _by_width(table: dict[int, tuple[int, int]], width: int) -> tuple[int, int]:
 
 
 def _per_thread(f: Facts) -> Table:
-    """A CPU: lanes walk chunks of their own; OpenCL runtimes run a work-group of one lane as a plain loop."""
+    """Return the table for a CPU, where each lane processes a chunk.
+
+    OpenCL runtimes run a work-group of one lane as a plain loop.
+    """
     alone = f.lone_lanes
     lanes = 1 if alone else pow2_floor(min(16, f.device.work_group))
     count = min(f.device.groups, 256, pow2_ceil(4 * f.device.cores) if f.device.cores else 8)
@@ -99,7 +108,7 @@ def _per_thread(f: Facts) -> Table:
 
 
 def serves_all(f: Facts) -> bool:
-    """Return whether lanes take turns."""
+    """Return True if the lanes of a work-group take turns on a CPU core."""
     return f.cpu and not f.lone_lanes
 
 
@@ -113,8 +122,10 @@ def takeover(f: Facts, size: int, width: int) -> Table:
 
 
 def smaller(table: Table) -> Iterator[Table]:
-    """Yield tables of fewer keys a lane (of chunks: fewer bits for one work-group alone), then of fewer bits and
-    lanes."""
+    """Yield tables with fewer keys per lane, then with fewer bits, then with fewer lanes.
+
+    Tables of per-thread sorts begin with fewer bits for a single work-group instead.
+    """
     now, chunks = dict(table), "ranker" not in table
     least = {"work_group": 1 if chunks else now["subgroup"].value}
     order = ("single_bits" if chunks else "items", "bits", "work_group")
