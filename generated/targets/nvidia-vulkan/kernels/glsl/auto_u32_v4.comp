@@ -2128,7 +2128,7 @@ void main()
 {
     if (words[words_first + HS_FALLBACK] == 0u) return; // buckets sort the keys
     int tiles = (hs_n() + 4095) / 4096, groups = tiles < 512 ? tiles : 512;
-    int passes = 4, moving_passes = 0, rounds = -1, constant_digits = 0;
+    int passes = 4, moving = 0, rounds = -1, constant_digits = 0;
     for (;;) {
         // draw: a piece of work
         hs_barrier();
@@ -2181,15 +2181,15 @@ void main()
                 }
                 hs_barrier();
                 constant_digits = hs_to_int(drawn[1]);
-                moving_passes = passes - hs_popcount(drawn[1]);
-                rounds = moving_passes + (hs_direct() ? (moving_passes == 0 ? 1 : 0) : (moving_passes & 1));
+                moving = passes - hs_popcount(drawn[1]);
+                rounds = moving + (hs_direct() ? (moving == 0 ? 1 : 0) : (moving & 1));
             }
             pass = (piece - groups) / tiles + 1; // they count from 1
             if (pass > rounds) return;
             int tile_id = piece - groups - (pass - 1) * tiles;
             if (pass > 1) hs_await(words[words_first + HS_DONE + pass - 1], tiles); // all tiles of the pass before are stored
             int q = 0, shift = 0, mask = 0;
-            if (pass <= moving_passes) {
+            if (pass <= moving) {
                 for (int more = pass; more > 0; q++) more -= (constant_digits >> q & 1) == 0 ? 1 : 0;
                 q--;
                 shift = q == 0 ? 0 : q == 1 ? 8 : q == 2 ? 16 : 24;
