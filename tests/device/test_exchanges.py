@@ -60,7 +60,7 @@ def test_opencl(planted: Change, pocl: Host, capsys: pytest.CaptureFixture[str])
 def test_other_words_are_noticed(
     word: str, right: str, wrong: str, planted: Change, embedded: Host, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    planted("dialects/opencl/memory.j2", f"#define {word} {right}", f"#define {word} {wrong}")
+    planted("dialects/opencl/words.j2", f"#define {word} {right}", f"#define {word} {wrong}")
     assert validated(capsys, "-t", "generic", "--api", "opencl", "--device", embedded.platform)["failures"] > 100
 
 

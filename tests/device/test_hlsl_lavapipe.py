@@ -117,7 +117,7 @@ def test_every_way_to_call_a_sort(
 def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Templates with a mistake: a subgroup takes the votes of the first one of its wave."""
     shutil.copytree(resources.templates(), tmp_path / "templates")
-    file = tmp_path / "templates/dialects/hlsl/subgroups.j2"
+    file = tmp_path / "templates/dialects/hlsl/words.j2"
     text = file.read_text(encoding="utf-8")
     right = ">> (lane & {{ 32 - lanes }}u)"
     assert text.count(right) == 1

@@ -163,7 +163,7 @@ def test_a_wrong_kernel_is_caught(
 ) -> None:
     """A comparator that keeps the larger key twice."""
     lavapipe(4)
-    templates("dialects/glsl/keys.j2", "#define hs_min(a, b) min(a, b)", "#define hs_min(a, b) max(a, b)")
+    templates("dialects/glsl/words.j2", "#define hs_min(a, b) min(a, b)", "#define hs_min(a, b) max(a, b)")
     code, rows, err = validated(capsys, "-t", lanes("lanes1"), "--key", "u32")
     assert code == 1 and rows[0]["failures"] > 500
     assert "lanes1 u32: 2 keys" in err and "out of place: key 0 is" in err and "repeat with --seed 1" in err
