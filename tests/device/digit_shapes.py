@@ -17,7 +17,7 @@ from sorters import SMALL
 
 from hsgen.algorithms import group_by, reduce_by_key
 from hsgen.algorithms.group_by.dealt import Digits, Sample, Shape, Table, sampling
-from hsgen.algorithms.group_by.few import DONE, WAY, Few
+from hsgen.algorithms.group_by.few import WORDS, Few
 from hsgen.algorithms.radix.stages import Bucket, Tiles
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, Signature
@@ -91,7 +91,7 @@ def raw(keys: Keys, how: Options) -> Keys:
 def taken(made: Direct) -> tuple[bool, int]:
     """Whether the last call stored the groups before the sort had ended, and what was done with the pairs."""
     words = made._compiled.scratch.read(made.queue, 0, 8)
-    return bool(words[DONE]), int(words[WAY])
+    return bool(words[WORDS["stored"].start]), int(words[WORDS["way"].start])
 
 
 def spread(

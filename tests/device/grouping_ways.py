@@ -99,9 +99,9 @@ def way_of(sort: Sort, n: int, launched: list[str], words: Callable[[int, int], 
     deal, small = deals(sort), tables(sort)
     if small is None or n <= small.least:
         return SORTED, "no words"
-    found = [int(x) for x in words(0, few.WAY + 1)]  # those after these are not always written
-    done, way = found[few.DONE], found[few.WAY]
-    said = f"done {done}, many {found[few.MANY]}, way {way}"
+    found = [int(x) for x in words(0, few.WORDS["way"].start + 1)]  # those after these are not always written
+    done, many, way = (found[few.WORDS[name].start] for name in ("stored", "overflow", "way"))
+    said = f"done {done}, many {many}, way {way}"
     uneven = 0
     if deal and deal.rest and "pairs_rest" in launched and not done and way == dealt.SORTED:
         at = offset(dealt_plan.bound(deal)["rest"], n) + 4 * rest_words(deal.rest).fallback.start

@@ -120,7 +120,7 @@ def words_of(sort: Sort, n: int, **at: int) -> Callable[[int, int], Any]:
     deal = grouping_ways.deals(sort)
     assert deal
     memory = dict.fromkeys(range(0, 4 * few.TABLE, 4), 0xDEAD)
-    memory |= {4 * getattr(few, name): value for name, value in at.items() if name != "uneven"}
+    memory |= {4 * few.WORDS[name].start: value for name, value in at.items() if name != "uneven"}
     if "uneven" in at:
         memory[offset(dealt_plan.bound(deal)["rest"], n)] = at["uneven"]
     return lambda begin, size: [memory[begin + 4 * i] for i in range(size)]
@@ -136,13 +136,13 @@ def test_words_tell_ways_apart() -> None:
     def way(n: int, launched: list[str] = every, **at: int) -> str:
         return way_of(sort, n, launched, words_of(sort, n, **at))[0]
 
-    assert way(small, every[:2], DONE=1, WAY=dealt.SORTED) == GROUPED
-    assert way(small, every[:2], DONE=1, WAY=dealt.TABLES) == TABLES
-    assert way(small, every[:2], DONE=0, WAY=dealt.SORTED) == SORTED
-    assert way(great, DONE=0, WAY=dealt.BUCKETS) == BUCKETS
-    assert way(great, DONE=0, WAY=dealt.SORTED, uneven=1) == PASSES
-    assert way(great, DONE=0, WAY=dealt.SORTED, uneven=0) == SORTED
-    assert way(great, every[:1], DONE=0, WAY=dealt.SORTED) == SORTED, "the word of passes is not read"
+    assert way(small, every[:2], stored=1, way=dealt.SORTED) == GROUPED
+    assert way(small, every[:2], stored=1, way=dealt.TABLES) == TABLES
+    assert way(small, every[:2], stored=0, way=dealt.SORTED) == SORTED
+    assert way(great, stored=0, way=dealt.BUCKETS) == BUCKETS
+    assert way(great, stored=0, way=dealt.SORTED, uneven=1) == PASSES
+    assert way(great, stored=0, way=dealt.SORTED, uneven=0) == SORTED
+    assert way(great, every[:1], stored=0, way=dealt.SORTED) == SORTED, "the word of passes is not read"
     assert way_of(sort, bounds.tables, [], lambda *_: 1 / 0)[0] == SORTED
 
 

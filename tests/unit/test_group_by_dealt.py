@@ -68,7 +68,7 @@ def test_ways_by_count() -> None:
 
 
 def number_bits(s: dealt.Shape, n: int) -> int:
-    """The bits that number buckets, as templates/group_by/deal_parts.j2 has them."""
+    """The bits that number buckets, as templates/group_by/dealt.j2 has them."""
     return max(s.digits.least, next(b for b in range(32) if (n - 1) >> b < s.bucket.limit))
 
 
@@ -128,7 +128,7 @@ def test_buffers_do_not_overlap(n: int) -> None:
                     assert room.setdefault(buffer.name, offset(binding, n)) == offset(binding, n)
     keys, pairs, again, end = room["destination"], room["pairs"], room["again"], whole.plan.scratch.bytes(n)
     assert room["few"] == 0 and p.few.bytes <= room["deals"]
-    assert room["deals"] + 4 * dealt.layout(p.shape).end <= keys == pairs
+    assert room["deals"] + 4 * dealt.words_count(p.shape) <= keys == pairs
     assert keys + 4 * n <= room["values_out"] and room["values_out"] + 4 * n <= again and pairs + 8 * n <= again
     assert again == room["other"] and again + 4 * n <= room["values_tmp"] and room["values_tmp"] + 4 * n <= room["rest"]
     assert again + 8 * n <= room["rest"] == room["words"]
@@ -139,7 +139,7 @@ def test_buffers_do_not_overlap(n: int) -> None:
 
 
 def numbers(keys: Any, one: int, width: int, bits: int) -> Any:
-    """The numbers of the buckets of keys, as templates/group_by/deal_parts.j2 has them."""
+    """The numbers of the buckets of keys, as templates/group_by/dealt.j2 has them."""
     span = (1 << width) - 1
     low = np.uint64(one & ~span & 0xFFFFFFFF)
     return np.minimum(np.where(keys < low, 0, keys - np.minimum(keys, low)), np.uint64(span)) >> np.uint64(

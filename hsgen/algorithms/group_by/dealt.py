@@ -1,19 +1,20 @@
 """Groupings of 32-bit keys with values whose reduction is the same in any order of these: pairs dealt into buckets.
 
-A sort moves equal keys in their order, for which each tile waits for those before it.  Where the order of values does
-not matter, work-groups draw room in a bucket by atomic additions and store the pairs of a tile there in any order.
-Buckets are numbered by the highest bits in which keys of a sample differ, as many as keep buckets small, and all are
-counted at once.  Where the sample has equal keys, pairs are dealt by a first digit of these bits, and a work-group
-reduces those of each value in a hash table on chip.  Else a second digit deals them into buckets, each of which is
-sorted on chip, and a reduction by key follows.  Keys that are too uneven for either are sorted by passes over all
-digits, in one launch.
+A sort keeps equal keys in their order, so each tile waits for earlier tiles.  If the order of values does not matter,
+work-groups draw room in a bucket by atomic additions, and store the pairs of a tile there in any order.  The highest
+bits in which keys of a sample differ number the buckets; the number of bits keeps buckets small.  One launch counts the
+pairs of all buckets.  If the sample has equal keys, pairs are dealt by a first digit of these bits, and a work-group
+reduces the pairs of each value in a hash table on chip.  Otherwise a second digit deals the pairs into buckets, each
+bucket is sorted on chip, and a reduction by key follows.  Keys too uneven for tables and buckets are sorted by passes
+over all digits, in one launch.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from hsgen.algorithms.group_by import few
 from hsgen.algorithms.group_by.few import Few
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.partition.params import Partition
@@ -24,10 +25,11 @@ from hsgen.core.device import Device
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType, Signature
 from hsgen.core.plan import Plan
+from hsgen.core.regions import Region, placed
 
 SORTED, TABLES, BUCKETS = 0, 1, 2
-"""What is done with the pairs, a word of scratch memory: they are sorted; a table for each value of the first digit;
-buckets that are sorted on chip."""
+"""What is done with the pairs (`Words.way`): the sort follows; a table for each value of the first digit; buckets that
+are sorted on chip."""
 LEAST = 8
 """The bits of the first digit, at least."""
 SHARE = 64
@@ -118,9 +120,9 @@ def shape(key: KeyType, signature: Signature, device: Device) -> Shape | None:
     return Shape(cores=device.cores) if served and fits and device.promised and device.cores else None
 
 
-def sampling(few: Few, dealt: Shape | None) -> Few:
+def sampling(tables: Few, dealt: Shape | None) -> Few:
     """Return tables of few groups whose sample serves what deals pairs, too."""
-    return replace(few, sample=dealt.sample.keys) if dealt else few
+    return replace(tables, sample=dealt.sample.keys) if dealt else tables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,12 +153,12 @@ class Dealt:
         return self.rest is not None and self.above < self.shape.most
 
 
-def following(few: Few | None, dealt: Shape | None, kernels: tuple[Kernel, ...], sort: Plan) -> Dealt | None:
+def following(tables: Few | None, dealt: Shape | None, kernels: tuple[Kernel, ...], sort: Plan) -> Dealt | None:
     """Return the parameters ahead of the plan of a sort by these kernels; None where pairs are not dealt."""
     waiting = [k for k in kernels if k.cooperative]
     many = next((k.params for k in kernels if isinstance(k.params, Hybrid) and k.params.finish), None)
     found: Any = many or next((k.params for k in waiting), None)
-    if few is None or dealt is None or found is None:
+    if tables is None or dealt is None or found is None:
         return None
     names = {k.name for k in waiting}
     alone = max((s.guard.max_n for s in sort.steps if s.kernel in names), default=0)
@@ -164,8 +166,8 @@ def following(few: Few | None, dealt: Shape | None, kernels: tuple[Kernel, ...],
         key=found.key,
         signature=found.signature,
         shape=dealt,
-        few=few,
-        above=max(few.least, alone),
+        few=tables,
+        above=max(tables.least, alone),
         rest=_rest(many, dealt) if many else None,
         subgroup=found.subgroup,
     )
@@ -178,15 +180,11 @@ def _rest(sort: Hybrid, dealt: Shape) -> Partition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tile:
-    """What a work-group deals at once: `items` pairs of each of its lanes.
-
-    digits: the most values of the digit.  again: whether it is the second one.
-    """
+    """What a work-group deals at once: `items` pairs of each of its lanes.  digits: the most values of the digit."""
 
     lanes: int
     items: int
     digits: int
-    again: bool
 
     @property
     def pairs(self) -> int:
@@ -195,29 +193,46 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
-    """Indices of 32-bit words in scratch memory.
+class Words(few.Words):
+    """The regions of the buffers `few` and `deals`, for V values of the first digit and B buckets.
 
-    width: the bits of the first digit.  starts: of its values, and the count.  cursors: where the next pair of a value
-    goes.  tiles: the first tile of each value by the second digit, and their number.  counts: of buckets; then where
-    the next pair of each goes, which at last is where it ends.
+    digit_bits: a word.  value_starts: V + 1.  value_cursors: V.  value_tiles: V + 1.  bucket_counts: B.
     """
 
-    width: int
-    starts: int
-    cursors: int
-    tiles: int
-    counts: int
-    end: int
+    digit_bits: Region
+    value_starts: Region
+    value_cursors: Region
+    value_tiles: Region
+    bucket_counts: Region
 
 
-def layout(p: Shape) -> Layout:
-    """Return the layout."""
+def _deals(p: Shape) -> dict[str, Region]:
+    """The regions of the buffer `deals`."""
     values = 1 << p.digits.first
-    counts = 8 + 3 * values + 2
-    return Layout(
-        width=0, starts=8, cursors=9 + values, tiles=9 + 2 * values, counts=counts, end=counts + (1 << p.digits.bits)
+    bits = placed((("digit_bits", 1, "of deals[]: the bits of the first digit"),))
+    sizes = (
+        ("value_starts", values + 1, "of deals[]: of each value of the first digit: its first pair; then the count"),
+        ("value_cursors", values, "of deals[]: where the next pair of each value goes"),
+        ("value_tiles", values + 1, "of deals[]: the first tile of each value by the second digit; then their number"),
+        (
+            "bucket_counts",
+            1 << p.digits.bits,
+            "of deals[]: the pairs of each bucket; then where its next pair goes, at last its end",
+        ),
     )
+    return bits | placed(sizes, 8)
+
+
+def words(p: Shape, few_shape: Few) -> Words:
+    """Return the layout of the buffers `few` and `deals`."""
+    table = few.words(few_shape)
+    return Words(**{f.name: getattr(table, f.name) for f in fields(table)}, **_deals(p))
+
+
+def words_count(p: Shape) -> int:
+    """Return the number of words of the buffer `deals`."""
+    last = _deals(p)["bucket_counts"]
+    return last.start + last.size
 
 
 def rest_words(p: Partition) -> int:

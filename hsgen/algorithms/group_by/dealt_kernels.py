@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
 from hsgen.algorithms.buffers import DESTINATION, SOURCE, word_array
-from hsgen.algorithms.group_by import dealt
+from hsgen.algorithms.group_by import dealt, few
 from hsgen.algorithms.group_by.dealt import Dealt
-from hsgen.algorithms.group_by.kernels import DEALS, FEW, table
+from hsgen.algorithms.group_by.kernels import DEALS, DEALT, FEW, TABLES
 from hsgen.algorithms.radix import bin_sort
 from hsgen.algorithms.radix.bin_sort import BinSort, Crowd, OnChip
 from hsgen.algorithms.radix.partition.kernels import fallback as all_passes
@@ -25,13 +25,23 @@ REST = Buffer(name="rest", type="u32")
 _RESIDENT = {"digit_tables": 2, "pairs_again": 2}  # work-groups of a core, for which registers suffice
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phases:
+    """The variants of the phases of kernels, as sets of macros.
+
+    passes: whether there are passes that sort what buckets do not hold.
+    """
+
+    passes: str
+
+
 def tables(p: Dealt) -> tuple[Kernel, ...]:
     """Return the kernels up to tables of the values of the first digit, in the order of their launches."""
     s, full = p.shape, word_array("full", 4)
     count = word_array("counts", 1 << s.digits.bits)
     deal = (PAIRS, FEW, DEALS)
     rest = (REST,) if p.rest else ()
-    local = (word_array(name, s.table.slots + 1) for name in ("held", "sums", "times"))
+    local = (word_array(name, s.table.slots + 1) for name in ("slots", "sums", "times"))
     order = bin_sort.arrays(_table_bins(p).shape, p.subgroup)
     own = (word_array("totals", s.table.work_group), full, word_array("drawn", 1), *order)
     reduced = replace(PAIRS, read_only=True), DESTINATION, VALUES_OUT, COUNTS, FIRSTS, REPORT, FEW, DEALS
@@ -111,18 +121,18 @@ def _table_bins(p: Dealt) -> BinSort:
 def _deal(
     p: Dealt, name: str, summary: str, lanes: int, items: int, digits: int, buffers: tuple[Buffer, ...]
 ) -> Kernel:
-    arrays = (word_array("counts", digits), word_array("bases", digits), word_array("found", 1))
+    arrays = (word_array("counts", digits), word_array("bases", digits), word_array("tile_value", 1))
     tile = Array(name="tile", type="pair", count=lanes * items)
     made = _kernel(p, name, summary, lanes, buffers, tile, *arrays, *sums(lanes, p.subgroup))
-    data = dealt.Tile(lanes=lanes, items=items, digits=digits, again=name == "pairs_again")
-    return replace(made, template="group_by/pairs_deal", data=data)
+    return replace(made, data=dealt.Tile(lanes=lanes, items=items, digits=digits))
 
 
 def _kernel(p: Dealt, name: str, summary: str, lanes: int, buffers: tuple[Buffer, ...], *arrays: Array) -> Kernel:
     summing = name == "digit_tables" or any(a.name == "tops" for a in arrays)
+    template = f"{TABLES if name == 'digit_tables' else DEALT}:{name}"
     return Kernel(
         name=name,
-        template=f"group_by/{name}",
+        template="group_by/pairs_bucket" if name == "pairs_bucket" else template,
         summary=summary,
         work_group=lanes,
         subgroup=p.subgroup if summing else 1,
@@ -131,19 +141,22 @@ def _kernel(p: Dealt, name: str, summary: str, lanes: int, buffers: tuple[Buffer
         resident=_RESIDENT.get(name, 0),
         algorithm="group_by",
         params=p,
+        data=Phases(passes=f"{DEALT}.j2:" + ("with_passes" if p.rest else "no_passes")),
+        scratch=dealt.words(p.shape, p.few),
     )
 
 
 def context(p: Dealt) -> dict[str, Any]:
     """Return the names that the templates use in addition to `kernel` and `p`."""
-    s, few = p.shape, table(p.few)
-    sizes = {"slots": s.table.slots, "items": s.table.items, "tile": s.table.size, "most": s.table.groups}
-    few.wide = SimpleNamespace(**{**vars(few), **sizes}, bins=_table_bins(p))
+    s = p.shape
     ways = {"sorted": dealt.SORTED, "tables": dealt.TABLES, "buckets": dealt.BUCKETS}
     return {
-        "few": few,
+        "few": p.few,
         "deal": s,
-        "at": dealt.layout(s),
+        "table": s.table,
+        "table_bins": _table_bins(p),
+        "EMPTY": few.EMPTY,
+        "TRIES": few.TRIES,
         "way": ways,
         "share": dealt.SHARE,
         "rest": SimpleNamespace(words=dealt.rest_words(p.rest), uneven=rest_words(p.rest).fallback.start)

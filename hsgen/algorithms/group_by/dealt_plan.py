@@ -19,7 +19,7 @@ from hsgen.core.scratch import UNIT, ScratchRule, aligned
 
 def words_bytes(p: dealt.Shape | None) -> int:
     """Return the room of the words, in bytes."""
-    return aligned(4 * dealt.layout(p).end) if p else 0
+    return aligned(4 * dealt.words_count(p)) if p else 0
 
 
 def bound(p: Dealt) -> dict[str, Binding]:

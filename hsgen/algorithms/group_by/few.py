@@ -1,8 +1,8 @@
 """Groupings of keys with few distinct values: tables on chip, without a sort.
 
-Every work-group reduces its keys in a hash table in local memory, and adds that to one in global memory, which the last
-launch sorts.  So each key and value is read once.  A sample says beforehand whether it is worth trying; where
-tables overflow nevertheless, and where the order of values matters, the sort follows.
+Each work-group reduces its keys in a hash table in local memory, and adds this table to the table in scratch, which the
+last launch sorts.  So each key and value is read once.  A sample shows beforehand whether groups may be few.  The sort
+follows if tables overflow nevertheless, or if the order of values matters.
 """
 
 from __future__ import annotations
@@ -12,20 +12,15 @@ from math import exp
 
 from hsgen.core.device import Device
 from hsgen.core.keys import KeyType
+from hsgen.core.regions import Region, placed
 from hsgen.core.scratch import aligned
 
 EMPTY = 0xFFFFFFFF
-"""A slot of a table without a key; the key of this value has a slot of its own, behind all others."""
-DONE, MANY, LAST, HOW, WAY, TICKET, BITS, LOW, RANGE, FIRST, TABLE = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 32
-"""Words of scratch memory: whether the groups are stored; whether there are too many; whether there is a key `EMPTY`;
-the number of the call; where pairs are dealt (`dealt`) what is done with them and a counter of tables, the number of
-bits up to the highest one in which keys of a sample differ, one of these keys, the greatest number of as many bits, and
-the bits of the first digit if there is a table for each of its values, else 0; where the table begins, with a key, a
-reduction and a count for each slot."""
+"""The word of an empty slot.  The key of this word has a slot of its own, behind all others."""
 TRIES = 64
-"""The slots of a table in local memory in which a key may be."""
+"""The most slots of a table in local memory that are probed for a key."""
 CLOSED = 32
-"""The slots of a work-group that stores groups, if it has as many lanes."""
+"""The most slots of a work-group that stores groups."""
 SAMPLE = 1024
 """The keys of the sample, unless pairs are dealt."""
 
@@ -34,9 +29,8 @@ SAMPLE = 1024
 class Few:
     """The shape of tables.
 
-    least: the count above which they are tried.  work_group, items: lanes, and the keys of each of a tile.  groups: the
-    most work-groups.  slots: the keys that a table has room for, a power of two; half of them are used.  sample: the
-    keys of the sample.
+    least: the greatest count without tables.  work_group, items: lanes, and the keys of a lane in a tile.  groups: the
+    most work-groups.  slots: of a table, a power of two; at most half of them are used.  sample: keys of the sample.
     """
 
     least: int
@@ -48,7 +42,7 @@ class Few:
 
     @property
     def tile(self) -> int:
-        """The keys that a work-group loads at once."""
+        """The keys of a tile."""
         return self.work_group * self.items
 
     @property
@@ -58,11 +52,11 @@ class Few:
 
     @property
     def closed(self) -> int:
-        """The slots of a work-group that stores groups, each with a lane at least."""
+        """The slots of a work-group that stores groups: at most one a lane."""
         return min(CLOSED, self.work_group)
 
     def sampled(self, sample: int) -> int:
-        """Return the distinct keys that a sample of this size has on average if there are `most`, all as frequent."""
+        """Return the mean number of distinct keys in a sample of this size, of `most` equally frequent keys."""
         return int(self.most * (1 - exp(-sample / self.most)))
 
     @property
@@ -76,13 +70,66 @@ class Few:
         return aligned(4 * (TABLE + 3 * (self.slots + 1)))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """The regions of the buffer `few`, for S slots.
+
+    table_keys, table_sums, table_times: S + 1 words each.  value_states: the same words, one for each value of the
+    first digit.  All others: a word each; those from `way` on are of dealt pairs.
+    """
+
+    stored: Region
+    overflow: Region
+    has_greatest: Region
+    call: Region
+    way: Region
+    value_ticket: Region
+    sample_bits: Region
+    sample_key: Region
+    sample_range: Region
+    table_bits: Region
+    table_keys: Region
+    table_sums: Region
+    table_times: Region
+    value_states: Region
+
+
+_WORDS = (
+    ("stored", 1, "of few[]: 1 if the groups are stored, which ends the call"),
+    ("overflow", 1, "of few[]: 1 if the groups are too many for a table"),
+    ("has_greatest", 1, "of few[]: 1 if there is the key whose word marks empty slots"),
+    ("call", 1, "of few[]: the number of the call"),
+    ("way", 1, "of few[]: 0: the pairs are sorted, 1: a table for each value of the first digit, 2: buckets"),
+    ("value_ticket", 1, "of few[]: the number of values drawn"),
+    ("sample_bits", 1, "of few[]: the number of bits up to the highest one in which keys of the sample differ"),
+    ("sample_key", 1, "of few[]: a key of the sample"),
+    ("sample_range", 1, "of few[]: the greatest number of sample_bits"),
+    ("table_bits", 1, "of few[]: the bits of the first digit if there is a table for each of its values, else 0"),
+)
+TABLE = 32
+"""The word at which the table begins."""
+WORDS = placed(_WORDS)
+"""The regions before the table, by name."""
+
+
+def words(p: Few) -> Words:
+    """Return the layout of the buffer `few`."""
+    sizes = (("table_keys", "keys"), ("table_sums", "reductions"), ("table_times", "counts"))
+    table = placed(((name, p.slots + 1, f"of few[]: {what} of the slots") for name, what in sizes), TABLE)
+    states = Region(name="VALUE_STATES", start=TABLE, meaning="of few[]: the groups of each value of the first digit")
+    return Words(**WORDS, **table, value_states=states)
+
+
 def shape(key: KeyType, device: Device) -> Few | None:
-    """Return the shape for keys of a width on a device; None where local memory is no faster than memory, and for keys
-    that atomic operations do not hold."""
+    """Return the shape for keys of a width on a device, or None.
+
+    There are no tables if local memory is as slow as scratch, and none for keys above 4 bytes, the width of atomic
+    operations.
+    """
     if device.local != "chip" or key.bytes > 4:
         return None
     lanes = 1 << min(512, device.work_group).bit_length() - 1
     slots = next((s for s in (4096, 2048, 1024) if 12 * (s + 1) + 4 * lanes <= device.local_bytes), 0)
-    items = 8 if slots == 4096 else 4  # what older compilers hold in registers
+    items = 8 if slots == 4096 else 4  # more would exceed the registers of older compilers
     groups = min(528, device.groups)
     return Few(least=1 << 16, work_group=lanes, items=items, groups=groups, slots=slots) if slots else None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from types import SimpleNamespace
+from dataclasses import dataclass, replace
 
 from hsgen.algorithms import reduce_by_key
 from hsgen.algorithms.buffers import DESTINATION, SOURCE, word_array
@@ -15,11 +14,13 @@ from hsgen.core.kernels import Kernel
 
 REDUCE = "reduce_"
 """The start of the names of the kernels that reduce: sorts have kernels of the same names."""
+TABLES, DEALT = "group_by/tables", "group_by/dealt"
+"""The templates of the kernels."""
 GATE = Buffer(name="gate", type="u32")
 """Words of which the first is not 0 where the groups are stored."""
 FEW = Buffer(name="few", type="u32")
 DEALS = Buffer(name="deals", type="u32")
-"""What is known of dealt pairs (`hsgen.algorithms.group_by.dealt.Layout`)."""
+"""What is known of dealt pairs (`hsgen.algorithms.group_by.dealt.Words`)."""
 _LANES = 1536  # of a core, for tables of few groups
 
 
@@ -40,11 +41,11 @@ def tables(p: Params) -> tuple[Kernel, ...]:
     slots = p.few.slots + 1
     reduced = (VALUES_OUT,) if p.valued else ()
     out = (DESTINATION, *reduced, COUNTS, FIRSTS, REPORT)
-    local = [word_array("held", slots), word_array("times", slots), *([word_array("sums", slots)] if p.valued else [])]
-    table = (Array(name="tile", type="key", count=slots), *(word_array(x, p.few.closed) for x in ("places", "before")))
+    local = [word_array("slots", slots), word_array("times", slots), *([word_array("sums", slots)] if p.valued else [])]
+    table = (Array(name="tile", type="key", count=slots), *(word_array(x, p.few.closed) for x in ("ranks", "before")))
     reads = (SOURCE, VALUES_IN) if p.valued else (SOURCE,)
-    marks = (word_array("marks", p.few.sample_slots // 32 + 1),) if p.dealt else ()
-    sampled = word_array("held", p.few.sample_slots), word_array("distinct", 3 if p.dealt else 1), *marks
+    repeats = word_array("differing", 1), word_array("repeats", 1), word_array("marks", p.few.sample_slots // 32 + 1)
+    sampled = word_array("slots", p.few.sample_slots), word_array("distinct", 1), *(repeats if p.dealt else ())
     begin = (SOURCE, FEW, DEALS) if p.dealt else (SOURCE, FEW)
     return (
         _kernel(p, "few_begin", "sample keys, clear what follows", begin, *sampled),
@@ -54,18 +55,29 @@ def tables(p: Params) -> tuple[Kernel, ...]:
             "reduce few groups in tables",
             (*reads, FEW),
             *local,
-            word_array("last", 1),
+            word_array("greatest", 1),
             word_array("full", 2),
         ),
-        _kernel(p, "few_close", "store few groups in order", (*out, FEW), *table, word_array("found", 1)),
+        _kernel(p, "few_close", "store few groups in order", (*out, FEW), *table, word_array("groups", 1)),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phases:
+    """The variants of the phases of kernels of few groups, as sets of macros.
+
+    values: whether there are values.  sample: for few groups alone, or for pairs that may be dealt, too.
+    """
+
+    values: str
+    sample: str
 
 
 def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *arrays: Array) -> Kernel:
     assert p.few is not None
     return Kernel(
         name=name,
-        template=f"group_by/{name}",
+        template=f"{TABLES}:{name}",
         summary=summary,
         work_group=p.dealt.count.work_group if p.dealt and name == "few_begin" else p.few.work_group,
         buffers=buffers,
@@ -74,6 +86,11 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *ar
         resident=max(1, _LANES // p.few.work_group) if name == "few_tables" else 0,  # else compilers spill
         algorithm="group_by",
         params=p,
+        data=Phases(
+            values=f"{TABLES}.j2:" + ("pairs" if p.valued else "keys_alone"),
+            sample=f"{DEALT}.j2:for_pairs" if p.dealt else f"{TABLES}.j2:for_few",
+        ),
+        scratch=dealt.words(p.dealt, p.few) if p.dealt else few.words(p.few),
     )
 
 
@@ -83,15 +100,9 @@ def context(p: object) -> dict[str, object]:
         return {}
     samples = [p.few.sample, *([p.dealt.sample.fewer] if p.dealt else [])]
     return {
-        "few": table(p.few),
+        "few": p.few,
         "sampled": [p.few.sampled(n) for n in samples],
         "deal": p.dealt,
-        "at": dealt.layout(p.dealt) if p.dealt else None,
+        "EMPTY": few.EMPTY,
+        "TRIES": few.TRIES,
     }
-
-
-def table(p: few.Few) -> SimpleNamespace:
-    """Return what templates know of tables of few groups: their shape, and constants."""
-    names = ("least", "work_group", "items", "tile", "groups", "slots", "sample", "sample_slots", "closed")
-    constants = {name: value for name, value in vars(few).items() if name.isupper()}
-    return SimpleNamespace(**constants, **{name: getattr(p, name) for name in names})
