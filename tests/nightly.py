@@ -1,6 +1,6 @@
 """Cases that only the nightly run executes (HSGEN_NIGHTLY=1, or HSGEN_NIGHTLY=all for every one of them).
 
-The fast run tries each kind of case once or twice, so that `make test` stays within 10 minutes on two cores; pytest
+The fast run tries each kind of case once or twice, so that `make test` stays within 8 minutes on two cores; pytest
 prints the number of deselected tests.  `fast.py` further thins the slowest tests.  `night.py` thins what the
 nightly run adds, which would take more than two hours.
 """

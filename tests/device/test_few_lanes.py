@@ -52,8 +52,8 @@ def wrong(host: Host, name: str) -> list[str]:
     return [str(x) for x in report.failures]
 
 
-FAST = [name for name in CASES if name not in ("buckets", "merge", "partition", "paths", "segments-1")]
-"""Plain keys run nightly where pairs of the same file do here; other tests have partitions."""
+FAST = [name for name in CASES if name not in ("buckets", "buckets-v4", "merge", "partition", "paths")]
+"""Plain keys run nightly where pairs do here, and what compiles for long."""
 
 
 @pytest.mark.parametrize("name", nightly_except(CASES, FAST))
