@@ -102,7 +102,7 @@ def title(row: Row) -> str:
     workload = operations.EVERY[row.task].workload
     words += [workload] * bool(workload)
     words += [f"{row.segments} segments{' of equal length' * (row.layout == 'equal')}"] if row.segments else []
-    words += [operations.EVERY[row.task].taken.format(row.take)] if row.take else []
+    words += [operations.EVERY[row.task].take_label.format(row.take)] if row.take else []
     return "  ".join(words)
 
 

@@ -1,7 +1,7 @@
-"""The operations: what a call computes, independent of the algorithm.
+"""The operations.  An operation defines the results of a call, independent of the algorithm.
 
-Every module of this package with an `OPERATION` defines one; there is no registry.  Other packages query the object and
-never compare its name.
+Each module of this package with an object `OPERATION` defines an operation, without registration.  Other packages query
+the object and never compare its name.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from hsgen.core.sort import Sort
 from hsgen.operations.base import Operation
 
 
-def _found() -> dict[str, Operation]:
+def _discover() -> dict[str, Operation]:
     modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
-    found = [cast(Operation, module.OPERATION) for module in modules if hasattr(module, "OPERATION")]
-    return {operation.name: operation for operation in sorted(found, key=lambda o: o.name)}
+    every = [cast(Operation, module.OPERATION) for module in modules if hasattr(module, "OPERATION")]
+    return {operation.name: operation for operation in sorted(every, key=lambda o: o.name)}
 
 
-EVERY: Mapping[str, Operation] = _found()
+EVERY: Mapping[str, Operation] = _discover()
 """All operations by name, in alphabetical order."""
 
 
@@ -32,12 +32,14 @@ def of(sort: Sort) -> Operation:
     return EVERY[sort.operation]
 
 
-def settled(sort: Sort, n: int, how: Options, given: Container[str]) -> Options:
-    """Return the options of a call for `n` items with the buffer roles `given`, checked and completed.
+def settled(sort: Sort, n: int, options: Options, roles: Container[str]) -> Options:
+    """Return the options of a call for `n` items, checked and completed.
+
+    roles: the roles of the buffers that the call has.
 
     Raises:
-        OutOfRange: a number of the call does not fit the count; it is named as in `Options`.
+        OutOfRange: a number of the call does not fit the count; the error names the number as in `Options`.
     """
     for name in NUMBERS[:-1]:
-        integer(name, getattr(how, name), 0, MOST)
-    return of(sort).settled(n, how, given)
+        integer(name, getattr(options, name), 0, MOST)
+    return of(sort).settled(n, options, roles)

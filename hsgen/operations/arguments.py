@@ -1,4 +1,4 @@
-"""The arguments of an operation's calls as data, from which C structs, C functions and harnesses are generated."""
+"""The arguments of an operation's calls as data.  C structs, C functions and harnesses are generated from the data."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
-    """An argument that is no buffer.
+    """An argument that is not a buffer.
 
-    name: in C, with the length of an array: ``columns[HS_COLUMNS]``.  type: in C.  meaning: the comment in headers.
-    call: the expression of `hn_call *call` that a harness passes; "": another member's expression fills it in.
-    last: it follows all buffers.
+    name: the name in C, with the length of an array: ``columns[HS_COLUMNS]``.  meaning: the comment in headers.  type:
+    the type in C.  call: the C expression in ``call``, of type ``hn_call *``, that a harness passes; "" if the
+    expression of another member sets this member too.  last: the member follows all buffers.
     """
 
     name: str
@@ -28,8 +28,9 @@ class Number:
 class Buffer:
     """An argument in device memory.
 
-    role: as in `hsgen.core.plan.ROLES`.  columns: an array of buffers, one a column of a pack, instead of a role.
-    words: its elements are 32-bit numbers.  single: it is one such number.  written: the call writes it.
+    role: a name in `hsgen.core.plan.ROLES`.  columns: the argument is an array of buffers, one for each column of a
+    pack, and has no role.  words: the elements are 32-bit numbers.  single: the buffer is one 32-bit number.  written:
+    the call writes the buffer.
     """
 
     name: str
@@ -47,8 +48,8 @@ SCRATCH = Buffer(name="scratch", role="scratch", written=True)
 OPTIONS = Number(name="options", type="hs_options", call="hn_options_of(call)")
 
 
-def options(meaning: str) -> Number:
-    """Return the options of a call: type, order and bits of its keys."""
+def options_member(meaning: str) -> Number:
+    """Return the argument for the options of a call: the type, the order and the bits of its keys."""
     return Number(name=OPTIONS.name, type=OPTIONS.type, call=OPTIONS.call, meaning=meaning)
 
 
@@ -56,8 +57,8 @@ def options(meaning: str) -> Number:
 class Arguments:
     """The arguments of an operation's calls, in the order of the C struct.
 
-    about: the comment of the struct.  number, take: C expressions of the numbers of a call (``hs_call``), with
-    ``{name}`` for a member, ``{has_NAME}`` for whether a buffer is given, and ``{sort}`` for the sort.
+    about: the comment of the struct.  number, take: C expressions for the numbers of a call (``hs_call``).  In an
+    expression, ``{name}`` is a member, ``{has_NAME}`` is true if the call has the buffer, and ``{sort}`` is the sort.
     """
 
     about: str
@@ -67,12 +68,12 @@ class Arguments:
 
     @property
     def numbers(self) -> Iterator[Number]:
-        """The arguments that are no buffers."""
+        """The arguments that are not buffers."""
         return (m for m in self.members if isinstance(m, Number))
 
     @property
     def buffers(self) -> Iterator[Buffer]:
-        """The buffers."""
+        """The arguments that are buffers."""
         return (m for m in self.members if isinstance(m, Buffer))
 
     @property

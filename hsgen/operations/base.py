@@ -1,4 +1,4 @@
-"""The interface of operations, with the defaults that suit most of them."""
+"""The interface of operations, with defaults for most operations."""
 
 from __future__ import annotations
 
@@ -20,68 +20,68 @@ from hsgen.operations.inputs import KINDS, Keys, Make
 
 
 class Operation(ABC):
-    """What a call computes.  A subclass overrides what differs for its operation."""
+    """An operation: the results of a call.  A subclass overrides the attributes and methods that differ."""
 
     name: str
-    """Its name in algorithms, JSON and C functions."""
+    """The name in algorithms, JSON and C functions."""
     noun: str
-    """Its name in text."""
+    """The name in text."""
     c_kind: str
-    """The C constant of the kind of its calls; an operation that is called as sorts are has theirs."""
+    """The C constant for the kind of call; an operation with the calls of a sort has the constant of sorts."""
     c_number = 0
-    """The value of this constant; published, so it never changes."""
+    """The value of the C constant.  The value is published, so it never changes."""
     arguments: Arguments
-    """What a call takes, from which the C structs and functions of every API are generated."""
+    """The arguments of a call, from which the C structs and functions of every API are generated."""
     items = "keys"
-    """What n counts."""
+    """The name of the items that n counts."""
     unit = "keys"
-    """The same in the headers of generated files; may be empty."""
+    """The name of the items in the headers of generated files; may be empty."""
     element = "key"
-    """The name of an element of its main buffers."""
+    """The name of an element of the main buffers."""
     section = ("keys", "{} keys")
-    """Its section of a report: the id, and the heading with a placeholder for the key width."""
+    """The section of a report: the id, and the heading with a placeholder for the key width."""
 
     order = 9
-    """Its position in lists; operations of one position are sorted by name."""
+    """The position in lists; operations with the same position are sorted by name."""
     by_count = False
-    """Whether ``[sort.KEY]`` of a target selects among its algorithms by count."""
+    """Whether ``[sort.KEY]`` of a target selects among the operation's algorithms by count."""
     accompanies = False
-    """Whether bundles include its algorithms by default, in addition to the sort `auto`."""
+    """Whether bundles include the operation's algorithms by default, in addition to the sort `auto`."""
     plain_only = ""
-    """The verb of an operation that supports plain unsigned elements only: no values, orders or features."""
+    """The verb of an operation that supports only plain unsigned elements, without values, orders or features."""
     value_types: tuple[str, ...] = ()
-    """The types of values among which each call of a sort with values chooses; the first is the default."""
+    """The types of values among which a call selects if the sort has values; the first type is the default."""
     table_keys: tuple[str, ...] = ()
-    """Keys of an algorithm's table that determine the result, which no search may change."""
+    """The keys of an algorithm's table that determine the result; no search may change these keys."""
     segmented = False
     """Whether calls have a number of segments."""
     digested = False
-    """Whether digests before and after verify a result, so that counts beyond host memory can be validated."""
+    """Whether digests before and after a call verify the result, so counts beyond host memory can be validated."""
     timed = False
-    """Whether it has a benchmark workload, `load`."""
+    """Whether the operation has a benchmark workload, `load`."""
     comparable = False
     """Whether benchmarks may compare its algorithms with those of another operation on the same keys."""
     least_input = 0
     """The least size in bytes of each input of a validation, for any count."""
     typed_baselines = False
-    """Whether its baselines handle keys of all types in both orders."""
+    """Whether the baselines support keys of all types in both orders."""
     selects = False
-    """Whether calls have a number of rows, and a number of keys to take of each."""
-    taken = "the first {} of each"
-    """What is taken of each row, with a placeholder for that number."""
+    """Whether calls have a number of rows, and a number of keys to take from each row."""
+    take_label = "the first {} of each"
+    """A description of the keys to take from each row, with a placeholder for their number."""
     tuned: Signature = PLAIN
-    """The signature of the calls that are timed to tune shapes."""
+    """The signature of the calls that searches of shapes time."""
     workload = ""
-    """The name of the benchmark workload if the columns of its rows do not show it."""
+    """The name of the benchmark workload, if the columns of a benchmark row do not show it."""
 
     report: tuple[int, int] = (0, 0)
     """The size of the report that every call writes: 32-bit words, and words per key; (0, 0): no report."""
     kinds: Mapping[str, Make] = KINDS
-    """The kinds of validation input by name; the first is random."""
+    """The kinds of validation input by name; the first kind is random."""
 
     @property
     def module(self) -> str:
-        """The name of its module, and of its modules in other packages."""
+        """The name of the operation's module in this package and in other packages."""
         return type(self).__module__.rpartition(".")[2]
 
     def subject(self, sort: Sort) -> str:
@@ -90,7 +90,7 @@ class Operation(ABC):
         return f"{name}{self.noun} of {sort.label} keys"
 
     def c_label(self, sort: Sort) -> str:
-        """Return the description in C, without the signature."""
+        """Return the description of a sort in C files, without the signature."""
         return self.subject(sort)
 
     def columns(self, params: object) -> int:
@@ -98,70 +98,76 @@ class Operation(ABC):
         return 1
 
     def signature(self, signature: Signature) -> Signature:
-        """Return the signature that a bundle includes in addition to sorts with `signature`."""
+        """Return the signature of this operation in a bundle whose sorts have `signature`."""
         return signature
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
-        """Return the signature for keys of a type."""
+        """Return the signature that supports keys of a type."""
         return replace(signature, key_transform=signature.key_transform or key.kind > 0)
 
     def types(self, keys: Iterable[str], width: str) -> tuple[str, ...]:
-        """Return the types for which a bundle needs a sort each, if it has these types of keys, some of a width."""
+        """Return the types of a width for which a bundle needs separate sorts, given the bundle's key types `keys`."""
         return (width,)
 
     def serves(self, sort: Sort, key: Type) -> bool:
-        """Return whether calls of a sort may have keys of a type."""
+        """Whether calls of a sort may have keys of a type."""
         return key.key == sort.label and (key.kind == 0 or sort.signature.key_transform)
 
     def more_values(self, values: Iterable[str]) -> tuple[str, ...]:
-        """Return the kinds of values that it supports in addition to those of a bundle's sorts."""
+        """Return the kinds of values that a bundle needs for this operation in addition to `values`."""
         return ()
 
-    def settled(self, n: int, how: Options, given: Container[str]) -> Options:
-        """Return the options of a call for `n` items with the buffer roles `given`, checked and completed.
+    def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
+        """Return the options of a call for `n` items, checked and completed.
+
+        roles: the roles of the buffers that the call has.
 
         Raises:
             Usage: a number of the call does not fit the count.
         """
-        return how
+        return options
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """Return the further input roles of calls, and the source if its items are no keys, each with its size in bytes
-        per item."""
+        """Return the size in bytes per item of each further input role of calls.
+
+        The source is included if its items are not keys.
+        """
         return {}
 
-    def input_bytes(self, how: Options) -> int:
-        """Return the least size in bytes of these inputs, regardless of the number of items."""
+    def input_bytes(self, options: Options) -> int:
+        """Return the least size in bytes of the further inputs, for any number of items."""
         return 0
 
-    def turn(self, how: Options, number: int, n: int, block: int) -> Options:
+    def turn(self, options: Options, number: int, n: int, block: int) -> Options:
         """Return the options of validation case `number`, for `n` items and work-groups of `block` items."""
-        return how
+        return options
 
-    def second(self, how: Options, n: int) -> Options | None:
-        """Return the options of the second case of a pair; None if it is the first case in place."""
+    def second(self, options: Options, n: int) -> Options | None:
+        """Return the options of the second case of a pair; None if the second case is the first case in place."""
         return None
 
-    def reported(self, how: Options) -> list[str]:
-        """Return what a failure says of the number of its call."""
+    def reported(self, options: Options) -> list[str]:
+        """Return phrases about the numbers of a call, for reports of failures."""
         return []
 
-    def moved(self, sort: Sort, n: int, how: Options) -> int | None:
-        """Return the bytes that a call for `n` items reads and writes; None if its launches determine them."""
+    def moved(self, sort: Sort, n: int, options: Options) -> int | None:
+        """Return the bytes that a call for `n` items reads and writes; None if the launches determine the number."""
         return None
 
     @abstractmethod
     def call(
-        self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
+        self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return a validation call on these keys, with the results by numpy."""
+        """Return a validation call on these keys, with the expected results by numpy."""
 
     def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
-        """Return the calls for `n` items that are timed to tune shapes: the kind of input, and the options."""
+        """Return the calls for `n` items that searches of shapes time, as (kind of input, options)."""
         return ((next(iter(KINDS)), CALL),)
 
-    def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
-        """Return the benchmark workload on these keys and values, with the results by numpy.
+    def load(
+        self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
+    ) -> Load:
+        """Return the benchmark workload on these keys and values, with the expected results by numpy.
 
         Raises:
             NotImplementedError: the operation is not `timed`.

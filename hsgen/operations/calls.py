@@ -13,21 +13,26 @@ from hsgen.core.interpreter import PLAIN, Options
 from hsgen.operations.inputs import Keys
 
 UNTOUCHED = 0x5A5A5A5A
-"""The words of a validation's outputs before the call."""
+"""The content of each 32-bit word of a validation's outputs before the call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """A validation call: its inputs, expected results and options.
 
-    keys: the elements of the n items, shape (n * columns,).  values: input values, shape (n, 32-bit words of a value);
-    None without any.  expected: keys; None if they are discarded.  values_expected: values; None without any.
-    count: the device-side count, with `n` as the capacity; None if the host gives n.  other: the second of two arrays,
-    or the offsets of segments.  other_values: the values of the second array.  report: the expected start of the
-    report.  report_room: the words of a report whose contents cannot be verified, that of an epilogue.
-    counts, firsts: the expected counts of runs and indices of their first keys, in the roles of the second array and of
-    its values; None if they are not stored.  kept: whether each element of the result, shape (n,), must not change.
-    shared: roles without an array of their own, each with the role whose array it reads.
+    n: the count; the capacity if the call has a device-side count.
+    keys: the elements of the n items, shape (n * columns,).
+    expected: the expected keys; None if the call discards them.
+    values, values_expected: values before and after the call, shape (n, 32-bit words of a value); None without values.
+    count: the device-side count; None if the host passes the count.
+    other: the second of two arrays, or the offsets of segments.
+    other_values: the values of the second array, or the ends of segments.
+    report: the expected start of the report.
+    report_room: the number of words of an epilogue's report, whose contents cannot be verified.
+    counts, firsts: the expected lengths of runs and indices of their first keys, which the call stores in the roles
+    other and other_values; None if the call does not store them.
+    unchanged: for each element of the result, shape (n,), whether the call must not change it.
+    shared: for each role without a separate array, the role whose array the call passes.
     """
 
     n: int
@@ -44,19 +49,24 @@ class Call:
     report_room: int | None = None
     counts: NDArray[np.uint32] | None = None
     firsts: NDArray[np.uint32] | None = None
-    kept: NDArray[np.bool_] | None = None
+    unchanged: NDArray[np.bool_] | None = None
     shared: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """A benchmark workload: its inputs, expected results and options; values are rows of 32-bit words.
+    """A benchmark workload: its inputs, expected results and options.
 
-    kind: a name in `hsgen.tools.bench.INPUTS`.  In a merge, `keys` and `values` are the first array, `other` and
-    `other_values` the second.  offsets: segment boundaries, one more than segments, also for rows of equal length.
-    report: the expected report.  columns: elements of each of the n items.  count: n, if
-    the result is shorter.  counts: the values expected are the counts of runs.  room: the rows of values that their
-    output has room for, if it must have room for more than are expected.
+    keys, expected: keys before and after the call.
+    values, values_expected: values before and after the call, as rows of 32-bit words; None without values.
+    kind: a name in `hsgen.tools.bench.INPUTS`.
+    other, other_values: the second array of a merge; `keys` and `values` are the first.
+    offsets: the boundaries of segments or rows, shape (segments + 1,).
+    report: the expected report.
+    columns: the number of elements per item.
+    count: n, if the result may have fewer items; else None.
+    counts: `values_expected` contains the lengths of runs.
+    room: the number of rows of the values' output, if it exceeds the number of expected rows; else 0.
     """
 
     keys: Keys
@@ -76,12 +86,12 @@ class Load:
 
     @property
     def n(self) -> int:
-        """The number of keys, or of rows."""
+        """The number of items."""
         return len(self.expected) // self.columns if self.count is None else self.count
 
     @property
     def copied(self) -> int:
-        """The size of keys and values in bytes; of those before a call that returns fewer."""
+        """The size in bytes of the keys and values after the call, or before the call if its result is shorter."""
         if self.count is not None:
             return self.keys.nbytes + (0 if self.values is None else self.values.nbytes)
         return self.expected.nbytes + (0 if self.values_expected is None else self.values_expected.nbytes)

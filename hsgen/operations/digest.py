@@ -1,6 +1,6 @@
-"""Digests of arrays as a device computes them: comparing two, and computing one in numpy.
+"""Digests of arrays: comparison of two digests, and a model in numpy of the digest that a device computes.
 
-A digest is eight 32-bit words; see docs/guides/digest.md and `hsgen.algorithms.digest`.
+A digest is eight 32-bit words (docs/guides/digest.md, `hsgen.algorithms.digest`).
 """
 
 from __future__ import annotations
@@ -15,46 +15,54 @@ from numpy.typing import NDArray
 from hsgen.core.interpreter import Options, bit_range
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
-from hsgen.operations.arguments import Arguments, Buffer, Number, options
+from hsgen.operations.arguments import Arguments, Buffer, Number, options_member
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call
 from hsgen.operations.inputs import Keys
 from hsgen.operations.oracle import ordered, values_for
 
 ORDER, KEYS, VALUES, STABLE, BEYOND = "order", "keys", "values", "stable", "beyond"
-"""The faults: keys out of order; different keys; values not with their keys; equal keys whose values do not ascend;
-writes at or beyond n.  C has the same as bits, HS_FAULT_ORDER and so on."""
+"""The faults of a result.
+
+ORDER: keys are out of order.  KEYS: the keys are not the input's.  VALUES: values are not with their keys.  STABLE: the
+values of equal keys do not ascend.  BEYOND: elements at or beyond n changed.  In C, each fault is a bit, such as
+HS_FAULT_ORDER.
+"""
 
 WORDS = 8
-"""The 32-bit words of a digest: six sums, the hash of the elements at or beyond n, and the count."""
+"""The number of 32-bit words of a digest: six sums, the hash of the elements at or beyond n, and the count."""
 SEEDS = (0x9E3779B9, 0x7F4A7C15)
-"""The initial values of the two hashes, not 0, so that an element of zeros contributes."""
+"""The initial values of the two hashes.  The values are not 0, so an element of zeros contributes."""
 
-MADE = {"index": "v4", "index64": "v8"}
-"""The kinds of values of digests of argsort results."""
+ARGSORT_VALUES = {"index": "v4", "index64": "v8"}
+"""For each kind of values of an argsort, the kind of values of a digest of its result."""
 
 Words = NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """The words of a digest: two hashes of keys, two of keys with values, the number of adjacent keys out of order, the
-    number of adjacent equal keys whose values do not ascend, a hash of the elements beyond n, and the count."""
+    """The words of a digest.
+
+    Words 0 and 1 are hashes of the keys; words 2 and 3 are hashes of the keys with their values.  Word 4 is the number
+    of adjacent keys out of order.  Word 5 is the number of adjacent equal keys whose values do not ascend.  Word 6 is a
+    hash of the elements at or beyond n.  Word 7 is the count.
+    """
 
     words: tuple[int, ...]
 
     def faults(self, before: Digest, *, stable: bool = False) -> tuple[str, ...]:
-        """Return the faults between the digest `before` and this one, in the order of the constants above.
+        """Return the faults of a result with this digest, for an input with the digest `before`.
 
-        `stable`: the values were ascending indices, so those of equal keys must still ascend.  A different count is
-        reported as `KEYS`.
+        stable: the input's values are ascending indices, so the values of equal keys must ascend.  A different count
+        is the fault `KEYS`.
         """
         a, b = before.words, self.words
-        found = [ORDER] * (b[4] != 0)
-        found += [KEYS] * (a[:2] != b[:2] or a[7] != b[7])
-        found += [VALUES] * (a[2:4] != b[2:4])
-        found += [STABLE] * (stable and b[5] != 0)
-        return tuple(found + [BEYOND] * (a[6] != b[6]))
+        out = [ORDER] * (b[4] != 0)
+        out += [KEYS] * (a[:2] != b[:2] or a[7] != b[7])
+        out += [VALUES] * (a[2:4] != b[2:4])
+        out += [STABLE] * (stable and b[5] != 0)
+        return tuple(out + [BEYOND] * (a[6] != b[6]))
 
 
 def read(words: Sequence[int] | Words) -> Digest:
@@ -73,7 +81,7 @@ def _mixed(h: Words, first: int, second: int, shifts: tuple[int, int, int]) -> W
 
 
 def _chain(columns: Sequence[Words], n: int) -> tuple[Words, Words]:
-    """The two hashes of each of n rows of 32-bit columns."""
+    """Return the two hashes of each of n rows of 32-bit columns, each with shape (n,)."""
     a, b = (np.full(n, seed, np.uint32) for seed in SEEDS)
     for column in columns:
         a = _mixed(a ^ column, 0x85EBCA6B, 0xC2B2AE35, (16, 13, 16))
@@ -82,7 +90,7 @@ def _chain(columns: Sequence[Words], n: int) -> tuple[Words, Words]:
 
 
 def _columns(array: NDArray[Any]) -> list[Words]:
-    """The 32-bit words of each element, the lowest first; a narrow element is one word."""
+    """Return the columns of the elements' 32-bit words, the lowest word first; a narrow element is one word."""
     if array.dtype.itemsize < 4:
         return [array.astype(np.uint32)]
     width = array.itemsize * (array.shape[1] if array.ndim > 1 else 1) // 4
@@ -94,21 +102,22 @@ def _sum(h: Words) -> int:
     return int(h.sum(dtype=np.uint64)) & 0xFFFFFFFF
 
 
-def model(sort: Sort, keys: NDArray[Any], values: NDArray[Any] | None, n: int, how: Options) -> Digest:
-    """Return the expected digest of the first `n` of `keys`, unsigned bits; the elements beyond n are hashed, too.
+def model(sort: Sort, keys: NDArray[Any], values: NDArray[Any] | None, n: int, options: Options) -> Digest:
+    """Return the expected digest of the first `n` of `keys`, including the hash of the elements at or beyond n.
 
-    `values` are rows of 32-bit words; None if the signature has none or they are indices.
+    keys: the bits of keys as unsigned numbers.  values: rows of 32-bit words; None if the signature has no values, or
+    if the values are indices.
     """
     packed = sort.signature.value == "packed"
     every = _columns(keys)
-    mine, words = (every[1:], every[:1]) if packed else (every, [] if values is None else _columns(values))
-    rest = _chain([np.arange(len(keys), dtype=np.uint32), *mine, *words], len(keys))
+    columns, words = (every[1:], every[:1]) if packed else (every, [] if values is None else _columns(values))
+    rest = _chain([np.arange(len(keys), dtype=np.uint32), *columns, *words], len(keys))
     if sort.signature.index:
         words = [np.arange(n, dtype=np.uint32)] + [np.zeros(n, np.uint32)] * (sort.signature.value_bytes // 4 - 1)
-    mine, words = [c[:n] for c in mine], [c[:n] for c in words]
-    hashes = [_sum(h) for h in _chain(mine, n)] + [_sum(h) if words else 0 for h in _chain([*mine, *words], n)]
-    begin, end = bit_range(sort.plan, how)
-    by = ordered(keys[:n], how.kind, descending=how.descending)
+    columns, words = [c[:n] for c in columns], [c[:n] for c in words]
+    hashes = [_sum(h) for h in _chain(columns, n)] + [_sum(h) if words else 0 for h in _chain([*columns, *words], n)]
+    begin, end = bit_range(sort.plan, options)
+    by = ordered(keys[:n], options.kind, descending=options.descending)
     by = (by >> by.dtype.type(begin)) & by.dtype.type((1 << (end - begin)) - 1) if begin < end else by * 0
     falls, swaps = by[:-1] > by[1:], np.zeros(max(n - 1, 0), bool)
     if words:
@@ -122,7 +131,7 @@ def model(sort: Sort, keys: NDArray[Any], values: NDArray[Any] | None, n: int, h
 
 
 class _Digest(Operation):
-    """The digest of the first n keys, among all elements that a call examines."""
+    """The operation that computes a digest of n keys and of the elements after them."""
 
     name, noun, c_kind = "digest", "digest", "HS_DIGEST"
     c_number = 4
@@ -135,7 +144,7 @@ class _Digest(Operation):
                 meaning="keys from n up to here are memory after them; 0 to n: none",
                 call="call->capacity",
             ),
-            options("type, order, bits"),
+            options_member("type, order, bits"),
             Buffer(name="source", role="source"),
             Buffer(name="values", role="values", meaning="the value of each key, for digests with values"),
             Buffer(name="digest", role="report", meaning="8 32-bit words", words=True, written=True),
@@ -147,22 +156,22 @@ class _Digest(Operation):
     report = WORDS, 0
 
     def signature(self, signature: Signature) -> Signature:
-        """See `Operation`: the host gives the count, and no step follows."""
+        """See `Operation`: the host passes the count, and a digest has no stages."""
         return replace(
             signature, device_count=False, run_boundaries=False, epilogue="", segment_ends=False, segment_count=False
         )
 
     def more_values(self, values: Iterable[str]) -> tuple[str, ...]:
-        """See `Operation`: the result of an argsort is digested as values."""
+        """See `Operation`: a digest of an argsort's result reads the indices as values."""
         have = tuple(values)
-        return tuple(MADE[v] for v in MADE if v in have and MADE[v] not in have)
+        return tuple(ARGSORT_VALUES[v] for v in ARGSORT_VALUES if v in have and ARGSORT_VALUES[v] not in have)
 
-    def settled(self, n: int, how: Options, given: Container[str]) -> Options:
-        """See `Operation`: n keys at least are looked at."""
-        return replace(how, capacity=max(how.capacity, n))
+    def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
+        """See `Operation`: the capacity is at least n."""
+        return replace(options, capacity=max(options.capacity, n))
 
     def call(
-        self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
+        self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
         """Return the call that digests `keys`; in some cases the last ones are beyond n."""
         n = len(keys) - int(rng.integers(0, 3)) * min(len(keys), int(rng.integers(0, 300)))
@@ -171,10 +180,10 @@ class _Digest(Operation):
         if values is not None and rng.integers(2):
             values[:, 0] = np.arange(len(keys))  # positions, in their order
             values[:, 1:] = 0
-        found = model(sort, keys, values, n, how)
-        how = replace(how, discard=False, capacity=len(keys) if n < len(keys) else 0)
-        report = np.array(found.words, np.uint32)
-        return Call(n=n, keys=keys, expected=None, in_place=False, values=values, how=how, report=report)
+        digest = model(sort, keys, values, n, options)
+        options = replace(options, discard=False, capacity=len(keys) if n < len(keys) else 0)
+        report = np.array(digest.words, np.uint32)
+        return Call(n=n, keys=keys, expected=None, in_place=False, values=values, how=options, report=report)
 
 
 OPERATION = _Digest()

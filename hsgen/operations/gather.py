@@ -1,4 +1,4 @@
-"""Gathering items by index: item i of the result is item index[i] of a table.
+"""A gather of items by index: item i of the result is item index[i] of a table.
 
 The keys of a call are the indices, and its values are the table: `segment_count` items of `take` values each.
 """
@@ -23,20 +23,20 @@ from hsgen.operations.calls import UNTOUCHED, Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
 
 UNITS = ("v16", "v8", "v4")
-"""The kinds of values of which items consist, the widest first."""
+"""The kinds of values of which items consist, the widest kind first."""
 MOST_BYTES = 256
-"""The greatest item that is tested; kernels move greater ones, too."""
-_MOST_VALUES = 2**31 - 1  # of the table, and of the result: indices of values are signed 32-bit integers
+"""The greatest size of an item in validations, in bytes; kernels move larger items, too."""
+_MOST_VALUES = 2**31 - 1  # in the table and in the result: indices of values are signed 32-bit integers
 _MOST_BYTES = 16 * _MOST_VALUES
 _NAMES = "random", "sorted", "reversed", "all equal", "all greatest", "few distinct", "organ pipe", "zipf", "hot bucket"
 _INDICES: dict[str, Make] = {name: KINDS[name] for name in _NAMES}
 
 
 def unit(item_bytes: int) -> str:
-    """Return the widest kind of values of which items of this size consist.
+    """Return the widest kind of values whose size divides the size of an item.
 
     Raises:
-        Usage: the size is no multiple of 4 bytes, or 0.
+        Usage: the size is not a positive multiple of 4 bytes.
     """
     item_bytes = integer("item_bytes", item_bytes, -_MOST_BYTES, _MOST_BYTES)
     if item_bytes <= 0 or item_bytes % 4:
@@ -44,20 +44,21 @@ def unit(item_bytes: int) -> str:
     return next(name for name in UNITS if item_bytes % int(name[1:]) == 0)
 
 
-def gathered(index: Keys, table: NDArray[np.uint32], how: Options, blank: int = UNTOUCHED) -> NDArray[np.uint32]:
-    """Return the items by index as rows of a value each, shape (n * take, 32-bit words of a value).
+def gathered(index: Keys, table: NDArray[np.uint32], options: Options, blank: int = UNTOUCHED) -> NDArray[np.uint32]:
+    """Return the gathered items as rows of one value, shape (n * take, 32-bit words of a value).
 
-    table: shape (segment_count * take, 32-bit words of a value).  An item whose index is beyond the table is `blank`.
+    table: shape (segment_count * take, 32-bit words of a value).  blank: each word of an item whose index is beyond the
+    table.
     """
-    items = table.reshape(how.segment_count, -1)
+    items = table.reshape(options.segment_count, -1)
     out = np.full((len(index), items.shape[1]), blank, np.uint32)
-    valid = index < how.segment_count
+    valid = index < options.segment_count
     out[valid] = items[index[valid]]
     return out.reshape(-1, table.shape[1])
 
 
 def _valued(value: str) -> str:
-    """The kind of values that items consist of: the one that is named, or by default the one that suits all items."""
+    """Return the kind of values of which items consist: `value` if it is a unit, else the unit of all item sizes."""
     return value if value in UNITS else UNITS[-1]
 
 
@@ -66,7 +67,7 @@ def _table(rng: np.random.Generator, sort: Sort, rows: int, take: int) -> NDArra
 
 
 class _Gather(Operation):
-    """The items of a table by n indices."""
+    """The operation that gathers items of a table by n indices."""
 
     name, noun, c_kind = "gather", "gather", "HS_GATHER"
     c_number = 7
@@ -89,7 +90,7 @@ class _Gather(Operation):
     section = "gather", "Gathers by {} indices"
     order = 6
     timed = selects = True
-    taken = "items of {} values"
+    take_label = "items of {} values"
     kinds = _INDICES
 
     def subject(self, sort: Sort) -> str:
@@ -108,31 +109,35 @@ class _Gather(Operation):
         """See `Operation`: indices are unsigned."""
         return key.name == sort.label
 
-    def settled(self, n: int, how: Options, given: Container[str]) -> Options:
-        """See `Operation`: table and result have at least one item, and fewer than 2^31 values."""
+    def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
+        """See `Operation`: if n > 0, the table and the result have an item or more, and fewer than 2^31 values."""
         if not n:
-            return how
-        for what, count in (("segment_count", how.segment_count), ("take", how.take)):
+            return options
+        for argument, count in (("segment_count", options.segment_count), ("take", options.take)):
             if not count:
-                raise OutOfRange(what, 0, f"give the {'items of the table' if what != 'take' else 'values of an item'}")
-        if max(n, how.segment_count) * how.take > _MOST_VALUES:
-            raise OutOfRange("take", how.take, f"table and result have up to {_MOST_VALUES} values; give wider ones")
-        return how
+                raise OutOfRange(
+                    argument, 0, f"give the {'items of the table' if argument != 'take' else 'values of an item'}"
+                )
+        if max(n, options.segment_count) * options.take > _MOST_VALUES:
+            raise OutOfRange(
+                "take", options.take, f"table and result have up to {_MOST_VALUES} values; give wider ones"
+            )
+        return options
 
-    def second(self, how: Options, n: int) -> Options | None:
-        """See `Operation`: no gather is in place."""
-        return how
+    def second(self, options: Options, n: int) -> Options | None:
+        """See `Operation`: a gather is never in place."""
+        return options
 
-    def reported(self, how: Options) -> list[str]:
+    def reported(self, options: Options) -> list[str]:
         """See `Operation`."""
-        return [f"{how.take} values of each of {how.segment_count} items"]
+        return [f"{options.take} values of each of {options.segment_count} items"]
 
     def call(
-        self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
+        self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return the call that gathers items of a random size from a random table; some indices are beyond it.
+        """Return a call that gathers items of a random size from a random table; a few indices may exceed the table.
 
-        Table and result have at most as many values as there are `keys`.  Other items follow the table.
+        The table and the result each have at most len(keys) values.  The source contains more items after the table.
         """
         most = MOST_BYTES // sort.signature.value_bytes
         take = 1 if rng.integers(2) else min(int(rng.integers(1, most + 1)), max(len(keys), 1))
@@ -142,35 +147,37 @@ class _Gather(Operation):
         index = (keys[: len(keys) // take].astype(np.uint64) * np.uint64(rows) >> np.uint64(32)).astype(np.uint32)
         if len(index) and not rng.integers(3):
             index[rng.integers(0, len(index), 3)] = rows, rng.integers(rows, 1 << 32), (1 << 32) - 1
-        how = replace(how, discard=False, segment_count=rows, take=take)
+        options = replace(options, discard=False, segment_count=rows, take=take)
         table = _table(rng, sort, room, take)
-        after = gathered(index, table[: rows * take], how)
+        after = gathered(index, table[: rows * take], options)
         return Call(
-            n=len(index), keys=index, expected=None, in_place=False, values=table, values_expected=after, how=how
+            n=len(index), keys=index, expected=None, in_place=False, values=table, values_expected=after, how=options
         )
 
     def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
-        """See `Operation`: items of one value, and of several, in random order."""
+        """See `Operation`: items of one value and of 8 values, in random order."""
         return tuple(("random", Options(take=take)) for take in (1, 8))
 
-    def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
-        """Return the gather of as many items as the table has, or `segment_count`, by indices of these keys."""
-        how = replace(how, segment_count=how.segment_count or max(len(keys), 1))
-        index = (keys.astype(np.uint64) * np.uint64(how.segment_count) >> np.uint64(32)).astype(np.uint32)
-        table = _table(rng, sort, how.segment_count, how.take)
+    def load(
+        self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
+    ) -> Load:
+        """Return a workload with the scaled keys as indices, and a table of `segment_count` or len(keys) items."""
+        options = replace(options, segment_count=options.segment_count or max(len(keys), 1))
+        index = (keys.astype(np.uint64) * np.uint64(options.segment_count) >> np.uint64(32)).astype(np.uint32)
+        table = _table(rng, sort, options.segment_count, options.take)
         none = np.zeros(0, np.uint32)
         return Load(
             keys=index,
             values=table,
             expected=none,
-            values_expected=gathered(index, table, how),
-            how=how,
+            values_expected=gathered(index, table, options),
+            how=options,
             count=len(index),
         )
 
-    def moved(self, sort: Sort, n: int, how: Options) -> int | None:
-        """See `Operation`: the indices, and every item twice."""
-        return n * (sort.key.bytes + 2 * how.take * sort.signature.value_bytes)
+    def moved(self, sort: Sort, n: int, options: Options) -> int | None:
+        """See `Operation`: a call reads the indices, and reads and writes every item."""
+        return n * (sort.key.bytes + 2 * options.take * sort.signature.value_bytes)
 
 
 OPERATION = _Gather()

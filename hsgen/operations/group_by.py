@@ -1,4 +1,4 @@
-"""For each group of equal keys, in any order: its key, its count, and a reduction of its values."""
+"""A grouping: for each group of equal keys in an array, the key, the count, and a reduction of the values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature, Type
 from hsgen.core.sort import Sort
 from hsgen.operations import oracle
-from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number, options
+from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number, options_member
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
@@ -22,7 +22,7 @@ from hsgen.operations.reduce_by_key import Reduction
 
 
 def _of(groups: int) -> Make:
-    """Keys of at most this number of random values."""
+    """Return a function that makes keys with at most `groups` different random values."""
 
     def make(rng: np.random.Generator, n: int, dtype: np.dtype[Any]) -> Keys:
         values: Keys = rng.integers(0, np.iinfo(dtype).max, groups, dtype, endpoint=True)
@@ -32,11 +32,11 @@ def _of(groups: int) -> Make:
 
 
 GROUPS: dict[str, Make] = {**KINDS, **{f"{groups} values": _of(groups) for groups in (100, 1000, 10000)}}
-"""The kinds of input of a grouping."""
+"""The kinds of input of a grouping by name."""
 
 
 class _GroupBy(Reduction):
-    """The groups of n keys: a stable sort and the reduction of its runs."""
+    """The operation that groups n keys: a stable sort, then a reduction of the runs of equal keys."""
 
     name, noun, c_kind = "group_by", "grouping by key", "HS_GROUP_BY"
     c_number = 9
@@ -46,7 +46,7 @@ class _GroupBy(Reduction):
         "place.  All outputs have room for n elements; `group_count` gets how many were written.",
         members=(
             Number(name="n", meaning="keys"),
-            options("type of the keys, order of the groups"),
+            options_member("type of the keys, order of the groups"),
             Number(
                 name="reduction", meaning="of the values of a group", type="hs_reduction", call="hn_reduction(call)"
             ),
@@ -98,7 +98,7 @@ class _GroupBy(Reduction):
     workload = "groups"
 
     def signature(self, signature: Signature) -> Signature:
-        """See `Operation`: groups are in the order of a sort."""
+        """See `Operation`: the key transform is that of the sorts, because it determines the order of groups."""
         valued = signature.value_bytes > 0 and not signature.index
         value = signature.value if valued else "none"
         return replace(PLAIN, value=value, floats=value != "none", key_transform=signature.key_transform)
@@ -109,34 +109,36 @@ class _GroupBy(Reduction):
         return replace(signature, key_transform=turned, floats=signature.value != "none")
 
     def serves(self, sort: Sort, key: Type) -> bool:
-        """See `Operation`: as of sorts."""
+        """See `Operation`: the rule of sorts."""
         return Operation.serves(self, sort, key)
 
-    def settled(self, n: int, how: Options, given: Container[str]) -> Options:
+    def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
         """See `Operation`."""
-        return super().settled(n, replace(how, device_count=False), given)
+        return super().settled(n, replace(options, device_count=False), roles)
 
     def call(
-        self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
+        self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return the call on these keys: that of a reduction of the sorted ones."""
-        order = oracle.permutation(keys, sort, how)
-        made = self._reduced(sort, keys[order], how, None, rng)
-        if made.values is None:
-            return replace(made, keys=keys)
-        values = np.empty_like(made.values)
-        values[order] = made.values
-        return replace(made, keys=keys, values=values)
+        """Return a call on these keys, with the results of a reduction of the sorted keys."""
+        order = oracle.permutation(keys, sort, options)
+        reduction = self._reduced(sort, keys[order], options, None, rng)
+        if reduction.values is None:
+            return replace(reduction, keys=keys)
+        values = np.empty_like(reduction.values)
+        values[order] = reduction.values
+        return replace(reduction, keys=keys, values=values)
 
     def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
-        """See `Operation`: sums of few groups, and of many."""
+        """See `Operation`: sums of few groups and of many groups."""
         return tuple((kind, CALL) for kind in ("random", "zipf", "few distinct"))
 
-    def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
-        """Return the keys with the sums of the values of each group; without values, with the counts of groups."""
-        order = oracle.permutation(keys, sort, how)
-        made = super().load(sort, keys[order], None if values is None else values[order], how, rng)
-        return replace(made, keys=keys, values=values)
+    def load(
+        self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
+    ) -> Load:
+        """Return a workload with the sums of the values of each group; without values, with the counts of groups."""
+        order = oracle.permutation(keys, sort, options)
+        load = super().load(sort, keys[order], None if values is None else values[order], options, rng)
+        return replace(load, keys=keys, values=values)
 
 
 OPERATION = _GroupBy()

@@ -1,4 +1,4 @@
-"""Segment layouts of validations, and the expected permutation."""
+"""Layouts of segments in validations, and the expected permutation."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _Make = Callable[[np.random.Generator, int, int, int], Offsets]
 
 
 def cut(rng: np.random.Generator, n: int, parts: int) -> Offsets:
-    """Return the `parts` + 1 offsets of segments cut at random positions of n keys; some may be empty."""
+    """Return the offsets, shape (parts + 1,), that divide n keys at random positions; segments may be empty."""
     cuts: Offsets = np.sort(np.concatenate([[0, n], rng.integers(0, n + 1, max(parts - 1, 0))]))
     return cuts
 
 
 def _laid(lengths: NDArray[np.int64], n: int) -> Offsets:
-    """Offsets of segments of these lengths from 0 on, truncated at n; remaining keys are in no segment."""
+    """Return the offsets of segments of these lengths from 0 on, at most n; the remaining keys are in no segment."""
     offsets: Offsets = np.minimum(np.concatenate([[0], np.cumsum(lengths)]), n)
     return offsets
 
@@ -68,26 +68,30 @@ LAYOUTS: dict[str, _Make] = {
     "a few": lambda rng, n, small, tile: cut(rng, n, 3),
     "none": lambda rng, n, small, tile: np.array([n // 2]),
 }
-"""Layouts of segments in n keys by name; `small` and `tile` are the lengths at which a sort changes its method."""
+"""The layouts of segments in n keys by name; `small` and `tile` are the lengths at which a sort changes its method."""
 
 
 def test_counts(sort: Sort) -> tuple[int, int]:
-    """Return the greatest segment sorted together with others, and the greatest sorted by one work-group."""
+    """Return the greatest length of segments that share a work-group, and the greatest that one work-group sorts."""
     p = sort.parts[0].params
     return int(getattr(p, "small", 1)), int(getattr(p, "tile", 1))
 
 
 def rows(sort: Sort, n: int, number: int) -> int:
-    """Return a number of rows of equal length for n keys: of a length at which the sort changes its method if one
-    divides n, else one row."""
+    """Return the number of rows of equal length for n keys in validation case `number`.
+
+    The length is 1, 2, 3, 10, or a length at which the sort changes its method, if it divides n; else there is one row.
+    """
     small, tile = test_counts(sort)
     lengths = [x for x in (1, 2, 3, 10, small, small + 1, tile, tile + 1) if n and n % x == 0]
     return n // lengths[number % len(lengths)] if lengths and number % 5 else 1
 
 
 def with_gaps(rng: np.random.Generator, offsets: Offsets) -> tuple[Offsets, Offsets]:
-    """Return starts and ends of segments within those between offsets, shape (segments,): most are unchanged, the ends
-    of others are cut off, or all of it."""
+    """Return the starts and the ends of segments, shape (segments,), within the segments between offsets.
+
+    A random share of the segments is shortened at both ends, possibly to nothing.
+    """
     starts, ends = offsets[:-1], offsets[1:]
     cut = rng.random(len(starts)) < rng.choice([0.0, 0.2, 0.9])
     lengths = ends - starts
@@ -97,42 +101,44 @@ def with_gaps(rng: np.random.Generator, offsets: Offsets) -> tuple[Offsets, Offs
 
 
 def live(rng: np.random.Generator, most: int) -> int:
-    """Return a number of segments in device memory, of which the host knows that they are `most` at most: it may exceed
-    that."""
+    """Return a number of segments in device memory for a capacity of `most`; the number may exceed the capacity."""
     return (0, 1, most // 2, most, most + 1, (1 << 32) - 1, int(rng.integers(0, most + 1)))[rng.integers(7)]
 
 
 def unread(offsets: Offsets, used: int) -> NDArray[np.uint32]:
-    """Return the array of a call, shape as that of `offsets`: behind the first `used`, what no segment can have."""
-    found = offsets.astype(np.uint32)
-    found[used:] = (1 << 32) - 1
-    return found
+    """Return the array of a call, with the shape of `offsets`; elements after the first `used` are invalid."""
+    out = offsets.astype(np.uint32)
+    out[used:] = (1 << 32) - 1
+    return out
 
 
-def apart(keys: Keys, starts: Offsets, ends: Offsets, sort: Sort, how: Options) -> NDArray[np.intp]:
-    """Return the original indices of the keys in the order of sorted segments, shape (n,); keys outside of all segments
-    stay in place."""
+def apart(keys: Keys, starts: Offsets, ends: Offsets, sort: Sort, options: Options) -> NDArray[np.intp]:
+    """Return the original indices of the keys in the order of the sorted segments, shape (n,).
+
+    starts, ends: shape (segments,).  Keys outside of all segments do not move.
+    """
     if not len(starts):
         return np.arange(len(keys))
-    order = permutation(keys, np.stack([starts, ends], axis=1).reshape(-1), sort, how)
+    order = permutation(keys, np.stack([starts, ends], axis=1).reshape(-1), sort, options)
     outside = ~inside(len(keys), starts, ends)
     order[outside] = np.flatnonzero(outside)
     return order
 
 
 def inside(n: int, starts: Offsets, ends: Offsets) -> NDArray[np.bool_]:
-    """Return whether each of n keys is in a segment."""
+    """Return for each of n keys whether it is in a segment, shape (n,)."""
     depth = np.bincount(starts, minlength=n + 1) - np.bincount(ends, minlength=n + 1)
-    found: NDArray[np.bool_] = np.cumsum(depth)[:n] > 0
-    return found
+    covered: NDArray[np.bool_] = np.cumsum(depth)[:n] > 0
+    return covered
 
 
-def permutation(keys: Keys, offsets: Offsets, sort: Sort, how: Options) -> NDArray[np.intp]:
+def permutation(keys: Keys, offsets: Offsets, sort: Sort, options: Options) -> NDArray[np.intp]:
     """Return the original indices of the keys in the order of the sorted segments, shape (n,).
 
-    offsets: shape (segments + 1,), ascending; keys before the first and from the last one on stay in place.
+    offsets: shape (segments + 1,), ascending.  Keys before the first offset, and keys from the last offset on, do not
+    move.
     """
-    by = oracle.compared(keys, sort, how)
+    by = oracle.compared(keys, sort, options)
     order = np.arange(len(keys))
     inside = order[offsets[0] : offsets[-1]]
     of = np.searchsorted(offsets, inside, side="right")

@@ -1,6 +1,7 @@
 """The expected results of sorts by numpy: the key transform and the stable permutation.
 
-Keys are unsigned arrays of their bits, regardless of their type; docs/reference/semantics.md defines the order.
+Arrays of keys are unsigned and contain the keys' bits, regardless of the key type.  docs/reference/semantics.md defines
+the order.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from hsgen.operations.inputs import Keys
 
 
 def ordered(keys: Keys, kind: int, *, descending: bool) -> Keys:
-    """Return the key transform: unsigned keys in the order of `keys`, of a kind (`hsgen.core.keys.Type`)."""
+    """Return the key transform of keys: unsigned numbers in the order of the keys.
+
+    kind: the kind of the key type (`hsgen.core.keys.Type.kind`).
+    """
     sign, rest, every = _masks(keys)
     out = keys.copy() if kind < 2 else _signs(keys)
-    if kind == 2:  # in one array, since memory of many keys takes longer to get than to fill
+    if kind == 2:  # in place: allocating memory for many keys takes longer than filling it
         out *= rest
         out ^= keys
     out ^= (sign if kind else keys.dtype.type(0)) ^ (every if descending else keys.dtype.type(0))
@@ -27,7 +31,7 @@ def ordered(keys: Keys, kind: int, *, descending: bool) -> Keys:
 
 
 def unordered(by: Keys, kind: int, *, descending: bool) -> Keys:
-    """Return the inverse of `ordered`: the keys of a kind (`hsgen.core.keys.Type`) for these unsigned numbers."""
+    """Return the keys of a kind (`hsgen.core.keys.Type.kind`) for transformed keys: the inverse of `ordered`."""
     sign, rest, every = _masks(by)
     out = by.copy()
     out ^= (sign if kind else by.dtype.type(0)) ^ (every if descending else by.dtype.type(0))
@@ -39,54 +43,59 @@ def unordered(by: Keys, kind: int, *, descending: bool) -> Keys:
 
 
 def _masks(keys: Keys) -> tuple[Any, Any, Any]:
-    """The sign bit of keys, all other bits, and all."""
+    """Return three masks of a key: the sign bit, all other bits, and all bits."""
     bits, of = 8 * keys.dtype.itemsize, keys.dtype.type
     return of(1 << (bits - 1)), of((1 << (bits - 1)) - 1), of((1 << bits) - 1)
 
 
 def _signs(keys: Keys) -> Keys:
-    """1 for each key with the sign bit, else 0, as a new array."""
+    """Return a new array with the sign bit of each key, 0 or 1."""
     out: Keys = keys >> keys.dtype.type(8 * keys.dtype.itemsize - 1)
     return out
 
 
-def permutation(keys: Keys, sort: Sort, how: Options) -> NDArray[np.intp]:
+def permutation(keys: Keys, sort: Sort, options: Options) -> NDArray[np.intp]:
     """Return the original indices of the keys in sorted order, shape (n,).
 
-    All sorts are stable except those that compare packed words as a whole.
+    The permutation is stable.  A sort that compares packed words as a whole may return another permutation.
     """
-    return np.argsort(compared(keys, sort, how), kind="stable")
+    return np.argsort(compared(keys, sort, options), kind="stable")
 
 
-def compared(keys: Keys, sort: Sort, how: Options) -> Keys:
-    """Return the key transform, without the bits that the call does not sort by."""
-    begin, end = bit_range(sort.plan, how)
+def compared(keys: Keys, sort: Sort, options: Options) -> Keys:
+    """Return the bits of the transformed keys that the call compares, as unsigned numbers."""
+    begin, end = bit_range(sort.plan, options)
     if sort.plan.whole_words:
         begin = 0
-    by = ordered(keys, how.kind, descending=how.descending)
+    by = ordered(keys, options.kind, descending=options.descending)
     return (by >> keys.dtype.type(begin)) & keys.dtype.type((1 << (end - begin)) - 1) if begin < end else by * 0
 
 
-def whole_keys(keys: Keys, sort: Sort, how: Options) -> Keys | None:
-    """Return the sorted keys if the bit range is whole and numpy needs no permutation, else None.
+def whole_keys(keys: Keys, sort: Sort, options: Options) -> Keys | None:
+    """Return the sorted keys if numpy can sort them without a permutation, else None.
 
-    numpy sorts keys many times faster than it finds a stable permutation.
+    numpy sorts keys many times faster than it computes a stable permutation.  Floats and partial bit ranges need a
+    permutation.
     """
-    if how.kind == 2 or bit_range(sort.plan, how) != (0, sort.key.bits):
+    if options.kind == 2 or bit_range(sort.plan, options) != (0, sort.key.bits):
         return None
-    return ordered(np.sort(ordered(keys, how.kind, descending=how.descending)), how.kind, descending=how.descending)
+    return ordered(
+        np.sort(ordered(keys, options.kind, descending=options.descending)), options.kind, descending=options.descending
+    )
 
 
 def changes(keys: Keys, sort: Sort, shift: int) -> NDArray[np.uint32]:
-    """Return the report of run boundaries: the number of runs of keys that are equal from bit `shift` on, and the
-    indices at which they start, ascending; shape (runs + 1,)."""
+    """Return the report of run boundaries, shape (runs + 1,): the number of runs, and their ascending start indices.
+
+    shift: the number of low bits that a comparison of two keys ignores.
+    """
     above = keys >> keys.dtype.type(sort.plan.first_bit + shift)
     starts = np.flatnonzero(np.concatenate([[True], above[1:] != above[:-1]])[: len(keys)])
     return np.concatenate([[len(starts)], starts]).astype(np.uint32)
 
 
 def values_for(rng: np.random.Generator, n: int, sort: Sort) -> NDArray[Any] | None:
-    """Return n distinct values for the sort's signature, shape (n, 32-bit words); None if it reads no values."""
+    """Return n distinct values for the sort's signature, shape (n, 32-bit words); None if the sort reads no values."""
     if not sort.signature.value_bytes or sort.signature.index:
         return None
     words = rng.integers(0, 1 << 32, (n, sort.signature.value_bytes // 4), np.uint32)
@@ -107,11 +116,11 @@ def values_expected(values: NDArray[Any] | None, order: NDArray[np.intp], sort: 
     return None
 
 
-def results(sort: Sort, how: Options, keys: Keys, values: NDArray[Any] | None) -> tuple[Keys, NDArray[Any] | None]:
-    """Return the sorted keys, shape (n,), and values, shape (n, 32-bit words); None for values without any."""
-    if sort.signature.value == "none" and bit_range(sort.plan, how) == (0, sort.key.bits):
-        # numpy sorts keys many times faster than it finds a stable permutation
-        by = np.sort(ordered(keys, how.kind, descending=how.descending))
-        return unordered(by, how.kind, descending=how.descending), None
-    order = permutation(keys, sort, how)
+def results(sort: Sort, options: Options, keys: Keys, values: NDArray[Any] | None) -> tuple[Keys, NDArray[Any] | None]:
+    """Return the sorted keys, shape (n,), and their values, shape (n, 32-bit words) or None without values."""
+    if sort.signature.value == "none" and bit_range(sort.plan, options) == (0, sort.key.bits):
+        # numpy sorts keys many times faster than it computes a stable permutation
+        by = np.sort(ordered(keys, options.kind, descending=options.descending))
+        return unordered(by, options.kind, descending=options.descending), None
+    order = permutation(keys, sort, options)
     return keys[order], values_expected(values, order, sort)

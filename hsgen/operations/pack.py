@@ -1,7 +1,7 @@
-"""Packing columns into keys: the ordered bits of each column of a row, joined, the first column on top.
+"""A pack of columns into keys: the key of a row is the concatenation of its columns' ordered bits.
 
-An ascending sort of the keys puts rows in the order of the columns, each with its own type and order.  A column is an
-array, or a field of an array of records.
+The first column has the highest bits.  An ascending sort of the keys orders rows by the columns; each column has its
+own type and order.  A column is an array, or a field of an array of records.
 """
 
 from __future__ import annotations
@@ -26,25 +26,32 @@ from hsgen.operations.oracle import ordered
 from hsgen.operations.records import ITEM, MANY, MOST_STRIDE, By, field, layouts, size, stride_of, tables_of
 
 ROLES = ("source", "other", "other_values", "values")
-"""The buffers of columns, the most significant first."""
+"""The roles of the columns' buffers, the most significant column first."""
 SIGNATURE = replace(PLAIN, rows=True)
 BYTES = 16
-"""The most bytes of all columns of a row."""
+"""The greatest size of a row's columns in bytes."""
 WIDTH, BEGIN = 6, 24
-"""The bits of a column in the number of a call; the bit at which the words to leave out at the low end begin."""
+"""The layout of the number of a call.
+
+Each column has `WIDTH` bits.  The bits from `BEGIN` on are the number of 32-bit words to omit at the low end of a row.
+"""
 KIND, DESCENDING, PRESENT = 2, 16, 32
-"""Of a column: bits 0 and 1 are the logarithm of its bytes, those from `KIND` on its kind; flags."""
-_MOST_WORDS = 2**31 - 1  # of a table: indices of words are signed 32-bit integers
+"""The layout of a column's bits.
+
+Bits 0 and 1 are log2 of its size in bytes.  Bits from `KIND` on are the kind.  `DESCENDING` and `PRESENT` are flags.
+"""
+_MOST_WORDS = 2**31 - 1  # in a table: indices of words are signed 32-bit integers
 
 HALVES = {4: (("i16", "descending"), ("u16", "ascending")), 8: (("i32", "descending"), ("u32", "ascending"))}
-"""The columns of a benchmark, by the bytes of a key: two that fill it."""
+"""The two columns of a benchmark, which fill a key, by the key's size in bytes."""
 
 
 def number(columns: By, begin_bit: int = 0) -> int:
-    """Return the number of a call that packs these columns and stores their bits from `begin_bit` on.
+    """Return the number of a call that packs these columns and stores the bits of a row from `begin_bit` on.
 
     Raises:
-        Usage: there are no such columns, or too many; begin_bit is no multiple of 32, or beyond them.
+        Usage: the number, the types, the orders or the size of the columns are invalid; begin_bit is not a multiple of
+            32, or is not within a row.
     """
     if not 1 <= len(columns) <= len(ROLES):
         raise Usage(f"{len(columns)} columns: give 1 to {len(ROLES)}")
@@ -56,15 +63,19 @@ def number(columns: By, begin_bit: int = 0) -> int:
         raise Usage(f"columns of {total} bytes: give at most {BYTES}")
     if begin_bit % 32 or not 0 <= begin_bit < 8 * total:
         raise Usage(f"begin_bit {begin_bit}: give a multiple of 32 below {8 * total}")
-    made = begin_bit // 32 << BEGIN
+    out = begin_bit // 32 << BEGIN
     for i, (name, order) in enumerate(columns):
         one = size(name).bit_length() - 1 | TYPES[name].kind << KIND | PRESENT
-        made |= (one | DESCENDING * (order == "descending")) << WIDTH * i
-    return made
+        out |= (one | DESCENDING * (order == "descending")) << WIDTH * i
+    return out
 
 
 def packed(columns: Sequence[NDArray[Any]], by: By, begin_bit: int, key_bytes: int) -> Keys:
-    """Return the keys of rows; columns are the bits of their types as unsigned numbers, shape (n,)."""
+    """Return the keys of n rows, shape (n,).
+
+    columns: the bits of each column as unsigned numbers, shape (n,).  by: the types and orders of the columns.
+    begin_bit: the first bit of a row to store.
+    """
     n = len(columns[0])
     parts = [np.zeros((n, BYTES + 8), np.uint8)]
     for column, (name, order) in zip(columns, by, strict=True):
@@ -78,17 +89,17 @@ def packed(columns: Sequence[NDArray[Any]], by: By, begin_bit: int, key_bytes: i
 
 
 def _columns(sort: Sort, rng: np.random.Generator) -> list[tuple[str, str]]:
-    """Columns of random types and orders, of which the first one fits the buffer of keys."""
+    """Return columns of random types and orders; an item of the first column is no larger than a key."""
     names, first = [*TYPES], [name for name in TYPES if size(name) <= sort.key.bytes]
     while True:
         count = int(rng.integers(len(ROLES)))
-        found = [str(rng.choice(first)), *(str(x) for x in rng.choice(names, count))]
-        if sum(size(name) for name in found) <= BYTES:
-            return [(name, ORDERS[rng.integers(2)]) for name in found]
+        types = [str(rng.choice(first)), *(str(x) for x in rng.choice(names, count))]
+        if sum(size(name) for name in types) <= BYTES:
+            return [(name, ORDERS[rng.integers(2)]) for name in types]
 
 
 class _Pack(Operation):
-    """The keys of n rows of columns."""
+    """The operation that packs the columns of n rows into keys."""
 
     name, noun, c_kind = "pack", "pack", "HS_PACK"
     c_number = 8
@@ -131,7 +142,7 @@ class _Pack(Operation):
         return f"pack of columns into {sort.label} keys"
 
     def signature(self, signature: Signature) -> Signature:
-        """See `Operation`: types and orders are those of the columns of a call, as are the numbers of kernels."""
+        """See `Operation`: a call states the types and orders of its columns, so the signature has none."""
         return SIGNATURE
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
@@ -142,33 +153,33 @@ class _Pack(Operation):
         """See `Operation`: packed keys are unsigned."""
         return key.name == sort.label
 
-    def settled(self, n: int, how: Options, given: Container[str]) -> Options:
+    def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
         """See `Operation`."""
         for i, role in enumerate(ROLES):
-            if n and how.columns >> WIDTH * i & PRESENT and role not in given:
+            if n and options.columns >> WIDTH * i & PRESENT and role not in roles:
                 raise Usage(f"column {i + 1}: is missing")
-            if n * stride_of(how, i) > _MOST_WORDS:
+            if n * stride_of(options, i) > _MOST_WORDS:
                 raise Usage(f"column {i + 1}: a table of records has up to {4 * _MOST_WORDS} bytes")
-        if n and not how.columns & PRESENT:
+        if n and not options.columns & PRESENT:
             raise Usage("columns: give at least one")
-        return how
+        return options
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """See `Operation`: columns, or records of few bytes."""
+        """See `Operation`: columns, or records of at most 16 bytes."""
         return dict.fromkeys(ROLES, ITEM)
 
-    def second(self, how: Options, n: int) -> Options | None:
-        """See `Operation`: no pack is in place; the second case has other columns."""
-        return how
+    def second(self, options: Options, n: int) -> Options | None:
+        """See `Operation`: a pack is never in place; the second case has other columns."""
+        return options
 
-    def reported(self, how: Options) -> list[str]:
+    def reported(self, options: Options) -> list[str]:
         """See `Operation`."""
-        return [f"columns {how.columns:#x}"] + [f"layouts {how.layouts:#x}"] * bool(how.layouts)
+        return [f"columns {options.columns:#x}"] + [f"layouts {options.layouts:#x}"] * bool(options.layouts)
 
     def call(
-        self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
+        self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return the call that packs random columns, of which the first has the low bits of the keys."""
+        """Return a call that packs random columns; the first column contains the low bits of the keys."""
         by, n = _columns(sort, rng), len(keys)
         begin = 32 * int(rng.integers(-(-sum(size(name) for name, _ in by) // 4)))
         tables, owners, fields = tables_of(by, n, rng)
@@ -176,22 +187,24 @@ class _Pack(Operation):
             keys.astype(f"u{size(by[0][0])}").view(np.uint8).reshape(n, -1) if n else tables[0][:0, : size(by[0][0])]
         )
         tables[0][:, fields[0][1] : fields[0][1] + size(by[0][0])] = first
-        given = [field(table, at, size(name)) for table, (_, at), (name, _) in zip(tables, fields, by, strict=True)]
+        columns = [field(table, at, size(name)) for table, (_, at), (name, _) in zip(tables, fields, by, strict=True)]
         more = {ROLES[i]: tables[i].reshape(-1) for i, owner in enumerate(owners) if owner == i}
         return Call(
             n=n,
             keys=more["source"],
-            expected=packed(given, by, begin, sort.key.bytes),
+            expected=packed(columns, by, begin, sort.key.bytes),
             in_place=False,
             other=more.get("other", np.zeros(n, np.uint8)),  # a buffer that no column uses is not read
             other_values=more.get("other_values"),
             values=more.get("values"),
-            how=replace(how, columns=number(by, begin), layouts=layouts(by, fields)),
+            how=replace(options, columns=number(by, begin), layouts=layouts(by, fields)),
             shared={ROLES[i]: ROLES[owner] for i, owner in enumerate(owners) if owner < i},
         )
 
-    def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
-        """Return the pack of the high and the low bits of these keys: the column of `HALVES` and the next one."""
+    def load(
+        self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
+    ) -> Load:
+        """Return a workload that packs two columns, which are the upper and the lower halves of the keys."""
         by, size = HALVES[sort.key.bytes], 4 * sort.key.bytes
         low = f"u{sort.key.bytes // 2}"
         columns = [(keys >> keys.dtype.type(size)).astype(low), keys.astype(low)]
@@ -200,12 +213,12 @@ class _Pack(Operation):
             values=None,
             expected=packed(columns, by, 0, sort.key.bytes),
             values_expected=None,
-            how=replace(how, columns=number(by)),
+            how=replace(options, columns=number(by)),
             other=np.pad(columns[1], (0, len(keys) % 2)),  # columns are read as whole words
         )
 
-    def moved(self, sort: Sort, n: int, how: Options) -> int | None:
-        """See `Operation`: the columns, and the keys that they fill."""
+    def moved(self, sort: Sort, n: int, options: Options) -> int | None:
+        """See `Operation`: a call reads the columns and writes keys of the same size."""
         return 2 * n * sort.key.bytes
 
 

@@ -1,4 +1,4 @@
-"""Columns in arrays, and as fields of records."""
+"""Columns as arrays and as fields of records."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from hsgen.core.keys import KEYS, TYPES
 from hsgen.core.numbers import MOST, integer
 
 STRIDE, OFFSET = 7, 8
-"""The bits of the stride of a column, in 32-bit words, and of its offset, in bytes, which follow in `Options.layouts`;
-0: an array."""
+"""The number of bits of a column's stride, and of its offset, in `Options.layouts`.
+
+The stride is in 32-bit words and the offset is in bytes.  Both are 0 for an array.
+"""
 MOST_STRIDE = 256
-"""The greatest stride, in bytes."""
+"""The greatest stride in bytes."""
 MANY, ITEM = 4096, 16
-"""Rows, and bytes: validations of more rows have records of no more bytes."""
+"""A validation of more than `MANY` rows has records of at most `ITEM` bytes."""
 
 By = Sequence[tuple[str, str]]
-"""Columns: key types, and orders."""
+"""The key type and the order of each column."""
 Fields = Sequence[tuple[int, int]]
-"""Where the items of columns are: the bytes from one record to the next, and those of a record before the field; in an
-array (0, 0)."""
+"""The stride of each column's records, and the offset of the column's field in a record, in bytes; (0, 0): an array."""
 
 
 def size(name: str) -> int:
-    """Return the bytes of a key type."""
+    """Return the size of a key type in bytes."""
     return KEYS[TYPES[name].key].bytes
 
 
@@ -37,9 +38,9 @@ def layouts(columns: By, fields: Fields) -> int:
     """Return the layouts of a call that packs these columns.
 
     Raises:
-        Usage: a stride is no multiple of 4 or too large, a field is not within its record or misaligned.
+        Usage: a stride is not a multiple of 4 or is too large; a field is misaligned or not within its record.
     """
-    made = 0
+    out = 0
     for i, ((name, _), where) in enumerate(zip(columns, fields, strict=True)):
         stride, offset = (integer(x, n, -MOST, MOST) for x, n in zip(("stride", "offset"), where, strict=True))
         if stride % 4 or not 0 <= stride <= MOST_STRIDE:
@@ -50,22 +51,25 @@ def layouts(columns: By, fields: Fields) -> int:
             raise Usage(f"stride {stride}: {name} is not within a record")
         if offset % min(size(name), 4):
             raise Usage(f"offset {offset}: give a multiple of {min(size(name), 4)} for {name}")
-        made |= (stride // 4 | offset << STRIDE) << (STRIDE + OFFSET) * i
-    return made
+        out |= (stride // 4 | offset << STRIDE) << (STRIDE + OFFSET) * i
+    return out
 
 
-def stride_of(how: Options, i: int) -> int:
-    """Return the stride of column i, in words."""
-    return how.layouts >> (STRIDE + OFFSET) * i & (1 << STRIDE) - 1
+def stride_of(options: Options, i: int) -> int:
+    """Return the stride of column i in 32-bit words; 0 for an array."""
+    return options.layouts >> (STRIDE + OFFSET) * i & (1 << STRIDE) - 1
 
 
 def field(table: NDArray[np.uint8], offset: int, size: int) -> NDArray[Any]:
-    """Return the field of each record as an unsigned number; a table has shape (n, bytes of a record)."""
+    """Return a field of each record as an unsigned number, shape (n,); a table has shape (n, bytes of a record)."""
     return np.ascontiguousarray(table[:, offset : offset + size]).view(f"u{size}").reshape(len(table))
 
 
 def _table(rng: np.random.Generator, n: int, stride: int) -> NDArray[np.uint8]:
-    """Records of random bytes; those of some are all 0, 127, 128 or 255."""
+    """Return n records of random bytes, shape (n, stride).
+
+    A quarter of the records has the same value in all bytes: 0, 127, 128 or 255.
+    """
     table = rng.integers(0, 256, (n, stride), np.uint8)
     table[rng.random(n) < 0.25] = rng.choice(np.array([0, 127, 128, 255], np.uint8))
     return table
@@ -74,7 +78,10 @@ def _table(rng: np.random.Generator, n: int, stride: int) -> NDArray[np.uint8]:
 def tables_of(
     by: By, n: int, rng: np.random.Generator
 ) -> tuple[list[NDArray[np.uint8]], list[int], list[tuple[int, int]]]:
-    """Return the tables of columns, random arrays or records; the column whose table each has; and their fields."""
+    """Return the random tables of columns, the owners of the tables, and the fields.
+
+    A column is an array or a field of records.  Its owner is the first column in the same table.
+    """
     tables: list[NDArray[np.uint8]] = []
     owners: list[int] = []
     fields: list[tuple[int, int]] = []
@@ -82,8 +89,8 @@ def tables_of(
         bytes_, owner, stride = size(name), i, 0
         if rng.random() < 0.6:
             stride = 4 * int(rng.integers(-(-bytes_ // 4), (MOST_STRIDE if n <= MANY else ITEM) // 4 + 1))
-            if others := [k for k in range(i) if fields[k][0] >= bytes_ and rng.random() < 0.7]:
-                owner = owners[others[0]]
+            if earlier := [k for k in range(i) if fields[k][0] >= bytes_ and rng.random() < 0.7]:
+                owner = owners[earlier[0]]
                 stride = fields[owner][0]
         unit = min(bytes_, 4)
         offset = unit * int(rng.integers((stride - bytes_) // unit + 1)) if stride else 0

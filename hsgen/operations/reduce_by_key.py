@@ -1,4 +1,4 @@
-"""For each run of equal adjacent keys its key, its count, the index of its first key, and a reduction of its values."""
+"""A reduction by key: for each run of equal adjacent keys, the key, the count, the first index, and reduced values."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from hsgen.operations.scan import FLOAT, exact_floats
 REDUCTIONS = ("sum", "min", "max")
 """The reductions of values, in the order of their numbers."""
 VALUE_TYPES = ("u32", "i32", "f32")
-"""The types of values, by kind (`hsgen.core.keys.Type`)."""
+"""The types of values, in the order of kinds (`hsgen.core.keys.Type.kind`)."""
 COUNTS, FIRSTS = 16, 32
-"""The flags of a call that stores counts, and of one that stores the indices of first keys."""
+"""The flags of a call: store the counts, and store the indices of first keys."""
 
 Words = NDArray[np.uint32]
 
 
 def number(reduction: str = "sum", value: str = "u32") -> int:
-    """Return the number of a call that reduces values of a type; what it stores is added by `settled`.
+    """Return the number of a call that reduces values of a type; `settled` adds flags for the buffers of the call.
 
     Raises:
-        Usage: there is no such reduction, or none of values of this type.
+        Usage: the reduction or the type of values does not exist.
     """
     if reduction not in REDUCTIONS:
         raise Usage(f"reduction {reduction}: give {', '.join(REDUCTIONS)}")
@@ -45,19 +45,19 @@ def number(reduction: str = "sum", value: str = "u32") -> int:
 
 
 def starts(keys: Keys) -> NDArray[np.intp]:
-    """Return the indices of the first keys of runs, shape (groups,)."""
+    """Return the indices of the first keys of runs, shape (runs,)."""
     return np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)])
 
 
-def reduced(values: Words, begins: NDArray[np.intp], how: int) -> Words:
-    """Return the reduction of the values of each run, shape (groups,): 32-bit words, as the values, shape (n,).
+def reduced(values: Words, begins: NDArray[np.intp], code: int) -> Words:
+    """Return the reduction of the values of each run as 32-bit words, shape (runs,).
 
-    begins: the indices of the first keys of runs.  how: a number of `number`.  Integers wrap.  Floats are added from
-    the first to the last; their least and greatest are those of the total order.
+    values: 32-bit words, shape (n,).  begins: the indices of the first keys of runs.  code: a result of `number`.  Sums
+    of integers wrap.  Floats are added from the first to the last; their minimum and maximum are by total order.
     """
     if not len(begins):
         return values[:0]
-    kind, reduction = how >> 2 & 3, REDUCTIONS[how & 3]
+    kind, reduction = code >> 2 & 3, REDUCTIONS[code & 3]
     if reduction == "sum":
         typed: Any = values.view(np.float32) if kind == FLOAT else values
         return np.add.reduceat(typed, begins, dtype=typed.dtype).view(np.uint32)
@@ -67,15 +67,15 @@ def reduced(values: Words, begins: NDArray[np.intp], how: int) -> Words:
 
 
 def _lengths(rng: np.random.Generator, n: int, choices: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Lengths of runs, drawn from `choices`, that cover n keys."""
-    found = [0]
-    while sum(found) < n:
-        found += rng.choice(choices, max(1, n // int(choices.mean()))).tolist()
-    return np.array(found, np.intp)
+    """Return random lengths of runs from `choices` that cover n keys."""
+    lengths = [0]
+    while sum(lengths) < n:
+        lengths += rng.choice(choices, max(1, n // int(choices.mean()))).tolist()
+    return np.array(lengths, np.intp)
 
 
 def runs(rng: np.random.Generator, n: int, dtype: np.dtype[Any], choices: NDArray[np.intp]) -> Keys:
-    """Return n keys in runs of these lengths; adjacent runs differ, in one bit of any significance."""
+    """Return n keys in runs of random lengths from `choices`; the keys of adjacent runs differ in one random bit."""
     lengths = _lengths(rng, n, choices)
     bits = dtype.type(1) << rng.integers(0, 8 * dtype.itemsize, len(lengths)).astype(dtype)
     return np.repeat(np.bitwise_xor.accumulate(bits), lengths)[:n].astype(dtype)
@@ -95,11 +95,11 @@ RUNS: dict[str, Make] = {
     "powers of two +- 1": _of(*(x + d for x in (4, 16, 64, 256, 1024, 4096) for d in (-1, 0, 1))),
     "long runs": _of(1, 5000, 20000, 100000),
 }
-"""The kinds of input of a reduction by key."""
+"""The kinds of input of a reduction by key, by name."""
 
 
 def _at_tiles(keys: Keys, rng: np.random.Generator, tile: int) -> Keys:
-    """Runs that end at multiples of a tile, or one key before or after."""
+    """Return keys in runs that end at multiples of a tile, or one key before or after."""
     n = len(keys)
     ends = np.arange(0, n + tile, tile * int(rng.integers(1, 4)))
     ends = ends + rng.integers(-1, 2, len(ends))
@@ -108,7 +108,7 @@ def _at_tiles(keys: Keys, rng: np.random.Generator, tile: int) -> Keys:
 
 
 class Reduction(Operation):
-    """The runs of n keys."""
+    """The operation that reduces the runs of n keys."""
 
     name, noun, c_kind = "reduce_by_key", "reduction by key", "HS_REDUCE_BY_KEY"
     c_number = 6
@@ -179,7 +179,7 @@ class Reduction(Operation):
     value_types = VALUE_TYPES
 
     def signature(self, signature: Signature) -> Signature:
-        """See `Operation`: equal keys have equal bits, of every type."""
+        """See `Operation`: keys of every type are equal if their bits are, so no key transform is needed."""
         valued = signature.value_bytes > 0 and not signature.index
         value = signature.value if valued else "none"
         return replace(PLAIN, value=value, floats=value != "none", device_count=signature.device_count)
@@ -192,48 +192,48 @@ class Reduction(Operation):
         """See `Operation`: keys of any type of the width."""
         return key.key == sort.label
 
-    def settled(self, n: int, how: Options, given: Container[str]) -> Options:
-        """See `Operation`: counts and indices are stored if there are buffers for them.
+    def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
+        """See `Operation`: the call stores counts and indices if it has buffers for them.
 
-        The flag of a device-side count is in the number, since the number of a call is without flags.
+        The number includes the flag of a device-side count, because `CallNumber` arguments have no flags.
         """
-        wanted = COUNTS * ("other" in given) | FIRSTS * ("other_values" in given) | DEVICE_COUNT * how.device_count
-        return replace(how, reduction=how.reduction & 15 | wanted)
+        stored = COUNTS * ("other" in roles) | FIRSTS * ("other_values" in roles) | DEVICE_COUNT * options.device_count
+        return replace(options, reduction=options.reduction & 15 | stored)
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """See `Operation`: outputs, counts and indices of first keys."""
+        """See `Operation`: the roles are outputs, the counts and the indices of first keys."""
         return {"other": 4, "other_values": 4}
 
-    def turn(self, how: Options, number: int, n: int, block: int) -> Options:
-        """See `Operation`: every reduction of every type, and every choice of what is stored."""
+    def turn(self, options: Options, number: int, n: int, block: int) -> Options:
+        """See `Operation`: the cases have every reduction of every type, and all combinations of stored outputs."""
         stored = (COUNTS | FIRSTS, COUNTS | FIRSTS, COUNTS, FIRSTS, 0)[number % 5]
-        return replace(how, reduction=number % 3 | number // 3 % 3 << 2 | stored)
+        return replace(options, reduction=number % 3 | number // 3 % 3 << 2 | stored)
 
-    def second(self, how: Options, n: int) -> Options | None:
-        """See `Operation`: no reduction is in place; the second case has the next reduction."""
-        return replace(how, reduction=how.reduction & ~3 | (how.reduction + 1 & 3) % 3, device_count=False)
+    def second(self, options: Options, n: int) -> Options | None:
+        """See `Operation`: a reduction is never in place; the second case has the next reduction."""
+        return replace(options, reduction=options.reduction & ~3 | (options.reduction + 1 & 3) % 3, device_count=False)
 
-    def reported(self, how: Options) -> list[str]:
+    def reported(self, options: Options) -> list[str]:
         """See `Operation`."""
-        return [f"{REDUCTIONS[how.reduction & 3]} of {VALUE_TYPES[how.reduction >> 2 & 3]}"]
+        return [f"{REDUCTIONS[options.reduction & 3]} of {VALUE_TYPES[options.reduction >> 2 & 3]}"]
 
     def call(
-        self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
+        self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return the call on these keys, or on runs that end around multiples of a tile; sums of floats are exact."""
+        """Return a call on these keys, or on runs that end near multiples of a tile; sums of floats are exact."""
         if rng.integers(5) == 0:
             keys = _at_tiles(keys, rng, int(getattr(sort.parts[0].params, "tile", 64)))
-        return self._reduced(sort, keys, how, count, rng)
+        return self._reduced(sort, keys, options, count, rng)
 
-    def _reduced(self, sort: Sort, keys: Keys, how: Options, count: int | None, rng: np.random.Generator) -> Call:
-        """The call on these keys with random values."""
+    def _reduced(self, sort: Sort, keys: Keys, options: Options, count: int | None, rng: np.random.Generator) -> Call:
+        """Return a call on these keys with random values."""
         n = len(keys) if count is None else min(count, len(keys))
         begins, values, expected = starts(keys[:n]), None, None
         if sort.signature.value_bytes:
             drawn = rng.integers(0, 1 << 32, len(keys), np.uint32)
-            exact = how.reduction & 15 == number("sum", "f32")
+            exact = options.reduction & 15 == number("sum", "f32")
             values = (exact_floats(drawn, 1) if exact else drawn).reshape(-1, 1)
-            expected = reduced(values[:n, 0], begins, how.reduction).reshape(-1, 1)
+            expected = reduced(values[:n, 0], begins, options.reduction).reshape(-1, 1)
         return Call(
             n=len(keys),
             keys=keys,
@@ -241,35 +241,37 @@ class Reduction(Operation):
             in_place=False,
             values=values,
             values_expected=expected,
-            how=how,
+            how=options,
             count=count,
             report=np.array([len(begins)], np.uint32),
-            counts=np.diff(begins, append=n).astype(np.uint32) if how.reduction & COUNTS else None,
-            firsts=begins.astype(np.uint32) if how.reduction & FIRSTS else None,
+            counts=np.diff(begins, append=n).astype(np.uint32) if options.reduction & COUNTS else None,
+            firsts=begins.astype(np.uint32) if options.reduction & FIRSTS else None,
         )
 
     def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
-        """See `Operation`: sums of runs of one key, of a few runs of all lengths, and of long runs."""
+        """See `Operation`: sums over runs of one key, runs of all lengths, and long runs."""
         return tuple((kind, Options()) for kind in ("random", "zipf", "few distinct"))
 
-    def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
-        """Return the keys sorted, with the sums of their values; without values, with the counts of runs."""
+    def load(
+        self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
+    ) -> Load:
+        """Return a workload on the sorted keys, with the sums of values; without values, with the counts of runs."""
         keys = np.sort(keys)
         begins = starts(keys)
         if values is None:
             after = np.diff(begins, append=len(keys)).astype(np.uint32)
         else:
-            after = reduced(np.ascontiguousarray(values[:, 0]), begins, how.reduction)
+            after = reduced(np.ascontiguousarray(values[:, 0]), begins, options.reduction)
         return Load(
             keys=keys,
             values=values,
             expected=keys[begins],
             values_expected=after.reshape(-1, 1),
-            how=how,
+            how=options,
             count=len(keys),
             report=np.array([len(begins)], np.uint32),
             counts=values is None,
-            room=len(keys),  # as calls require, since only the device knows how many runs there are
+            room=len(keys),  # calls require it, because only the device knows the number of runs
         )
 
 

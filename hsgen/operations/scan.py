@@ -1,4 +1,4 @@
-"""Prefix sums of every column of n rows, inclusive or exclusive, in wrapping arithmetic or of 32-bit floats."""
+"""Inclusive or exclusive prefix sums of each column of n rows; integers wrap, and elements may be 32-bit floats."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, TYPES, Signature, Type
 from hsgen.core.sort import Sort
-from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number, options
+from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number, options_member
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
@@ -31,40 +31,41 @@ SUMMANDS: dict[str, Make] = {
     "2^28 to 2^30": _great,
     "zeros and ones": _ones,
 }
-"""The kinds of elements of a prefix sum: sums that wrap immediately, later, and never."""
+"""The kinds of elements of a prefix sum by name: the sums wrap immediately, later, or never."""
 
 FLOAT = 2
-"""The kind of floats (`hsgen.core.keys.Type`)."""
+"""The kind of floats (`hsgen.core.keys.Type.kind`)."""
 TYPES_OF_SUMS = ("u32", "i32", "f32", "u64", "i64")
 """The types of elements by name."""
-_EXACT = 1 << 24  # 32-bit floats represent all integers up to here
+_EXACT = 1 << 24  # 32-bit floats represent all integers up to this number
 
 
 def exact_floats(keys: Keys, columns: int) -> Keys:
-    """Return the bits of 32-bit floats, one for each of `keys`, whose sums are exact in any order.
+    """Return the bits of a 32-bit float for each of `keys`; sums of the floats are exact in any order.
 
-    They are integers of both signs, so small that no sum of a column exceeds 2^24; none is -0.
+    The floats are integers of both signs, without -0.  No sum over a column exceeds 2^24.
     """
     most = max(1, min(1000, _EXACT // max(1, len(keys) // columns)))
-    made = (keys % np.uint32(2 * most + 1)).astype(np.float32) - np.float32(most)
-    return made.view(np.uint32)
+    floats = (keys % np.uint32(2 * most + 1)).astype(np.float32) - np.float32(most)
+    return floats.view(np.uint32)
 
 
 def sums(sort: Sort, keys: Keys, kind: int = 0) -> Keys:
-    """Return the prefix sums of each column; `keys` are n rows, shape (n * columns,), the bits of floats for `FLOAT`.
+    """Return the prefix sums of each column, shape (n * columns,).
 
-    Integers wrap.  Floats are added in the order of rows, starting from +0.
+    keys: n rows, shape (n * columns,); for the kind `FLOAT`, the bits of floats.  Integers wrap.  Floats are added in
+    the order of rows, starting from +0.
     """
     rows = keys.reshape(-1, sort.columns).view(np.float32 if kind == FLOAT else keys.dtype)
     out = np.cumsum(rows, axis=0, dtype=rows.dtype)
     if getattr(sort.parts[0].params, "exclusive", False):
         out = np.concatenate([np.zeros_like(rows[:1]), out[:-1]])
-    found: Keys = out.reshape(-1).view(keys.dtype)
-    return found
+    flat: Keys = out.reshape(-1).view(keys.dtype)
+    return flat
 
 
 class _Scan(Operation):
-    """Prefix sums of n rows."""
+    """The operation that computes the prefix sums of n rows."""
 
     name, noun, c_kind = "scan", "prefix sum", "HS_SCAN"
     c_number = 1
@@ -72,7 +73,7 @@ class _Scan(Operation):
         about="The prefix sums of each column of a table of n rows (HS_SCAN).",
         members=(
             Number(name="n", meaning="rows"),
-            options("type: integers, whose sums wrap, or 32-bit floats"),
+            options_member("type: integers, whose sums wrap, or 32-bit floats"),
             Buffer(name="source", role="source", meaning="written only if it is also the destination"),
             Buffer(name="destination", role="destination", meaning="null: in place", written=True),
             SCRATCH,
@@ -102,11 +103,11 @@ class _Scan(Operation):
         return PLAIN
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
-        """See `Operation`: signed elements have the sums of unsigned ones."""
+        """See `Operation`: signed and unsigned elements have the same sums."""
         return replace(signature, floats=signature.floats or key.kind == FLOAT)
 
     def types(self, keys: Iterable[str], width: str) -> tuple[str, ...]:
-        """See `Operation`: the width for integers, and the type of floats."""
+        """See `Operation`: integers of a width need one sort, and floats need another."""
         kinds = {TYPES[name].kind: name for name in keys if TYPES[name].key == width}
         return (width,) * any(kind < FLOAT for kind in kinds) + (kinds.get(FLOAT, ""),) * (FLOAT in kinds)
 
@@ -115,22 +116,24 @@ class _Scan(Operation):
         return key.key == sort.key.name and (key.kind == FLOAT) == sort.signature.floats
 
     def call(
-        self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
+        self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """See `Operation`; floats are integers, whose sums are exact in any order."""
+        """See `Operation`: float elements are integers, so sums are exact in any order."""
         if sort.signature.floats:
-            how = replace(how, kind=FLOAT)
+            options = replace(options, kind=FLOAT)
             keys = exact_floats(keys, sort.columns)
-        expected = sums(sort, keys, how.kind)
-        return Call(n=len(keys) // sort.columns, keys=keys, expected=expected, in_place=in_place, how=how)
+        expected = sums(sort, keys, options.kind)
+        return Call(n=len(keys) // sort.columns, keys=keys, expected=expected, in_place=in_place, how=options)
 
-    def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
-        """Return n rows of `keys`, which are one column: further columns repeat them, shifted."""
+    def load(
+        self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
+    ) -> Load:
+        """Return a workload of n rows; each column contains the keys, rotated by the number of the column."""
         rows = np.stack([np.roll(keys, column) for column in range(sort.columns)], axis=1).reshape(-1)
-        if how.kind == FLOAT:
+        if options.kind == FLOAT:
             rows = exact_floats(rows, sort.columns)
-        expected = sums(sort, rows, how.kind)
-        return Load(keys=rows, values=None, expected=expected, values_expected=None, how=how, columns=sort.columns)
+        expected = sums(sort, rows, options.kind)
+        return Load(keys=rows, values=None, expected=expected, values_expected=None, how=options, columns=sort.columns)
 
 
 OPERATION = _Scan()

@@ -1,4 +1,4 @@
-"""Sorting every segment of an array independently; segments without offsets are rows of equal length."""
+"""A sort of each segment of an array; segments without offsets are rows of equal length."""
 
 from __future__ import annotations
 
@@ -14,33 +14,34 @@ from hsgen.core.errors import OutOfRange
 from hsgen.core.interpreter import Options
 from hsgen.core.sort import Sort
 from hsgen.operations import layouts, oracle
-from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number, options
+from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number, options_member
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import Keys
 
 
 def segmented(
-    sort: Sort, how: Options, keys: Keys, values: NDArray[Any] | None, offsets: NDArray[np.int64]
+    sort: Sort, options: Options, keys: Keys, values: NDArray[Any] | None, offsets: NDArray[np.int64]
 ) -> tuple[Keys, NDArray[Any] | None]:
-    """Return the sorted keys and values of segments, many times as fast as `layouts.permutation`.
+    """Return the keys and the values of sorted segments.
 
-    keys: shape (n,).  values: shape (n, 32-bit words), or None.  offsets: shape (segments + 1,), from 0 to n.
+    keys: shape (n,).  values: shape (n, 32-bit words), or None.  offsets: shape (segments + 1,), from 0 to n.  The
+    function is many times faster than `layouts.permutation`.
     """
     slices = [slice(begin, end) for begin, end in pairwise(offsets.tolist())]
     if not sort.signature.value_bytes and not sort.signature.bit_range:
-        by = oracle.ordered(keys, how.kind, descending=how.descending)
+        by = oracle.ordered(keys, options.kind, descending=options.descending)
         for part in slices:
             by[part].sort()
-        return oracle.unordered(by, how.kind, descending=how.descending), None
-    by, order = oracle.compared(keys, sort, how), np.arange(len(keys))
+        return oracle.unordered(by, options.kind, descending=options.descending), None
+    by, order = oracle.compared(keys, sort, options), np.arange(len(keys))
     for part in slices:
         order[part] = part.start + np.argsort(by[part], kind="stable")
     return keys[order], oracle.values_expected(values, order, sort)
 
 
 class _SegmentedSort(Operation):
-    """The stable sort of each of `segment_count` segments of n keys."""
+    """The operation that sorts each of `segment_count` segments of n keys; stable."""
 
     name, noun, c_kind = "segmented_sort", "segmented sort", "HS_SEGMENTED_SORT"
     c_number = 2
@@ -52,7 +53,7 @@ class _SegmentedSort(Operation):
         members=(
             Number(name="n", meaning="keys of all segments"),
             Number(name="segment_count", call="call->segment_count"),
-            options("type and order"),
+            options_member("type and order"),
             Buffer(name="source", role="source", meaning="written only if it is also the destination"),
             Buffer(name="destination", role="destination", meaning="null: sort in place", written=True),
             SCRATCH,
@@ -88,30 +89,30 @@ class _SegmentedSort(Operation):
     order = 1
     segmented = timed = True
 
-    def settled(self, n: int, how: Options, given: Container[str]) -> Options:
-        """See `Operation`: segments without offsets are rows."""
-        rows = "other" not in given
-        if rows and n and (how.segment_count == 0 or n % how.segment_count):
+    def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
+        """See `Operation`: segments without offsets are rows of equal length."""
+        rows = "other" not in roles
+        if rows and n and (options.segment_count == 0 or n % options.segment_count):
             wrong = f"{n} keys cannot be divided into that number of equal rows"
-            raise OutOfRange("segment_count", how.segment_count, f"{wrong}; give offsets")
-        return replace(how, rows=rows, segments_counted="count" in given)
+            raise OutOfRange("segment_count", options.segment_count, f"{wrong}; give offsets")
+        return replace(options, rows=rows, segments_counted="count" in roles)
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """See `Operation`: the offsets, and ends; there may be more segments than keys, most of them empty."""
+        """See `Operation`: the offsets and the ends, two per key, because calls may have more segments than keys."""
         return {"other": 8, "other_values": 8} if sort.signature.segment_ends else {"other": 8}
 
-    def input_bytes(self, how: Options) -> int:
-        """See `Operation`: the offsets."""
-        return 4 * (how.segment_count + 1)
+    def input_bytes(self, options: Options) -> int:
+        """See `Operation`: the offsets take 4 bytes each."""
+        return 4 * (options.segment_count + 1)
 
-    def reported(self, how: Options) -> list[str]:
+    def reported(self, options: Options) -> list[str]:
         """See `Operation`."""
-        return [f"{how.segment_count} segments" + ", of which the device has a count" * how.segments_counted]
+        return [f"{options.segment_count} segments" + ", of which the device has a count" * options.segments_counted]
 
     def call(
-        self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
+        self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return the call that sorts segments of a random layout, or rows of equal length."""
+        """Return a call that sorts segments of a random layout, or rows of equal length."""
         n, number = len(keys), int(rng.integers(2 * len(layouts.LAYOUTS)))
         rows, pairs, live = number >= len(layouts.LAYOUTS), None, None
         if rows:
@@ -125,36 +126,38 @@ class _SegmentedSort(Operation):
             pairs = (offsets[:-1], offsets[1:]) if rows else layouts.with_gaps(rng, offsets)
         if sort.signature.segment_count and rng.integers(4):
             live = layouts.live(rng, most)
-        some = most if live is None else min(live, most)
-        inside = (pairs[0][:some], pairs[1][:some]) if pairs else None
+        used = most if live is None else min(live, most)
+        inside = (pairs[0][:used], pairs[1][:used]) if pairs else None
         if inside:
-            order = layouts.apart(keys, *inside, sort, how)
+            order = layouts.apart(keys, *inside, sort, options)
         else:
-            order = layouts.permutation(keys, offsets[: some + 1], sort, how)
+            order = layouts.permutation(keys, offsets[: used + 1], sort, options)
         return Call(
             n=n,
             keys=keys,
-            expected=None if how.discard else keys[order],
+            expected=None if options.discard else keys[order],
             in_place=False,
             values=values,
             values_expected=oracle.values_expected(values, order, sort),
-            how=replace(how, segment_count=most, segments_counted=live is not None),
+            how=replace(options, segment_count=most, segments_counted=live is not None),
             count=live,
-            other=None if rows else layouts.unread(*((pairs[0], some) if pairs else (offsets, some + 1))),
-            other_values=layouts.unread(pairs[1], some) if pairs and not rows else None,
-            kept=~layouts.inside(n, *inside) if inside else None,
+            other=None if rows else layouts.unread(*((pairs[0], used) if pairs else (offsets, used + 1))),
+            other_values=layouts.unread(pairs[1], used) if pairs and not rows else None,
+            unchanged=~layouts.inside(n, *inside) if inside else None,
         )
 
-    def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
-        """Return the segments that `how` counts: rows where it says so, and else cut at random."""
+    def load(
+        self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
+    ) -> Load:
+        """Return a workload of `segment_count` segments: if `options.rows`, rows of equal length."""
         n = len(keys)
         offsets = (
-            np.arange(how.segment_count + 1) * (n // how.segment_count)
-            if how.rows
-            else layouts.cut(rng, n, how.segment_count)
+            np.arange(options.segment_count + 1) * (n // options.segment_count)
+            if options.rows
+            else layouts.cut(rng, n, options.segment_count)
         )
-        expected, after = segmented(sort, how, keys, values, offsets)
-        return Load(keys=keys, values=values, expected=expected, values_expected=after, how=how, offsets=offsets)
+        expected, after = segmented(sort, options, keys, values, offsets)
+        return Load(keys=keys, values=values, expected=expected, values_expected=after, how=options, offsets=offsets)
 
 
 OPERATION = _SegmentedSort()

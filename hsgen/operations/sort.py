@@ -1,4 +1,4 @@
-"""Sorting a whole array, with or without values, by a bit range, up to a host or device-side count."""
+"""A stable sort of an array, with or without values, by a bit range, with a count on the host or the device."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from hsgen.core.interpreter import Options
 from hsgen.core.sort import Sort
 from hsgen.operations import oracle
-from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number, options
+from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number, options_member
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import Keys
 
 
 class _Sort(Operation):
-    """The stable sort of n keys."""
+    """The operation that sorts n keys; stable."""
 
     name, noun, c_kind = "sort", "sort", "HS_SORT"
     c_number = 0
@@ -26,7 +26,7 @@ class _Sort(Operation):
         members=(
             Number(name="n", meaning="keys; with `count` the capacity, below 2^30"),
             Number(name="shift", meaning="low bits of keys that the stage after the sort ignores", call="call->shift"),
-            options("type, order, bits"),
+            options_member("type, order, bits"),
             Buffer(name="source", role="source", meaning="written only if it is also the destination"),
             Buffer(
                 name="destination",
@@ -63,31 +63,33 @@ class _Sort(Operation):
     by_count = digested = timed = comparable = True
 
     def call(
-        self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
+        self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
         """See `Operation`."""
         n = len(keys)
         live = keys if count is None else keys[: min(count, n)]
-        if not sort.signature.value_bytes and (expected := oracle.whole_keys(live, sort, how)) is not None:
-            return Call(n=n, keys=keys, expected=expected, in_place=in_place, how=how, count=count)
-        order = oracle.permutation(live, sort, how)
+        if not sort.signature.value_bytes and (expected := oracle.whole_keys(live, sort, options)) is not None:
+            return Call(n=n, keys=keys, expected=expected, in_place=in_place, how=options, count=count)
+        order = oracle.permutation(live, sort, options)
         values = oracle.values_for(rng, n, sort)
         return Call(
             n=n,
             keys=keys,
-            expected=None if how.discard else live[order],
-            in_place=in_place and not how.discard,
+            expected=None if options.discard else live[order],
+            in_place=in_place and not options.discard,
             values=values,
             values_expected=oracle.values_expected(values, order, sort),
-            how=how,
+            how=options,
             count=count,
         )
 
-    def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
+    def load(
+        self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
+    ) -> Load:
         """See `Operation`."""
-        expected, after = oracle.results(sort, how, keys, values)
-        report = oracle.changes(expected, sort, how.shift) if sort.signature.run_boundaries else None
-        return Load(keys=keys, values=values, expected=expected, values_expected=after, how=how, report=report)
+        expected, after = oracle.results(sort, options, keys, values)
+        report = oracle.changes(expected, sort, options.shift) if sort.signature.run_boundaries else None
+        return Load(keys=keys, values=values, expected=expected, values_expected=after, how=options, report=report)
 
 
 OPERATION = _Sort()

@@ -18,7 +18,7 @@ from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options, launches
 from hsgen.core.keys import KEYS, Signature
 from hsgen.operations.oracle import ordered, unordered
-from hsgen.operations.top_k import positions, sorted_up_to, taken
+from hsgen.operations.top_k import positions, selected, sorted_up_to
 from hsgen.targets import target
 
 
@@ -82,7 +82,7 @@ def test_expected_selections() -> None:
     how = Options(kind=2, descending=True, segment_count=2, take=3)
     assert positions(sort, keys, how).tolist() == [[0, 3, 2], [0, 2, 3]]
     assert positions(sort, keys, replace(how, descending=False, take=2)).tolist() == [[1, 2], [1, 2]]
-    found, index = taken(sort, keys, None, how)
+    found, index = selected(sort, keys, None, how)
     assert index is not None and index.reshape(-1).tolist() == [0, 3, 2, 0, 2, 3]
     assert np.array_equal(found, keys[[0, 3, 2, 4, 6, 7]])
     many = np.arange(sorted_up_to(sort) * 2, dtype=np.uint32)[::-1].copy()

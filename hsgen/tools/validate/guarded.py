@@ -129,7 +129,7 @@ class Frame:
             return
         layout.add("source", KEYS, source, before)
         if call.expected is not None:
-            blank = _blank(call.keys if call.other is None or call.kept is not None else call.expected)
+            blank = _blank(call.keys if call.other is None or call.unchanged is not None else call.expected)
             after = self.framed(_whole(_kept(call.expected, blank, call), blank), target)
             layout.add("destination", KEYS_OUT, target, self.framed(blank, target), after)
 
@@ -144,7 +144,7 @@ class Frame:
             layout.at["values_out"] = layout.at["values"]
             layout.after[VALUES] = self.framed(_whole(call.values_expected, call.values), from_)
             return
-        more = call.other_values if call.kept is None else None
+        more = call.other_values if call.unchanged is None else None
         rows = len(call.keys) + (0 if more is None else len(more))
         blank = np.full((max(rows, len(call.values_expected)), call.values_expected.shape[1]), UNTOUCHED, np.uint32)
         after = self.framed(_whole(_kept(call.values_expected, blank, call), blank), to)
@@ -174,10 +174,10 @@ def _blank(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _kept(expected: NDArray[Any], blank: NDArray[Any], call: Call) -> NDArray[Any]:
-    """Return the expected elements; elements that the call must not write (`call.kept`) are as before the call."""
-    if call.kept is None:
+    """Return the expected elements; elements that the call must not write (`call.unchanged`) are as before the call."""
+    if call.unchanged is None:
         return expected
-    return np.where(call.kept if expected.ndim == 1 else call.kept[:, None], blank[: len(expected)], expected)
+    return np.where(call.unchanged if expected.ndim == 1 else call.unchanged[:, None], blank[: len(expected)], expected)
 
 
 def _whole(expected: NDArray[Any] | None, rest: NDArray[Any]) -> NDArray[Any]:

@@ -16,7 +16,7 @@ from hsgen.core.interpreter import PLAIN
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.engines.engine import KEYS, REPORT, VALUES, VALUES_OUT, Engine, Places
-from hsgen.operations.digest import MADE, OPERATION, WORDS, Digest, read
+from hsgen.operations.digest import ARGSORT_VALUES, OPERATION, WORDS, Digest, read
 from hsgen.targets.target import Target
 
 BEHIND = 1024
@@ -37,7 +37,7 @@ def checks(target: Target, sort: Sort) -> tuple[Sort, Sort]:
     signature = Signature(value=sort.signature.value, key_transform=sort.signature.key_transform)
     label = implicit_for(OPERATION)
     before = target.sort(label, key, signature, sort.limit)
-    output = replace(signature, value=MADE.get(signature.value, signature.value))
+    output = replace(signature, value=ARGSORT_VALUES.get(signature.value, signature.value))
     return before, target.sort(label, key, output, sort.limit) if signature.index else before
 
 
