@@ -21,8 +21,8 @@ from hsgen.core.errors import HsgenError, Notice, Terminated, Usage, printable
 from hsgen.system import folders, processes
 
 PATIENCE = 10.0  # seconds for an orderly end after a signal; a driver may not return
-_settled = False  # whether this process is ending; further signals are ignored then
-_number: int = signal.SIGTERM  # the signal that has terminated it
+_settled = False  # True once this process is ending; further signals are ignored then
+_number: int = signal.SIGTERM  # the signal that has terminated this process
 
 
 @click.group(
@@ -67,7 +67,7 @@ def _main(argv: list[str] | None) -> int:
         return e.exit_code
     except (click.Abort, KeyboardInterrupt, Terminated) as e:
         return _ended(e)
-    except OSError as e:  # one that no command expects, such as a file system that disappears
+    except OSError as e:  # an error that no command expects, such as a file system that disappears
         _say(f"{e.filename or 'the system'}: {e.strerror or e}")
         return Usage.exit_code
     except Exception as e:
@@ -79,7 +79,7 @@ def _main(argv: list[str] | None) -> int:
 
 
 def _say(line: str, colour: str = "yellow") -> None:
-    """Print one line on stderr; a terminal shows where it begins in a colour."""
+    """Print a line on stderr; on a terminal the prefix of the line has a colour."""
     click.echo(f"{terminal.styled('hsgen:', sys.stderr, fg=colour)} {printable(line)}", err=True)
 
 
@@ -88,28 +88,28 @@ def _ended(by: BaseException) -> int:
     terminated = isinstance(by, Terminated)
     try:
         _say("terminated" if terminated else "interrupted")
-    except OSError:  # the terminal is gone, too; at exit Python would fail to flush the rest
+    except OSError:  # the terminal is gone too; at exit Python would fail to flush stderr
         sys.stderr = None
     return 128 + (_number if terminated else signal.SIGINT)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-    """Print a warning as one line; warnings other than hsgen's own with their class name."""
+    """Print a warning as one line; warnings of other packages get the name of their class."""
     _say(str(message) if issubclass(category, Notice) else f"{category.__name__}: {message}")
 
 
 def _watch_signals() -> None:
     """Handle SIGTERM and SIGHUP: unwind the main thread, which removes temporary folders, and kill all child programs.
 
-    A thread kills the programs at once, since the main thread may be inside a driver; it ends this process if the
-    driver does not return.
+    A thread kills the programs immediately, because the main thread may be inside a driver.  The thread ends this
+    process if the driver does not return.
     """
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.signal(signal.SIGTERM, _terminate)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup makes it
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup ignores SIGHUP
         signal.signal(signal.SIGHUP, _terminate)
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell's background jobs ignore it
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell's background jobs ignore SIGINT
         signal.signal(signal.SIGINT, _interrupt)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     threading.Thread(target=_ending, args=(reader,), daemon=True).start()
@@ -138,7 +138,8 @@ def _ending(reader: int) -> None:
     time.sleep(PATIENCE)
     folders.sweep()
     with suppress(OSError):
-        shown = b"\x1b[?25h" if terminal.is_terminal(sys.stderr) and not terminal.is_dumb() else b""  # bars hide it
+        # bars hide the cursor
+        shown = b"\x1b[?25h" if terminal.is_terminal(sys.stderr) and not terminal.is_dumb() else b""
         os.write(2, shown + b"hsgen: terminated\n")
     os._exit(128 + number)
 

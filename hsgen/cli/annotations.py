@@ -11,7 +11,7 @@ import click
 from hsgen.core.errors import shown
 
 FORMATS = ("text", "github")
-_MOST = 10  # the annotations of a step that GitHub shows
+_MOST = 10  # GitHub shows as many annotations of a step
 _WORDS = {
     "stale": "differs from what hsgen generates",
     "missing": "is missing",
@@ -27,8 +27,11 @@ format_option = click.option(
 
 
 def annotate(folder: Path, rows: Iterable[tuple[str, str]], hint: str, style: str | None) -> bool:
-    """Print an error annotation for each (kind of difference, path) if the style, or by default the environment, is
-    GitHub's; return whether it is.  The last annotation stands for the rest and has the hint."""
+    """Print an error annotation for each (kind of difference, path) on GitHub; return True on GitHub.
+
+    `style` selects GitHub; the default is the environment.  The last annotation has the hint, and the number of further
+    files.
+    """
     if style != "github" and (style is not None or os.environ.get("GITHUB_ACTIONS") != "true"):
         return False
     every = list(rows)
@@ -41,15 +44,15 @@ def annotate(folder: Path, rows: Iterable[tuple[str, str]], hint: str, style: st
 
 
 def _relative(path: Path) -> str:
-    """The path as annotations name it: relative to the repository's root, where the checkout is."""
+    """Return the path as annotations name it: relative to the root of the repository."""
     root = os.environ.get("GITHUB_WORKSPACE")
-    whole = Path(os.path.abspath(path))  # noqa: PTH100  # follows no links
-    inside = root is not None and whole.is_relative_to(root)
-    return whole.relative_to(root).as_posix() if root is not None and inside else path.as_posix()
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100  # follows no links
+    inside = root is not None and absolute.is_relative_to(root)
+    return absolute.relative_to(root).as_posix() if root is not None and inside else path.as_posix()
 
 
 def _command(message: str, path: str) -> str:
-    """A workflow command, with the escapes that GitHub defines for data and for properties."""
+    """Return a workflow command, with GitHub's escapes for data and for properties."""
     place = _escaped(path).replace(":", "%3A").replace(",", "%2C")
     return f"::error file={place},title=hsgen::{_escaped(message)}"
 

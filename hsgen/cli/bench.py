@@ -33,7 +33,7 @@ from hsgen.tools.bench.baselines import KNOWN
 class Task:
     """The measurement of every sort: counts, inputs and baselines.
 
-    Without `against`, the baselines are numpy, where it can sort so, and on a device of the target `hsgen:each`.
+    Without `against`, the baselines are numpy, if it supports the sort, and `hsgen:each` on a device of the target.
     """
 
     counts: list[int]
@@ -72,14 +72,14 @@ class Task:
         "counts",
         default="2^10..2^24",
         show_default=True,
-        callback=lambda *given: parse_sizes(given[2]),
+        callback=lambda *passed: parse_sizes(passed[2]),
         help=HELP,
     ),
     click.option(
         "--segments",
         "parts",
         metavar="COUNTS",
-        callback=lambda *given: [] if given[2] is None else parse_sizes(given[2], "segments"),
+        callback=lambda *passed: [] if passed[2] is None else parse_sizes(passed[2], "segments"),
         help="Numbers of segments, written as --sizes; for --algorithm segmented_sort.",
     ),
     click.option("--rows", is_flag=True, help="Segments of equal length instead of random lengths."),
@@ -135,41 +135,41 @@ def bench(drive: Drive, bits: str | None, task: Task, require: bool, output: Out
     """
     output.check()
     begin, end = parse_bits(bits) if bits else (0, None)
-    wanted = drive.wanted
-    wanted = replace(wanted, features=("bit-range", *wanted.features)) if bits else wanted
-    drive = replace(drive, wanted=wanted)
+    selection = drive.selection
+    selection = replace(selection, features=("bit-range", *selection.features)) if bits else selection
+    drive = replace(drive, selection=selection)
     with required(require):
         output.check_picture()
         place = engines.find(drive, task.baselines)
-        others = bench_sorts.read(task.against or [], place.target)
-        calls = [(sort, how) for sort in place.sorts for how in _calls(sort, wanted, begin, end, task)]
-        for sort, how in calls:
-            _check_bench(sort, how, task)
+        alternatives = bench_sorts.read(task.against or [], place.target)
+        calls = [(sort, options) for sort in place.sorts for options in _calls(sort, selection, begin, end, task)]
+        for sort, options in calls:
+            _check_bench(sort, options, task)
         report(place.host.label, place.api)
-        found, notes = [], []
-        for sort, how in calls:
-            rows = _bench(place, drive, task, others, sort, how)
-            found += rows
-            notes += bench_notes.of_plan(sort, rows) + bench_notes.of_host(sort, rows, how, place.host)
-    output.emit(found, rounds=task.rounds, seed=task.seed, notes=notes)
+        measured, notes = [], []
+        for sort, options in calls:
+            rows = _bench(place, drive, task, alternatives, sort, options)
+            measured += rows
+            notes += bench_notes.of_plan(sort, rows) + bench_notes.of_host(sort, rows, options, place.host)
+    output.emit(measured, rounds=task.rounds, seed=task.seed, notes=notes)
 
 
-def _calls(sort: Sort, wanted: Wanted, begin: int, end: int | None, task: Task) -> list[Options]:
-    """The calls of a sort: one for each wanted type and order."""
-    types = [TYPES[t] for t in TYPES if t in (wanted.keys or (sort.label,))]
+def _calls(sort: Sort, selection: Wanted, begin: int, end: int | None, task: Task) -> list[Options]:
+    """Return the calls of a sort: a call for each selected type and order."""
+    types = [TYPES[t] for t in TYPES if t in (selection.keys or (sort.label,))]
     kinds = sorted({t.kind for t in types if operations.of(sort).serves(sort, t)})
-    orders = wanted.orders or ORDERS[:1]
-    whole = Options(begin=begin, end=end, device_count=sort.signature.device_count, rows=task.rows)
-    whole = replace(whole, take=task.take)
-    return [replace(whole, kind=kind, descending=x == "descending") for kind, x in product(kinds, orders)]
+    orders = selection.orders or ORDERS[:1]
+    common = Options(begin=begin, end=end, device_count=sort.signature.device_count, rows=task.rows)
+    common = replace(common, take=task.take)
+    return [replace(common, kind=kind, descending=x == "descending") for kind, x in product(kinds, orders)]
 
 
-def _check_bench(sort: Sort, how: Options, task: Task) -> None:
-    """Refuse a call that cannot be timed.
+def _check_bench(sort: Sort, options: Options, task: Task) -> None:
+    """Check that a call can be timed.
 
     Raises:
-        Usage: the operation has no benchmark, a count or the bit range exceeds it, a baseline cannot
-            sort so, or the numbers of segments do not fit.
+        Usage: the operation has no benchmark, a count or the bit range exceeds the sort, a baseline does not support
+            the sort, or the numbers of segments do not fit.
     """
     if not operations.of(sort).timed:
         raise Usage(f"algorithm {sort.algorithm}: bench times sorts, segments, merges and scans; name one of them")
@@ -177,16 +177,16 @@ def _check_bench(sort: Sort, how: Options, task: Task) -> None:
         raise Usage(f"sizes up to {max(task.counts)}: {sort.name} sorts up to {sort.plan.max_n} keys")
     if sort.signature.epilogue and parsed(sort.signature.epilogue).changes_keys:
         raise Usage("--epilogue: changes keys, so results cannot be verified; measure one that does not")
-    bit_range(sort.plan, how)
-    benchmarks.check(sort, how, task.baselines)
+    bit_range(sort.plan, options)
+    benchmarks.check(sort, options, task.baselines)
     _check_segments(sort, task)
 
 
 def _check_segments(sort: Sort, task: Task) -> None:
-    """Refuse numbers of segments that are missing, too large, not applicable, or not divisors of the count.
+    """Check the numbers of segments.
 
     Raises:
-        Usage: they are.
+        Usage: the numbers are missing, too large, not applicable, or not divisors of the count.
     """
     if operations.of(sort).selects:
         for n, rows in product(task.counts, task.segments):
@@ -196,8 +196,8 @@ def _check_segments(sort: Sort, task: Task) -> None:
         raise Usage(f"take {task.take}: {sort.name} takes all keys; add --algorithm radix_select")
     if not operations.of(sort).segmented:
         if task.parts or task.rows:
-            what = "segments" if task.parts else "rows"
-            raise Usage(f"{what}: {sort.name} has no segments; add --algorithm segmented_sort")
+            option = "segments" if task.parts else "rows"
+            raise Usage(f"{option}: {sort.name} has no segments; add --algorithm segmented_sort")
         return
     if not task.parts:
         raise Usage("algorithm segmented_sort: give the number of segments, for example --segments 2^10,2^14")
@@ -209,27 +209,27 @@ def _check_segments(sort: Sort, task: Task) -> None:
 
 
 def _bench(
-    place: engines.Place, drive: Drive, task: Task, others: dict[str, Alternative], sort: Sort, how: Options
+    place: engines.Place, drive: Drive, task: Task, alternatives: dict[str, Alternative], sort: Sort, options: Options
 ) -> list[benchmarks.Row]:
-    """The rows of one call of a sort, measured in this process or, through the C runtime, in a worker."""
+    """Return the rows of one call of a sort, measured in this process, or in a worker that uses the C runtime."""
     label, steps = place.host.label, len(task.counts) * len(task.segments) * len(task.inputs)
     against = task.against
     if against is None:
-        against = [name for name in benchmarks.known(sort, how) if name == "numpy"]
+        against = [name for name in benchmarks.known(sort, options) if name == "numpy"]
         against += [bench_sorts.EACH] * bench_sorts.planned(sort, place.target, place.host)
     if bench_sorts.EACH in against:
-        others = {**bench_sorts.alone(sort, place.target), **others}
+        alternatives = {**bench_sorts.alone(sort, place.target), **alternatives}
         against = [name for name in against if name != bench_sorts.EACH]
-    spans = bench_sorts.spans(others)
+    spans = bench_sorts.spans(alternatives)
     if place.library:
         request = {"sizes": task.counts, "kinds": task.inputs, "against": against, "rounds": task.rounds}
-        request |= {"seed": task.seed, "label": label, "how": asdict(how), "segments": task.segments}
-        request |= {"alternatives": bench_sorts.requests(others, sort, place.host, drive), "spans": spans}
-        found = engines.follow(place.request(sort, "bench", **request), sort.name, steps)
-        return [benchmarks.Row(**r) for r in found]
+        request |= {"seed": task.seed, "label": label, "how": asdict(options), "segments": task.segments}
+        request |= {"alternatives": bench_sorts.requests(alternatives, sort, place.host, drive), "spans": spans}
+        records = engines.follow(place.request(sort, "bench", **request), sort.name, steps)
+        return [benchmarks.Row(**r) for r in records]
     engine, show = engines.direct(place.host, sort, strict=True), progress(sort.name, steps)
-    alternatives = bench_sorts.engines(others, sort, place.host)
-    more: dict[str, Any] = {"alternatives": alternatives, "kinds": task.inputs, "segments": task.segments}
+    running = bench_sorts.engines(alternatives, sort, place.host)
+    more: dict[str, Any] = {"alternatives": running, "kinds": task.inputs, "segments": task.segments}
     more["spans"] = spans
-    rows = benchmarks.measure(engine, task.counts, against, task.rounds, task.seed, label, show, how, **more)
-    return [row for some in rows for row in some]
+    rows = benchmarks.measure(engine, task.counts, against, task.rounds, task.seed, label, show, options, **more)
+    return [row for of_count in rows for row in of_count]

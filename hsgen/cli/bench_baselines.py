@@ -1,4 +1,4 @@
-"""Options of `hsgen bench` that name baselines, and where their sources are."""
+"""Options of `hsgen bench` that name baselines and the folders of their sources."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from hsgen.tools.bench.baselines.build import PEERS
 
 
 def named(context: click.Context, option: click.Parameter, value: str | None) -> list[str] | None:
-    """The baselines that --against names, each once.
+    """Return the baselines that --against names, without repetitions.
 
     Raises:
-        Usage: a name is neither a known baseline nor that of a sort of hsgen.
+        Usage: a name is neither a known baseline nor a sort of hsgen.
     """
     if value is None:
         return None
@@ -32,10 +32,10 @@ def named(context: click.Context, option: click.Parameter, value: str | None) ->
 
 
 def headers(context: click.Context, option: click.Parameter, value: str | None) -> None:
-    """Let baselines be compiled with the headers of CUB in a folder.
+    """Use the headers of CUB in a folder for baselines.
 
     Raises:
-        Usage: it has none.
+        Usage: the folder has no headers of CUB.
     """
     if value is None:
         return
@@ -45,7 +45,7 @@ def headers(context: click.Context, option: click.Parameter, value: str | None) 
 
 
 def sources(context: click.Context, option: click.Parameter, value: str | None) -> None:
-    """Let baselines be built from the sources in a folder.
+    """Use the sources in a folder for baselines.
 
     Raises:
         Usage: there is no such folder.

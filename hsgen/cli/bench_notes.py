@@ -1,4 +1,4 @@
-"""What the ratios of a benchmark mean, in one line each, below its table."""
+"""Explanations of a benchmark's ratios, as lines below its table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NUMPY = "numpy"
 
 
 def of_plan(sort: Sort, rows: Sequence[Row]) -> list[str]:
-    """Return a line that compares a plan with each of its sorts alone, if they were measured."""
+    """Return a line that compares a plan with each of its sorts alone, if these sorts were measured."""
     alone = {f"{PREFIX}{part.label}" for part in sort.parts} if sort.algorithm == AUTO else set()
     ratios = [(r.hsgen_ratio, r) for r in rows if r.baseline in alone and r.hsgen_ratio is not None]
     if not ratios:
@@ -33,14 +33,14 @@ def of_plan(sort: Sort, rows: Sequence[Row]) -> list[str]:
     return [text]
 
 
-def of_host(sort: Sort, rows: Sequence[Row], how: Options, host: Host) -> list[str]:
-    """Return the reasons why numpy, on one core of the host, is faster than a sort at some counts, a line each."""
+def of_host(sort: Sort, rows: Sequence[Row], options: Options, host: Host) -> list[str]:
+    """Return a line per reason why numpy, on one core of the host, is faster than a sort at some counts."""
     times = {(r.n, r.kind, r.segments, r.baseline): r.seconds for r in rows}
     waiting: set[int] = set()
     working: set[int] = set()
     for row in rows:
         if row.baseline == NUMPY and row.hsgen_ratio is not None and row.hsgen_ratio < 1:
-            steps = launches(sort.plan, row.n, in_place=False, how=replace(how, device_count=False))
+            steps = launches(sort.plan, row.n, in_place=False, how=replace(options, device_count=False))
             waits = len(list(steps)) * times[row.n, row.kind, row.segments, COPY]
             half = times[row.n, row.kind, row.segments, None] / 2
             (waiting if waits >= half else working).add(row.n)

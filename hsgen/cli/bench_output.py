@@ -25,23 +25,23 @@ HEAD = ["n", "what", "Mkeys/s", "min", "q1", "q3", "max", "device", "of roof", "
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """How the rows of a benchmark are printed, and the file of their plot."""
+    """The format in which the rows of a benchmark are printed, and the file of their plot."""
 
     as_json: bool
     as_csv: bool
     picture: str | None
 
     def check(self) -> None:
-        """Refuse two formats.
+        """Check that only one format is selected.
 
         Raises:
-            Usage: both are given.
+            Usage: both formats are selected.
         """
         if self.as_json and self.as_csv:
             raise Usage("--json and --csv: both print rows; give one of them")
 
     def check_picture(self) -> None:
-        """Refuse a plot that cannot be written, before anything is measured.
+        """Check that the plot can be written, before anything is measured.
 
         Raises:
             Usage: the file has another suffix, or its folder does not exist.
@@ -51,7 +51,7 @@ class Output:
             plot.check(self.picture)
 
     def emit(self, rows: Sequence[Row], *, rounds: int, seed: int, notes: Sequence[str] = ()) -> None:
-        """Print the rows, below a table also the notes, and draw them."""
+        """Print the rows, with the notes below a table, and draw the plot."""
         if self.as_json:
             emit_document(document(rows, rounds=rounds, seed=seed), "rows")
         elif self.as_csv:
@@ -78,7 +78,10 @@ def output_options(command: Callable[..., T]) -> Callable[..., T]:
 
 
 def _csv(rows: Sequence[Row]) -> str:
-    """The rows under the names of their fields; null is empty, true and false are as in JSON, bit ranges like 0..32."""
+    """Return the rows as CSV, under the names of their fields.
+
+    None is an empty cell.  True and False are as in JSON, and bit ranges have the form 0..32.
+    """
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(field.name for field in fields(Row))
@@ -94,7 +97,7 @@ def _cell(value: Any) -> Any:
 
 
 def title(row: Row) -> str:
-    """Return the title of a sort's rows: what they have in common."""
+    """Return the title of a sort's rows: the fields that are equal in all of them."""
     words = [row.target, row.key + " down" * (row.order == "descending"), row.value or "no values", row.kind]
     words += [f"bits {row.bits[0]}..{row.bits[1]}"] if row.bits != [0, int(row.key[1:])] else []
     words += ["device-side count"] * row.device_count + ["run boundaries"] * row.run_boundaries
@@ -108,15 +111,15 @@ def title(row: Row) -> str:
 
 def _table(rows: Sequence[Row]) -> None:
     """Print a table for each sort, call and kind of input, in the order of their first rows."""
-    found: dict[str, list[Row]] = {}
+    tables: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(title(row), []).append(row)
+        tables.setdefault(title(row), []).append(row)
     emit_text(f"{rows[0].api} on {rows[0].device}, {rows[0].runs} rounds")
-    for head, some in found.items():
+    for head, of_table in tables.items():
         click.echo()
         emit_text(head)
         lines = []
-        for _, group in groupby(some, lambda r: r.n):
+        for _, group in groupby(of_table, lambda r: r.n):
             lines += [_line(row) for row in group]
         emit_table(HEAD, lines, {"what": lambda cell: "bold" * cell.startswith("hsgen ")})
     for baseline, version in {r.baseline: r.baseline_version for r in rows if r.baseline_version}.items():
@@ -136,7 +139,7 @@ def _line(r: Row) -> list[object]:
 
 
 def _rate(value: float | None) -> str:
-    """A rate; below 1000, with one to three decimals."""
+    """Return a rate as text; a rate below 1000 has one to three decimals."""
     if value is None:
         return "-"
     if value >= 1000:

@@ -19,7 +19,7 @@ from hsgen.targets.target import Target
 
 PREFIX = "hsgen:"
 EACH = "hsgen:each"
-"""The baselines that stand for each sort of the plan for any count, alone."""
+"""The name for a set of baselines: each sort of the plan for any count, alone."""
 PLAIN = "plain"
 """The label of the sort for any count of the same keys and values, without features."""
 
@@ -28,8 +28,8 @@ PLAIN = "plain"
 class Alternative:
     """A sort of hsgen as a baseline.
 
-    where: the name or file of its target.  label: the sort there, None for the label of the measured sort.  spans: the
-    counts at which it is measured, None for every count.
+    where: the name or file of the sort's target.  label: the label of the sort, None for the label of the measured
+    sort.  spans: the counts at which the alternative is measured, None for every count.
     """
 
     name: str
@@ -38,44 +38,47 @@ class Alternative:
     label: str | None
     spans: tuple[tuple[int, int], ...] | None = None
 
-    def sort(self, own: Sort, host: hosts.Host) -> Sort:
-        """Return the sort for the keys and values of `own`.
+    def sort(self, measured: Sort, host: hosts.Host) -> Sort:
+        """Return the alternative's sort for the keys and values of the measured sort.
 
         Raises:
             Usage: the target has no such sort.
-            Unavailable: the device cannot run it.
+            Unavailable: the device cannot run the sort.
         """
         if host.api not in self.target.apis:
             raise Usage(f"alternative {self.name}: target {self.target.name} has no kernels for {host.api}")
         if self.label == PLAIN:
-            found = self.target.default(
-                own.label, Signature(value=own.signature.value, key_transform=own.signature.key_transform)
+            sort = self.target.default(
+                measured.label,
+                Signature(value=measured.signature.value, key_transform=measured.signature.key_transform),
             )
         else:
-            found = self.target.sort(self.label or own.algorithm, own.label, own.signature)
-        if lacking := hosts.lacks(found, host):
+            sort = self.target.sort(self.label or measured.algorithm, measured.label, measured.signature)
+        if lacking := hosts.lacks(sort, host):
             raise Unavailable(f"alternative {self.name}: {host.label} {lacking}")
-        return found
+        return sort
 
 
-def read(names: Sequence[str], own: str) -> dict[str, Alternative]:
-    """Return the sorts of hsgen among the names of baselines: hsgen:LABEL of the target `own`, hsgen:TARGET,
-    hsgen:FILE.toml, or one of the last two followed by :LABEL.
+def read(names: Sequence[str], target: str) -> dict[str, Alternative]:
+    """Return the sorts of hsgen among the names of baselines.
+
+    A sort is named hsgen:LABEL (of the measured sort's target, `target`), hsgen:TARGET or hsgen:FILE.toml.  :LABEL may
+    follow a target or file.
 
     Raises:
         Usage: a name is invalid.
     """
-    found = {}
+    alternatives = {}
     for name in names:
         if name.startswith(PREFIX) and name != EACH:
-            found[name] = _read(name, own)
-    return found
+            alternatives[name] = _read(name, target)
+    return alternatives
 
 
-def _read(name: str, own: str) -> Alternative:
+def _read(name: str, default: str) -> Alternative:
     where, label = _split(name.removeprefix(PREFIX))
     if label is None and where not in target_files.names() and not where.endswith(".toml"):
-        where, label = own, where
+        where, label = default, where
     target = target_files.find(where)
     labels = [target_files.AUTO, *sorted({x for x, _ in target.choices if operation(x).by_count}), PLAIN]
     if label is not None and label not in labels:
@@ -96,43 +99,43 @@ def alone(sort: Sort, where: str) -> dict[str, Alternative]:
     serving = [part for part in sort.parts if part.min_n < part.max_n]
     for label in dict.fromkeys(part.label for part in serving):
         greatest = target.sort(label, sort.label, sort.signature).plan.max_n
-        others = [part for part in serving if part.label != label and part.min_n < greatest]
-        spans = tuple((part.min_n, min(part.max_n, greatest)) for part in others)
+        parts = [part for part in serving if part.label != label and part.min_n < greatest]
+        spans = tuple((part.min_n, min(part.max_n, greatest)) for part in parts)
         name = f"{PREFIX}{label}"
         out[name] = Alternative(name=name, where=where, target=target, label=label, spans=spans)
     return out
 
 
 def planned(sort: Sort, where: str, host: hosts.Host) -> bool:
-    """Return whether a sort is the plan of a target for its own device, of several sorts."""
+    """Return True if a sort is a target's plan for any count, with several sorts, on a device of the target."""
     several = len({part.label for part in sort.parts if part.min_n < part.max_n}) > 1
     return sort.algorithm == target_files.AUTO and several and hosts.matches(target_files.find(where), host)
 
 
 def spans(alternatives: dict[str, Alternative]) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return the counts at which alternatives are measured, of those that are not measured at every count."""
+    """Return the spans of the alternatives that are not measured at every count."""
     return {name: a.spans for name, a in alternatives.items() if a.spans is not None}
 
 
 def _split(text: str) -> tuple[str, str | None]:
-    """Split a target or file and the label after it; a text that ends in .toml is a file."""
+    """Return a target or file, and the label that follows it or None; a text that ends in .toml is a file."""
     where, colon, label = text.rpartition(":")
     return (where, label) if colon and not text.endswith(".toml") else (text, None)
 
 
-def engines(alternatives: dict[str, Alternative], own: Sort, host: hosts.Host) -> dict[str, Engine]:
+def engines(alternatives: dict[str, Alternative], measured: Sort, host: hosts.Host) -> dict[str, Engine]:
     """Return the engines of sorts that run through pyopencl, by name."""
     return {
-        name: places.direct(host, alternative.sort(own, host), strict=True)
+        name: places.direct(host, alternative.sort(measured, host), strict=True)
         for name, alternative in alternatives.items()
     }
 
 
-def requests(alternatives: dict[str, Alternative], own: Sort, host: hosts.Host, drive: Drive) -> dict[str, Any]:
-    """Return the requests from which the worker makes the engines of sorts that run through the C runtime, by name."""
+def requests(alternatives: dict[str, Alternative], measured: Sort, host: hosts.Host, drive: Drive) -> dict[str, Any]:
+    """Return the worker's requests for engines of sorts that run through the C runtime, by name."""
     out = {}
     for name, alternative in alternatives.items():
-        sort = alternative.sort(own, host)
+        sort = alternative.sort(measured, host)
         library = str(drive.library(alternative.target, sort))
         out[name] = {
             "library": library,

@@ -36,7 +36,10 @@ def _either(place: Path | None, output: Path | None) -> Path:
 
 
 def place_options(command: Callable[..., T]) -> Callable[..., T]:
-    """Add the folder of a bundle that is read, as an argument or as -o, to a command, which receives it as `folder`."""
+    """Add the folder of a bundle to a command that reads it, as an argument or as -o.
+
+    The command receives the folder as `folder`.
+    """
     argument = click.argument("place", metavar="[FOLDER]", type=Folder(), required=False)
     option = click.option(
         "-o", "--output", type=Folder(), help=f"The folder of the bundle, as FOLDER.  [default: {DEFAULT}]"
@@ -52,7 +55,7 @@ targets_option = click.option(
 def recorded(folder: Path, manifest: Manifest, names: tuple[str, ...] = ()) -> dict[str, tuple[Target, Choice]]:
     """Return the targets of a bundle with the choices that its manifest records.
 
-    `names` may hold the files of targets.
+    `names` may include the files of targets.
 
     Raises:
         Usage: a target neither comes with hsgen nor is among `names`.
@@ -60,11 +63,11 @@ def recorded(folder: Path, manifest: Manifest, names: tuple[str, ...] = ()) -> d
     from hsgen.bundle.choosing import again
     from hsgen.targets import target as target_files
 
-    given = {t.name: t for t in (target_files.find(n) for n in names)}
+    named = {t.name: t for t in (target_files.find(n) for n in names)}
     parts = {}
     for name, entry in manifest.targets.items():
-        if name not in given and name not in target_files.names():
+        if name not in named and name not in target_files.names():
             raise Usage(f"{folder}: target {name} does not come with hsgen; give its file with -t {name}.toml")
-        found = given.get(name) or target_files.find(name)
-        parts[name] = (found, again(found, entry.choice))
+        target = named.get(name) or target_files.find(name)
+        parts[name] = (target, again(target, entry.choice))
     return parts

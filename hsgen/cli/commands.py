@@ -1,4 +1,4 @@
-"""The commands, each imported when it is first needed: `hsgen --help` and a shell that completes names need none."""
+"""The commands.  A command is imported at its first use; `hsgen --help` and completion of names import no command."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Commands(MutableMapping[str, click.Command]):
         if (known := self._loaded[name]) is not None:
             return known
         command = getattr(importlib.import_module(f"hsgen.cli.{name}"), name)
-        self._loaded[name] = made = Command.of(command, SUMMARIES[name])
-        return made
+        self._loaded[name] = loaded = Command.of(command, SUMMARIES[name])
+        return loaded
 
     def __setitem__(self, name: str, command: click.Command) -> None:
         self._loaded[name] = command

@@ -28,30 +28,30 @@ from hsgen.tools.compile.results import Missing, Result, wrongs
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """How the results are printed."""
+    """The format in which results are printed."""
 
     every: bool
     as_page: bool
     as_json: bool
 
     def check(self) -> None:
-        """Refuse two formats.
+        """Check that only one format is selected.
 
         Raises:
-            Usage: both are given.
+            Usage: both formats are selected.
         """
         if self.as_page and self.as_json:
             raise Usage("--markdown and --json: only one of them can be printed; omit one")
 
-    def emit(self, made: Run, request: Request) -> None:
+    def emit(self, run: Run, request: Request) -> None:
         """Print the results of a run."""
         if self.as_json:
-            emit_document(record(made.done, made.missing), "kernels")
+            emit_document(record(run.done, run.missing), "kernels")
         elif self.as_page:
             command = _command(request) + " --all" * self.every
-            click.echo(markdown.page(made.results, made.missing, command, kernels=self.every), nl=False)
-        elif made.jobs:
-            show_results(made.results, kernels=self.every or len(made.targets) == 1)
+            click.echo(markdown.page(run.results, run.missing, command, kernels=self.every), nl=False)
+        elif run.jobs:
+            show_results(run.results, kernels=self.every or len(run.targets) == 1)
 
 
 @dataclass(kw_only=True)
@@ -65,11 +65,11 @@ class Run:
 
     @property
     def results(self) -> list[Result]:
-        """All kernels, in the order of the jobs."""
+        """The results of all kernels, in the order of the jobs."""
         return [r for d in self.done for r in d.results]
 
     def perform(self, workers: int | None, timeout: float) -> None:
-        """Run the jobs, and show the progress."""
+        """Run the jobs and show their progress."""
         show = progress("compiling", len(self.jobs))
         self.done = jobs.ordered(show(jobs.run(self.jobs, workers or os.cpu_count() or 1, timeout)), self.jobs)
 
@@ -133,59 +133,59 @@ def compile(
     the SPIR-V is validated as well.
     """
     output.check()
-    narrowed = bool(request.wanted or request.algorithms or request.devices)
+    narrowed = bool(request.selection or request.algorithms or request.devices)
     files = evidence_files(request.names, narrowed=narrowed) if recorded else []
-    made = Run(targets=request.targets())
-    known = budget.load(request, made.targets)
+    run = Run(targets=request.targets())
+    known = budget.load(request, run.targets)
     request.check_devices()
-    made.jobs, made.missing = request.plan(made.targets, Planner(COMPILERS))
-    for line in _lacking(made.missing):
+    run.jobs, run.missing = request.plan(run.targets, Planner(COMPILERS))
+    for line in _lacking(run.missing):
         click.echo(f"hsgen: {line}", err=True)
-    made.perform(workers, timeout)
-    output.emit(made, request)
-    lines = wrongs(made.results, spills=known is None)
+    run.perform(workers, timeout)
+    output.emit(run, request)
+    lines = wrongs(run.results, spills=known is None)
     if known is not None:
-        lines += _worse(known, made.results, complete=not request.wanted.keys)
+        lines += _worse(known, run.results, complete=not request.selection.keys)
     if budget.written:
-        lines += budgets.write(budget.written, made.targets, made.results, made.missing)
-    for found, file in zip(made.targets, files, strict=False):
-        emit_evidence(file, found, made.results, made.missing)
-    _end(lines, made, require)
+        lines += budgets.write(budget.written, run.targets, run.results, run.missing)
+    for target, file in zip(run.targets, files, strict=False):
+        emit_evidence(file, target, run.results, run.missing)
+    _end(lines, run, require)
 
 
 def _command(request: Request) -> str:
-    """The command that prints a page, with the options that its contents depend on."""
-    wanted = request.wanted
-    order = ("both",) if len(wanted.orders) > 1 else wanted.orders
+    """Return the command that prints a page, with the options that change its contents."""
+    selection = request.selection
+    order = ("both",) if len(selection.orders) > 1 else selection.orders
     every = {"target": request.names, "compiler": request.compilers, "device": request.devices}
-    every |= {"algorithm": request.algorithms, "key": wanted.keys, "value": wanted.values, "order": order}
-    every |= {"feature": wanted.features}
+    every |= {"algorithm": request.algorithms, "key": selection.keys, "value": selection.values, "order": order}
+    every |= {"feature": selection.features}
     options = (f"--{word} {quote(name)}" for word, names in every.items() for name in names)
     return " ".join(["hsgen compile", *options, "--markdown"])
 
 
 def _worse(known: dict[str, Budget | None], results: Sequence[Result], *, complete: bool) -> list[str]:
-    """The numbers that are worse than recorded; prints other differences on stderr."""
+    """Return lines about numbers that are worse than recorded; print other differences on stderr."""
     worse, notes = budgets.compared(known, results, complete)
     for note in notes:
         click.echo(f"hsgen: {note}", err=True)
     return worse
 
 
-def _end(lines: Sequence[str], made: Run, require: bool) -> None:
+def _end(lines: Sequence[str], run: Run, require: bool) -> None:
     """Raise the error that determines the exit code."""
-    if lines or (require and made.missing):
-        raise Wrong(*lines, *(_lacking(made.missing) if require and not lines else ()))
-    if not made.jobs and made.missing:
+    if lines or (require and run.missing):
+        raise Wrong(*lines, *(_lacking(run.missing) if require and not lines else ()))
+    if not run.jobs and run.missing:
         raise Unavailable("nothing could be compiled here")
 
 
 def _lacking(missing: Sequence[Missing]) -> list[str]:
-    """A line for each compiler that is not here, with all targets that need it."""
+    """Return a line for each missing compiler, with all targets that need it."""
     lines = []
     for name in dict.fromkeys(m.compiler for m in missing):
-        some = [m for m in missing if m.compiler == name]
-        devices = ", ".join(dict.fromkeys(d for m in some for d in m.devices))
-        targets = ", ".join(m.target for m in some)
-        lines.append(f"{name}: nothing here compiles for {devices} (target {targets}); {some[0].install}")
+        of_compiler = [m for m in missing if m.compiler == name]
+        devices = ", ".join(dict.fromkeys(d for m in of_compiler for d in m.devices))
+        targets = ", ".join(m.target for m in of_compiler)
+        lines.append(f"{name}: nothing here compiles for {devices} (target {targets}); {of_compiler[0].install}")
     return lines

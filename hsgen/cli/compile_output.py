@@ -39,7 +39,7 @@ _DEVICES = ("target", "compiler", "device", "kernels", "failed", "spilling", "mo
 
 
 def record(done: Sequence[Done], missing: Sequence[Missing]) -> dict[str, Any]:
-    """Return the object that --json prints."""
+    """Return the JSON object that ``--json`` prints."""
     results = [r for d in done for r in d.results]
     rows = [
         {
@@ -54,14 +54,14 @@ def record(done: Sequence[Done], missing: Sequence[Missing]) -> dict[str, Any]:
     ]
     compilers = []
     for place in places(results):
-        mine = [d for d in done if d.job.place == place]
+        jobs = [d for d in done if d.job.place == place]
         compilers.append(
             {
                 **asdict(place),
-                "identity": mine[0].job.identity,
-                "jobs": len(mine),
-                "kept": sum(d.cached for d in mine),
-                "seconds": round(sum(d.seconds for d in mine), 3),
+                "identity": jobs[0].job.identity,
+                "jobs": len(jobs),
+                "kept": sum(d.cached for d in jobs),
+                "seconds": round(sum(d.seconds for d in jobs), 3),
             }
         )
     lacking = [{**asdict(m), "devices": list(m.devices)} for m in missing]
@@ -69,9 +69,9 @@ def record(done: Sequence[Done], missing: Sequence[Missing]) -> dict[str, Any]:
 
 
 def show_results(results: Sequence[Result], *, kernels: bool) -> None:
-    """Print a line for each target and device; before that, if `kernels`, a line for each kernel.
+    """Print a line for each target and device; if `kernels`, first print a line for each kernel.
 
-    Devices on which a kernel needs the same resources share a line.
+    Devices on which a kernel needs equal resources share a line.
     """
     styles = {"registers": lambda cell: "bold red" * (cell == "failed"), "spill bytes": fault}
     for target in dict.fromkeys(r.place.target for r in results) if kernels else ():
@@ -118,7 +118,7 @@ def _line(s: Summary) -> list[object]:
 
 
 def evidence_files(names: Sequence[str], *, narrowed: bool) -> list[Path]:
-    """Return the files that receive the evidence of the named targets; without names, of all that come with hsgen.
+    """Return the files that receive the evidence of the named targets, or of all targets that come with hsgen.
 
     Raises:
         Usage: only a part of the kernels is compiled, or a file belongs to an installation.
@@ -128,32 +128,32 @@ def evidence_files(names: Sequence[str], *, narrowed: bool) -> list[Path]:
     return [target_file(name, write=True) for name in names or target_files.names()]
 
 
-def emit_evidence(file: Path, found: Target, results: Sequence[Result], missing: Sequence[Missing]) -> None:
-    """Record in a target's file each compiler that compiled every kernel without a spill.
+def emit_evidence(file: Path, target: Target, results: Sequence[Result], missing: Sequence[Missing]) -> None:
+    """Record each compiler that compiled every kernel without a spill in a target's file.
 
-    Not recorded: a compiler that is missing for some of the target's devices, and the check of SPIR-V, which concerns
-    no instruction set.
+    A compiler that is missing for any of the target's devices is not recorded.  The check of SPIR-V is not recorded,
+    because it concerns no instruction set.
 
     Raises:
         Usage: the file cannot be edited or written.
     """
-    own = [r for r in results if r.place.target == found.name and r.place.compiler in KINDS]
-    lacking = {m.compiler for m in missing if m.target == found.name}
-    for name in dict.fromkeys(r.place.compiler for r in own):
-        some = [r for r in own if r.place.compiler == name]
-        if name in lacking or any(r.use is None or r.spills for r in some):
+    compiled = [r for r in results if r.place.target == target.name and r.place.compiler in KINDS]
+    lacking = {m.compiler for m in missing if m.target == target.name}
+    for name in dict.fromkeys(r.place.compiler for r in compiled):
+        of_compiler = [r for r in compiled if r.place.compiler == name]
+        if name in lacking or any(r.use is None or r.spills for r in of_compiler):
             click.echo(
-                f"hsgen: target {found.name}: {name}: not recorded: not every kernel compiles without spills", err=True
+                f"hsgen: target {target.name}: {name}: not recorded: not every kernel compiles without spills", err=True
             )
             continue
-        most = max((r.use.registers or 0 for r in some if r.use), default=0)
+        most = max((r.use.registers or 0 for r in of_compiler if r.use), default=0)
         row = {
             "level": "compiled",
             "api": KINDS[name].api,
-            "device": ", ".join(dict.fromkeys(r.place.device for r in some)),
-            "driver": ", ".join(dict.fromkeys(r.identity for r in some)),
+            "device": ", ".join(dict.fromkeys(r.place.device for r in of_compiler)),
+            "driver": ", ".join(dict.fromkeys(r.identity for r in of_compiler)),
             "date": datetime.date.today().isoformat(),
-            "result": f"compile: {len({(r.sort, r.kernel) for r in some})} kernels, none spills"
+            "result": f"compile: {len({(r.sort, r.kernel) for r in of_compiler})} kernels, none spills"
             + (f", at most {most} registers" if most else ""),
         }
         text = evidence.recorded(file.read_text(encoding="utf-8"), str(file), row)

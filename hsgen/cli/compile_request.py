@@ -1,4 +1,4 @@
-"""The request of ``hsgen compile``: targets, sorts, compilers and devices, and the budgets to compare with."""
+"""The request of ``hsgen compile``: targets, sorts, compilers and devices, and budgets."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ from hsgen.tools.compile.results import Missing
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The targets, sorts, compilers and devices that a command line names; an empty choice means all."""
+    """The targets, sorts, compilers and devices that a command line names; an empty field means all."""
 
     names: tuple[str, ...]
-    wanted: Wanted
+    selection: Wanted
     algorithms: tuple[str, ...]
     compilers: tuple[str, ...]
     devices: tuple[str, ...]
 
     @property
     def plain(self) -> bool:
-        """Whether it compiles everything that is compiled by default, or that for some widths of keys."""
-        wanted = self.wanted
-        widths = all(key in KEYS for key in wanted.keys)
-        return widths and not self.algorithms and not replace(wanted, keys=())
+        """Whether the request is the default, except for a restriction to key widths."""
+        selection = self.selection
+        widths = all(key in KEYS for key in selection.keys)
+        return widths and not self.algorithms and not replace(selection, keys=())
 
     def targets(self) -> list[Target]:
         """Return the named targets, or all that come with hsgen.
 
         Raises:
-            Usage: one is named twice.
+            Usage: a target is named twice.
         """
-        found = [target_files.find(name) for name in self.names or target_files.names()]
-        for i, one in enumerate(found):
-            if any(one.name == other.name for other in found[:i]):
+        targets = [target_files.find(name) for name in self.names or target_files.names()]
+        for i, one in enumerate(targets):
+            if any(one.name == earlier.name for earlier in targets[:i]):
                 raise Usage(f"target {one.name}: named twice; name it once")
-        return found
+        return targets
 
     def check_devices(self) -> None:
-        """Refuse unknown devices.
+        """Check that a compiler supports each device.
 
         Raises:
-            Usage: no compiler supports one.
+            Usage: a device is unknown to all compilers.
         """
         known = {d for kind in KINDS.values() for d in kind.devices}
         known |= {f"vulkan{version}" for version in schema.VULKANS}
@@ -66,56 +66,56 @@ class Request:
                 raise Usage(f"--device {device}: no compiler supports it; {hint}")
 
     def plan(self, targets: Sequence[Target], planner: Planner) -> tuple[list[Job], list[Missing]]:
-        """Return the jobs, and the compilers that are missing.
+        """Return the jobs, and the missing compilers.
 
         Raises:
-            Usage: a target that the command line names, or all others, have nothing to compile.
+            Usage: a target that the command line names has nothing to compile, or no target has.
         """
-        made: list[Job] = []
+        planned: list[Job] = []
         missing: list[Missing] = []
-        for found in targets:
+        for target in targets:
             try:
-                where = self._places(found)
-                sorts = self.wanted.sorts(found, self.algorithms)
+                where = self._places(target)
+                sorts = self.selection.sorts(target, self.algorithms)
                 if self.plain:
-                    sorts += implicit.derived(found, self.wanted.choice(found).widths)
+                    sorts += implicit.derived(target, self.selection.choice(target).widths)
             except Usage:
                 if self.names:
                     raise
                 continue
-            some, lacking = planner.jobs(found, sorts, where)
-            made += some
+            more, lacking = planner.jobs(target, sorts, where)
+            planned += more
             missing += lacking
-        if not made and not missing:
+        if not planned and not missing:
             raise Usage("nothing to compile: no target has such kernels for such a compiler; give fewer options")
-        return made, missing
+        return planned, missing
 
-    def _places(self, found: Target) -> list[tuple[str, str]]:
-        """The chosen (compiler, device) pairs of a target.
+    def _places(self, target: Target) -> list[tuple[str, str]]:
+        """Return the chosen (compiler, device) pairs of a target.
 
         Raises:
             Usage: there is no such pair.
         """
-        have = jobs.devices_of(found)
-        some = [(c, d) for c, d in have if c in (self.compilers or (c,)) and d in (self.devices or (d,))]
-        if not some:
+        have = jobs.devices_of(target)
+        places = [(c, d) for c, d in have if c in (self.compilers or (c,)) and d in (self.devices or (d,))]
+        if not places:
             listed = ", ".join(
                 f"{c} {' '.join(d for x, d in have if x == c)}" for c in dict.fromkeys(c for c, _ in have)
             )
             hint = f"it has {listed}" if have else "give it a table [isa] (docs/guides/compile.md)"
-            raise Usage(f"target {found.name}: names no such compiler and device to compile for; {hint}")
-        return some
+            raise Usage(f"target {target.name}: names no such compiler and device to compile for; {hint}")
+        return places
 
 
 @dataclass(frozen=True, kw_only=True)
 class Budgets:
-    """The files or folders of recorded numbers: one to compare with, and one to write."""
+    """The files or folders of recorded numbers: `budget` to compare with, and `written` to write."""
 
     budget: Path | None
     written: Path | None
 
     def load(self, request: Request, targets: Sequence[Target]) -> dict[str, Budget | None] | None:
-        """Check both before anything is compiled, and return the numbers to compare with, if any.
+        """Check both paths before anything is compiled; return the numbers to compare with, or None.
 
         Raises:
             Usage: budgets do not cover the request, or a budget cannot be read.
@@ -127,7 +127,7 @@ class Budgets:
         if written:
             if read and read.resolve() == written.resolve():
                 raise Usage(f"--budget and --write-budget: both are {read}; compare first, then write")
-            if request.wanted.keys or request.compilers or request.devices:
+            if request.selection.keys or request.compilers or request.devices:
                 raise Usage("--write-budget: records all kernels of a target; omit --key, --compiler and --device")
             budgets.place(written, targets)
         return budgets.load(read, targets) if read else None

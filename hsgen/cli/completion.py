@@ -1,7 +1,7 @@
 """Arguments that a shell can complete: targets, algorithms and APIs, by the names of options.
 
-They are names in the code and of files, so that a completion opens no device.  What they need is imported when a shell
-completes them: a command has its types without it.
+The names come from code and from files, so a completion opens no device.  Modules with names are imported when a shell
+completes an argument, and not when a command runs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Target(click.types.StringParamType):
     name = "target"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return the targets that come with hsgen, and the files, that begin as typed."""
+        """Return the targets that come with hsgen and the files whose names begin with the typed text."""
         from hsgen.targets import target as target_files
 
         folder = incomplete.rpartition("/")[0] + "/" * ("/" in incomplete)
@@ -35,13 +35,15 @@ class Algorithm(click.types.StringParamType):
     name = "name"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return the algorithms of the targets that are typed before; without any, all."""
+        """Return the algorithms of the targets on the command line, or all algorithms without a target."""
         from hsgen.algorithms import ALGORITHMS, AUTO, DERIVED, IMPLICIT
 
         typed = [ctx.params.get(word) or () for word in ("names", "name", "target")]
-        names = [name for some in typed for name in ([some] if isinstance(some, str) else some)]
-        own = [label for name in names for label in _labels(name)]
-        return _begun(dict.fromkeys([AUTO, *(own or ALGORITHMS), *DERIVED, *IMPLICIT]), incomplete)
+        names = [
+            name for names_typed in typed for name in ([names_typed] if isinstance(names_typed, str) else names_typed)
+        ]
+        labels = [label for name in names for label in _labels(name)]
+        return _begun(dict.fromkeys([AUTO, *(labels or ALGORITHMS), *DERIVED, *IMPLICIT]), incomplete)
 
 
 class Api(click.types.StringParamType):
@@ -50,7 +52,7 @@ class Api(click.types.StringParamType):
     name = "api"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return the APIs that begin as typed."""
+        """Return the APIs whose names begin with the typed text."""
         from hsgen.apis import APIS
 
         return _begun(APIS, incomplete)
@@ -65,12 +67,12 @@ TYPES: dict[str, click.types.StringParamType] = {
 
 
 def completed(params: Iterable[click.Parameter]) -> list[click.Parameter]:
-    """Return the parameters, of which those that take any text of a known kind get its type."""
-    found = list(params)
-    for param in found:
+    """Return the parameters; text parameters of a known kind get a type with completion."""
+    out = list(params)
+    for param in out:
         if isinstance(param.type, click.types.StringParamType):
             param.type = TYPES.get(param.opts[-1], param.type)
-    return found
+    return out
 
 
 def _begun(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
@@ -78,7 +80,7 @@ def _begun(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
 
 
 def _labels(name: str) -> list[str]:
-    """The algorithms and variants of a target; none of one that cannot be read."""
+    """Return the algorithms and variants of a target; empty if the target cannot be read."""
     from hsgen.targets import target as target_files
 
     try:

@@ -1,4 +1,4 @@
-"""The device of a command: the one that ``--device`` names, or a choice; and whether the evidence names it."""
+"""The device of a command: the device that ``--device`` names, or a choice among the listed devices."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ device_option = click.option(
 
 def choose(
     device: str | None,
-    found: Sequence[hosts.Host] | None = None,
+    listed: Sequence[hosts.Host] | None = None,
     target: Target | None = None,
     sorts: Sequence[Sort] = (),
     *,
     able: bool = True,
 ) -> hosts.Host:
-    """Return the choice of `selection.pick` among `found` (None: OpenCL's devices).
+    """Return the choice of `selection.pick` among the devices `listed` (None: OpenCL's devices).
 
     Raises:
-        Usage: the name is that of several devices, or empty.
-        Unavailable: there is no such device, or none that can run the sorts.
+        Usage: several devices have this name, or the name is empty.
+        Unavailable: no device has this name, or no device can run the sorts.
     """
-    shown = hosts.hosts() if found is None else found
-    if found is None and not shown:
+    shown = hosts.hosts() if listed is None else listed
+    if listed is None and not shown:
         raise Unavailable(f"no OpenCL device; {toolchain.how_to_get_one()}")
     return selection.pick(device, shown, target, sorts, able=able)
 
 
 def report(device: str, api: str) -> None:
-    """Name on stderr the device that a command uses, by its label, which has the platform and the driver."""
+    """Print the device that a command uses on stderr, by its label (with platform and driver), and the API."""
     line = f"device: {printable(device)}, API {api}"
     if terminal.is_terminal(sys.stderr):
         line = textwrap.fill(line, terminal.width(), subsequent_indent="        ")
@@ -55,10 +55,10 @@ def report(device: str, api: str) -> None:
 
 @contextmanager
 def compared_with_evidence(target: str, api: str, host: hosts.Host, language: str) -> Iterator[None]:
-    """Add to a failure, on a device that the target's evidence does not name, the devices that it names."""
+    """Add a line to a failure on a device without evidence: the devices that the target's evidence names."""
     try:
         yield
     except Wrong as e:
-        found = target_files.find(target)
-        other = evidence.unnamed(found.evidence, api, hosts.evidence_device(host, language), host.driver)
-        raise Wrong(*e.lines, *([f"target {found.name}: {other}"] if other else [])) from None
+        known = target_files.find(target)
+        named = evidence.unnamed(known.evidence, api, hosts.evidence_device(host, language), host.driver)
+        raise Wrong(*e.lines, *([f"target {known.name}: {named}"] if named else [])) from None

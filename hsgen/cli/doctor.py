@@ -13,12 +13,12 @@ from hsgen.tools import doctor as doctors
 @json_option
 def doctor(as_json: bool) -> None:
     """List devices and tools on this machine, and what is unavailable without each missing one."""
-    found = doctors.findings()
+    findings = doctors.findings()
     if as_json:
-        emit_json([f.record() for f in found])
+        emit_json([f.record() for f in findings])
         return
     emit_table(
         ["what", "found", "unavailable without it"],
-        [[f.what, f.found or "-", f.costs if f.found is None else ""] for f in found],
+        [[f.what, f.found or "-", f.costs if f.found is None else ""] for f in findings],
         {"found": lambda cell: "yellow" if cell == "-" else "green"},
     )

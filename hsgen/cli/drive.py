@@ -1,4 +1,4 @@
-"""How a command drives a device: API, runtime, target and sorts, with the options that choose them."""
+"""The device driver of a command: API, runtime, target and sorts, with the options that choose them."""
 
 from __future__ import annotations
 
@@ -65,25 +65,25 @@ class Drive:
 
     device: str | None = None
     target: str | None = None
-    asked: str | None = None
+    named_api: str | None = None
     runtime: str | None = None
     options: tuple[str, ...] = ()
     folder: Path | None = None
     algorithm: str | None = None
-    wanted: Wanted = field(default_factory=Wanted)
+    selection: Wanted = field(default_factory=Wanted)
     large: bool = False  # whether each sort also needs digests
     shim: bool = False  # whether kernels may run in another language than their API's
 
     @cached_property
-    def found(self) -> target_files.Target | None:
-        """The target of that name."""
+    def named_target(self) -> target_files.Target | None:
+        """The target that the command line names, or None."""
         return target_files.find(self.target) if self.target else None
 
     @property
     def api(self) -> str:
-        """The API of that name; by default OpenCL where the target has it."""
-        names = self.found.apis if self.found else tuple(APIS)
-        return self.asked or next((name for name in names if APIS[name].python), names[0])
+        """The API that the command line names; the default is OpenCL, or the target's first API without OpenCL."""
+        names = self.named_target.apis if self.named_target else tuple(APIS)
+        return self.named_api or next((name for name in names if APIS[name].python), names[0])
 
     @property
     def _api(self) -> Api:
@@ -96,18 +96,22 @@ class Drive:
 
     @property
     def shimmed(self) -> bool:
-        """Whether kernels run in another language, on an OpenCL device: if hsgen drives no others, or by request."""
+        """Whether kernels run in another language on an OpenCL device.
+
+        This is the case if hsgen drives no device of the API, or if the command line asks for the Python runtime.
+        """
         return self.api in shims.SHIMS and (not self._api.driven or self.runtime == "python")
 
     def check(self) -> None:
-        """Refuse options that exclude each other.
+        """Check that options do not exclude each other.
 
         Raises:
-            Usage: some do.
+            Usage: two options exclude each other.
             Unavailable: hsgen drives no devices of the API.
         """
-        if self.found and self.api not in self.found.apis:
-            raise Usage(f"target {self.found.name}: has no kernels for {self.api}; it has {', '.join(self.found.apis)}")
+        target = self.named_target
+        if target and self.api not in target.apis:
+            raise Usage(f"target {target.name}: has no kernels for {self.api}; it has {', '.join(target.apis)}")
         if self.shimmed:
             self._check_shim()
         elif not self._api.driven:
@@ -134,9 +138,9 @@ class Drive:
         undriven = f"hsgen drives no {self._api.title} devices" + (" from Python" if driven else "")
         if not self.shim:
             more = " --runtime python" if driven else ""
-            how = f"`hsgen validate --api {self.api}{more}` runs kernels as {shims.LANGUAGE}"
-            raise Unavailable(f"{self.api}: {undriven}; {how}")
-        if self.found is None:
+            instead = f"`hsgen validate --api {self.api}{more}` runs kernels as {shims.LANGUAGE}"
+            raise Unavailable(f"{self.api}: {undriven}; {instead}")
+        if self.named_target is None:
             raise Usage(f"{self.api}: {undriven}, so none can be matched; name a target with --target")
         if (self.runtime and not driven) or self.options or self.folder:
             names = "--option or --bundle" if driven else "--runtime, --option or --bundle"
@@ -144,25 +148,25 @@ class Drive:
 
     @property
     def words(self) -> str:
-        """The options for the harness: those that differ from its defaults."""
-        given = ((word, *word.partition("=")[::2]) for word in self.options)
-        return " ".join(word for word, name, value in given if int(value) != self._api.options[name].default)
+        """The options for the harness that differ from the harness's defaults."""
+        parts = ((word, *word.partition("=")[::2]) for word in self.options)
+        return " ".join(word for word, name, value in parts if int(value) != self._api.options[name].default)
 
-    def sorts(self, found: target_files.Target) -> list[Sort]:
-        """The named sorts of a target: the one for any count, or the named one, of each width and value.
+    def sorts(self, target: target_files.Target) -> list[Sort]:
+        """Return the sort for any count, or the named algorithm, for each key width and kind of value.
 
         Raises:
-            Usage: the target lacks one of the names.
+            Usage: the target lacks a named algorithm, key, value or feature.
         """
-        choice = self.wanted.choice(found, (self.api,), (self.algorithm,) if self.algorithm else ())
-        return requested(found, choice, self.wanted.keys)
+        choice = self.selection.choice(target, (self.api,), (self.algorithm,) if self.algorithm else ())
+        return requested(target, choice, self.selection.keys)
 
-    def library(self, found: target_files.Target, sort: Sort, baselines: Sequence[str] = ()) -> Path:
-        """Build the C runtime with one sort of a target."""
-        made = (self.folder, read_manifest(self.folder)) if self.folder is not None else None
+    def library(self, target: target_files.Target, sort: Sort, baselines: Sequence[str] = ()) -> Path:
+        """Build the C runtime with one sort of a target; return the path of the library."""
+        bundle = (self.folder, read_manifest(self.folder)) if self.folder is not None else None
         names, signature = [sort.algorithm, *(COMPANIONS if self.large else [])], sort.signature
-        own = (sort.label, baselines, made)
-        return backend.library(self.api, [found], *own, algorithms=names, signature=signature, max_n=sort.limit)
+        key = (sort.label, baselines, bundle)
+        return backend.library(self.api, [target], *key, algorithms=names, signature=signature, max_n=sort.limit)
 
 
 def _drive(
@@ -174,22 +178,22 @@ def _drive(
     options: tuple[str, ...],
     bundle: Path | None,
     algorithm: str | None,
-    wanted: Wanted,
+    selection: Wanted,
 ) -> Drive:
     return Drive(
         device=device,
         target=name,
-        asked=api,
+        named_api=api,
         runtime=runtime,
         options=options,
         folder=bundle,
         algorithm=algorithm,
-        wanted=wanted,
+        selection=selection,
     )
 
 
 def drive_options(command: Callable[..., T]) -> Callable[..., T]:
-    """Add the options that choose a device and its sorts to a command, which receives them as `drive`."""
+    """Add the options that choose a device and its sorts to a command; the command receives `drive`."""
     more = (api_option, runtime_option, option_option, bundle_option, algorithm_option)
     driven = wanted_options(gathered("drive", _drive, *more)(command))
     return target_option(device_option(driven))

@@ -1,4 +1,4 @@
-"""The device, target and library of a command, and running sorts there."""
+"""The device, target and library of a command, and the engines that run sorts on the device."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hsgen.tools import worker
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where sorts run: API, device, target, and how the device is driven."""
+    """The place where sorts run: API, device, target, and the libraries that drive the device."""
 
     api: str
     target: str
@@ -35,7 +35,7 @@ class Place:
 
     @property
     def language(self) -> str:
-        """The suffix of a device's name where kernels run in a language other than their API's."""
+        """The suffix of a device's name if kernels run in a language other than their API's."""
         harness = APIS[self.api].harness
         runs = harness.runtime if harness else None
         return f", as {shims.LANGUAGE}" if self.shimmed else f", as SPIR-V through {runs.title}" if runs else ""
@@ -60,16 +60,16 @@ class Place:
 def find(drive: Drive, baselines: Sequence[str] = ()) -> Place:
     """Return the device to use, with the sorts of the target on it."""
     drive.check()
-    api, native, found, device = drive.api, drive.native, drive.found, drive.device
+    api, native, target, device = drive.api, drive.native, drive.named_target, drive.device
     shown = devices(drive, baselines) if native else shims.takers() if drive.shimmed else None
-    if found is None:
+    if target is None:
         shown = [choose(device, shown)]
-        found = hosts.target_for(shown[0], [target_files.find(n) for n in target_files.names()])
+        target = hosts.target_for(shown[0], [target_files.find(n) for n in target_files.names()])
         device = None
-    sorts = drive.sorts(found)
-    libraries = {s.file: drive.library(found, s, baselines) for s in sorts} if native else {}
-    chosen = choose(device, shown, found, sorts)
-    name = drive.target or found.name
+    sorts = drive.sorts(target)
+    libraries = {s.file: drive.library(target, s, baselines) for s in sorts} if native else {}
+    chosen = choose(device, shown, target, sorts)
+    name = drive.target or target.name
     return Place(
         api=api,
         target=name,
@@ -82,17 +82,17 @@ def find(drive: Drive, baselines: Sequence[str] = ()) -> Place:
 
 
 def devices(drive: Drive, baselines: Sequence[str] = ()) -> list[hosts.Host]:
-    """Return the devices that the C runtime lists, without those whose results are known to be wrong.
+    """Return the devices that the C runtime lists, without devices whose results are known to be wrong.
 
-    The runtime includes `baselines`, so that a benchmark, which needs them later, builds it only once.
+    The runtime includes `baselines`, so that a benchmark builds the runtime only once.
 
     Raises:
         Unavailable: there is no such device.
     """
     APIS[drive.api].prepare()
-    found = drive.found or fallback.of(drive.api)
-    sort = drive.sorts(found)[0] if drive.found else found.default("u32")
-    shown = worker.hosts(drive.api, drive.library(found, sort, baselines if drive.found else ()))
+    target = drive.named_target or fallback.of(drive.api)
+    sort = drive.sorts(target)[0] if drive.named_target else target.default("u32")
+    shown = worker.hosts(drive.api, drive.library(target, sort, baselines if drive.named_target else ()))
     sound = [h for h in shown if not hosts.unsound(h)]
     if shown and not sound:
         raise Unavailable(f"{shown[0].label}: {hosts.unsound(shown[0])}")
@@ -102,15 +102,16 @@ def devices(drive: Drive, baselines: Sequence[str] = ()) -> list[hosts.Host]:
 
 
 def direct(
-    host: hosts.Host, sort: Sort, api: str = pyopencl.API.name, others: Sequence[Sort] = (), *, strict: bool = False
+    host: hosts.Host, sort: Sort, api: str = pyopencl.API.name, siblings: Sequence[Sort] = (), *, strict: bool = False
 ) -> pyopencl.Direct:
-    """Compile a sort for pyopencl, after a trial in a process that may crash; try the `others` of its engine, too.
+    """Return an engine with a sort compiled for pyopencl, after a trial compilation in a process that may crash.
 
-    `strict`: fail instead of compiling without optimization.
+    The trial includes the `siblings` that the engine will run.  `strict`: fail instead of compiling without
+    optimization.
     """
     source = shims.SHIMS[api].source(sort) if api in shims.SHIMS else render(sort, api)
-    for other in {s.file: s for s in others}.values():
-        isolated_build.check(host.label, other, render(other, pyopencl.API.name))
+    for sibling in {s.file: s for s in siblings}.values():
+        isolated_build.check(host.label, sibling, render(sibling, pyopencl.API.name))
     if strict:
         isolated_build.check(host.label, sort, source)
     else:

@@ -1,4 +1,7 @@
-"""Epilogues that only the manifest of a bundle holds: their author is unknown, so rendering them requires consent."""
+"""Epilogues that are only in the manifest of a bundle.
+
+The author of such an epilogue is unknown, so rendering it requires the user's consent.
+"""
 
 from __future__ import annotations
 
@@ -23,16 +26,16 @@ trust_option = click.option(
 )
 
 
-def unknown(texts: Mapping[str, str], given: str = "", *, trusted: bool) -> tuple[str, ...]:
-    """Return the names of the targets with an epilogue other than `given`; none if all are `trusted`."""
-    return () if trusted else tuple(name for name, text in texts.items() if text not in ("", given))
+def unknown(texts: Mapping[str, str], known: str = "", *, trusted: bool) -> tuple[str, ...]:
+    """Return the names of the targets with an epilogue other than `known`; empty if all are `trusted`."""
+    return () if trusted else tuple(name for name, text in texts.items() if text not in ("", known))
 
 
 def refuse(folder: Path, names: Collection[str]) -> None:
-    """Refuse to render epilogues that only the manifest holds.
+    """Refuse to render epilogues that are only in the manifest.
 
     Raises:
-        Usage: there are `names`, the targets with such an epilogue.
+        Usage: `names`, the targets with such an epilogue, is not empty.
     """
     if names:
         raise Usage(*(f"{folder}: target {name}: {_UNKNOWN}" for name in names))
@@ -42,8 +45,8 @@ def same(folder: Path, manifest: Manifest, file: Path) -> None:
     """Compare the epilogues of a bundle's targets with a file.
 
     Raises:
-        Usage: the file cannot be read, or holds no epilogue.
-        Wrong: a target has another epilogue, or none.
+        Usage: the file cannot be read, or has no epilogue.
+        Wrong: a target has another epilogue, or no epilogue.
     """
     text = fragment(file)
     for name, entry in manifest.targets.items():

@@ -26,7 +26,7 @@ from hsgen.targets import target as target_files
 from hsgen.targets.target import AUTO, Target
 
 Parts = dict[str, tuple[Target, Choice]]
-"""Targets of a bundle, each with the choice that the bundle holds."""
+"""Targets of a bundle, each with the bundle's choice of its sorts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class Request:
     """The targets and sorts that a command line adds to a bundle, and the targets that it removes."""
 
     names: tuple[str, ...]
-    wanted: Wanted
+    selection: Wanted
     apis: tuple[str, ...]
     algorithms: tuple[str, ...]
     removed: tuple[str, ...]
@@ -44,18 +44,18 @@ class Request:
     glsl_only: bool
 
     def check(self) -> None:
-        """Refuse choices without a target.
+        """Check that options which choose within a target come with a target.
 
         Raises:
             Usage: no target is named.
         """
-        if (self.wanted or self.apis or self.algorithms or self.glsl_only) and not self.names:
+        if (self.selection or self.apis or self.algorithms or self.glsl_only) and not self.names:
             raise Usage(
                 "--key, --value, --order, --feature, --epilogue, --max-n, --api, --algorithm and --glsl-only choose "
                 "within a target; name it with -t"
             )
 
-    def made(self, folder: Path, old: Manifest | None) -> tuple[Files, Manifest]:
+    def assemble(self, folder: Path, old: Manifest | None) -> tuple[Files, Manifest]:
         """Return the files and the manifest of the bundle after the request; `old` is the manifest before it.
 
         Raises:
@@ -65,44 +65,48 @@ class Request:
         for name in self.removed:
             if old is None or name not in old.targets:
                 raise Usage(f"{folder}: holds no target {name} that could be removed")
-        kept = old.without(self.removed) if old else None
-        parts = self._parts(kept)
+        remaining = old.without(self.removed) if old else None
+        parts = self._parts(remaining)
         if not parts and not self.removed:
             if old is None:
                 raise store.no_bundle(folder, "name targets with -t, `hsgen targets` lists them")
             parts = recorded(folder, old)
         prefix = check_prefix(self.prefix if self.prefix is not None else old.prefix if old else PREFIX)
         single = self.single if self.single is not None else old is not None and old.single
-        same = kept and (prefix, single) == (kept.prefix, kept.single) and all(e.sorts for e in kept.targets.values())
-        if kept and (single or not same):
-            parts = {**recorded(folder, kept, self.names), **parts}  # all C files change
+        same = (
+            remaining
+            and (prefix, single) == (remaining.prefix, remaining.single)
+            and all(e.sorts for e in remaining.targets.values())
+        )
+        if remaining and (single or not same):
+            parts = {**recorded(folder, remaining, self.names), **parts}  # all C files change
         texts = {name: choice.epilogue for name, (_, choice) in parts.items()}
-        refuse(folder, unknown(texts, self.wanted.epilogue, trusted=self.trusted))
-        return _built(folder, old, kept, parts, prefix, single)
+        refuse(folder, unknown(texts, self.selection.epilogue, trusted=self.trusted))
+        return _built(folder, old, remaining, parts, prefix, single)
 
-    def _parts(self, kept: Manifest | None) -> Parts:
-        """The named targets, each with the request merged with what the bundle already holds."""
+    def _parts(self, remaining: Manifest | None) -> Parts:
+        """Return the named targets; each target's choice is the request merged with the bundle's choice."""
         targets = [target_files.find(name) for name in self.names]
         parts: Parts = {}
-        for found, own in zip(targets, shared_out(self.apis, targets), strict=True):
-            if found.name in parts:
-                raise Usage(f"target {found.name}: named twice; name it once")
-            have = kept.targets.get(found.name) if kept else None
-            chosen = self.wanted.choice(found, own, self.algorithms or (AUTO, *COMPANIONS))
-            requested(found, chosen, self.wanted.keys)  # the request must be valid by itself
-            parts[found.name] = (found, widened(chosen, have.choice if have else None, found))
+        for target, apis in zip(targets, shared_out(self.apis, targets), strict=True):
+            if target.name in parts:
+                raise Usage(f"target {target.name}: named twice; name it once")
+            have = remaining.targets.get(target.name) if remaining else None
+            chosen = self.selection.choice(target, apis, self.algorithms or (AUTO, *COMPANIONS))
+            requested(target, chosen, self.selection.keys)  # the request must be valid by itself
+            parts[target.name] = (target, widened(chosen, have.choice if have else None, target))
         return self._without_spirv(parts) if self.glsl_only else parts
 
     def _without_spirv(self, parts: Parts) -> Parts:
-        """The parts with GLSL only.
+        """Return the parts with GLSL instead of SPIR-V.
 
         Raises:
-            Usage: none of them has GLSL.
+            Usage: no part has GLSL.
         """
         able = {name for name, (_, choice) in parts.items() if any(APIS[api].spirv for api in choice.apis)}
         if not able:
             raise Usage(f"--glsl-only: no GLSL is generated for {', '.join(parts)}; omit it")
-        return {n: (found, replace(choice, glsl_only=n in able)) for n, (found, choice) in parts.items()}
+        return {n: (target, replace(choice, glsl_only=n in able)) for n, (target, choice) in parts.items()}
 
 
 @click.command()
@@ -149,7 +153,7 @@ def generate(request: Request, dry_run: bool, folder: Path, as_json: bool) -> No
     request.check()
     change = update(
         folder,
-        lambda old: request.made(folder, old),
+        lambda old: request.assemble(folder, old),
         note=lambda line: click.echo(f"hsgen: {line}", err=True),
         dry_run=dry_run,
     )
@@ -157,7 +161,7 @@ def generate(request: Request, dry_run: bool, folder: Path, as_json: bool) -> No
 
 
 def _report(folder: Path, change: Change, dry_run: bool, as_json: bool) -> None:
-    """Print what was written and removed, or would be."""
+    """Print the files that were, or would be, written and removed."""
     if as_json:
         rows = [(p, "written") for p in change.written] + [(p, "removed") for p in change.removed]
         rows += [(MANIFEST, "unchanged")] * (MANIFEST not in change.written)
@@ -173,15 +177,15 @@ def _report(folder: Path, change: Change, dry_run: bool, as_json: bool) -> None:
 
 
 def _built(
-    folder: Path, old: Manifest | None, kept: Manifest | None, parts: Parts, prefix: str, single: bool
+    folder: Path, old: Manifest | None, remaining: Manifest | None, parts: Parts, prefix: str, single: bool
 ) -> tuple[Files, Manifest]:
-    """The files and the manifest of a bundle.
+    """Return the files and the manifest of a bundle.
 
     Raises:
-        Unavailable: SPIR-V is needed that the bundle does not have, and there is no GLSL compiler.
+        Unavailable: the bundle lacks SPIR-V, and there is no GLSL compiler.
     """
     words = Modules(folder, old, prefix, single=single)
-    files, manifest = build(parts, words, prefix, kept, single=single)
+    files, manifest = build(parts, words, prefix, remaining, single=single)
     if words.missing:
         more = f" (and {len(words.missing) - 1} more)" if len(words.missing) > 1 else ""
         where = f"{shown(folder / words.missing[0])}{more}"

@@ -15,11 +15,11 @@ from hsgen.cli.topics import TOPICS
 from hsgen.core.errors import Usage, shown
 
 WIDEST = 100
-"""The most columns that a page takes."""
+"""The greatest width of a page, in columns."""
 
 
 def _known(context: click.Context) -> list[str]:
-    """The topics, and the commands that are no topics."""
+    """Return the topics, then the commands without a topic of the same name."""
     group = context.find_root().command
     commands = group.list_commands(context) if isinstance(group, click.Group) else []
     return list(dict.fromkeys([*TOPICS, *commands]))
@@ -49,7 +49,7 @@ def help(context: click.Context, topic: str | None, as_json: bool) -> None:
 
 
 def _chosen(topic: str | None) -> dict[str, tuple[str, str]]:
-    """The topic of this name, or all.
+    """Return the topic of this name, or all topics.
 
     Raises:
         Usage: there is no such topic.
@@ -62,7 +62,7 @@ def _chosen(topic: str | None) -> dict[str, tuple[str, str]]:
 
 
 def _print(title: str, text: str) -> None:
-    """Print a topic: on a terminal as a page, elsewhere its Markdown."""
+    """Print a topic, as a page on a terminal, otherwise as Markdown."""
     if not terminal.is_terminal(sys.stdout):
         click.echo(f"# {title}\n\n{text}", nl=False)
         return
@@ -81,10 +81,10 @@ def _command(context: click.Context, name: str) -> None:
         Usage: there is no such command.
     """
     root = context.find_root()
-    found = root.command.get_command(root, name) if isinstance(root.command, click.Group) else None
-    if found is None:
+    command = root.command.get_command(root, name) if isinstance(root.command, click.Group) else None
+    if command is None:
         known = _known(context)
         close = difflib.get_close_matches(name, known, 1)
         hint = f"did you mean {close[0]}? known are" if close else "known are"
         raise Usage(f"topic {shown(name)}: unknown; {hint} {', '.join(known)}")
-    click.echo(found.get_help(click.Context(found, info_name=name, parent=root)))
+    click.echo(command.get_help(click.Context(command, info_name=name, parent=root)))

@@ -1,4 +1,4 @@
-"""The help of commands under headings, with examples: drawn by rich-click on a terminal, elsewhere as plain text."""
+"""The help of commands under headings, with examples.  A terminal gets it drawn by rich-click, else it is plain text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hsgen.cli.completion import completed
 from hsgen.cli.help_sections import COMMANDS, EXAMPLES, OPTIONS, REST, SUMMARIES, Sections
 
 ARGUMENTS = "hsgen.cli.arguments"
-"""Where a context keeps the arguments of its command."""
+"""The key of a command's arguments in `click.Context.meta`."""
 
 
 class Command(click.Command):
@@ -22,7 +22,7 @@ class Command(click.Command):
 
     @classmethod
     def of(cls, command: click.Command, summary: str) -> Command:
-        """Return a command with such a help and such arguments; the help of the group has its summary."""
+        """Return `command` with such help and such arguments; `summary` is its line in the help of the group."""
         return cls(
             command.name,
             callback=command.callback,
@@ -32,7 +32,7 @@ class Command(click.Command):
         )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments, and keep them for a command that prints how to run it again."""
+        """Parse the arguments, and keep them for commands that print a command line to resume."""
         ctx.meta[ARGUMENTS] = tuple(args)
         return super().parse_args(ctx, args)
 
@@ -72,7 +72,7 @@ class Group(click.Group):
                 formatter.write_dl([(name, SUMMARIES[name]) for name in names])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the commands and options that begin as typed; no command is imported for it."""
+        """Return the commands and options that begin with the typed text, without importing a command."""
         commands = [CompletionItem(name, help=SUMMARIES[name]) for name in sorted(SUMMARIES)]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [item for item in commands if item.value.startswith(incomplete)] + options
@@ -84,11 +84,14 @@ def sections(command: click.Command, ctx: click.Context) -> Sections:
     return arranged(OPTIONS.get(command.name or "", (("Options", (REST,)),)), names)
 
 
-def arranged(wanted: Sections, names: Iterable[str]) -> Sections:
-    """Return the headings that have some of the names, each with these, in the order of `names`."""
-    listed, have = {name for _, some in wanted for name in some}, list(names)
-    chosen = ((title, [n for n in have if n in some or (REST in some and n not in listed)]) for title, some in wanted)
-    return tuple((title, tuple(some)) for title, some in chosen if some)
+def arranged(headings: Sections, names: Iterable[str]) -> Sections:
+    """Return the headings that have any of the names, each with its names in the order of `names`."""
+    listed, have = {name for _, members in headings for name in members}, list(names)
+    chosen = (
+        (title, [n for n in have if n in members or (REST in members and n not in listed)])
+        for title, members in headings
+    )
+    return tuple((title, tuple(members)) for title, members in chosen if members)
 
 
 def _title(examples: tuple[str, ...]) -> str:
@@ -96,7 +99,7 @@ def _title(examples: tuple[str, ...]) -> str:
 
 
 def _drawn(command: click.Command, ctx: click.Context, commands: Mapping[str, click.Command]) -> str:
-    """The help as rich-click draws it."""
+    """Return the help as rich-click draws it."""
     from rich_click import RichCommand, RichContext, RichGroup
     from rich_click.rich_panel import RichCommandPanel, RichOptionPanel, RichPanel
 
@@ -105,12 +108,12 @@ def _drawn(command: click.Command, ctx: click.Context, commands: Mapping[str, cl
     ]
     for title, names in () if commands else sections(command, ctx):
         panels.append(RichOptionPanel(title, options=list(names)))
-    made = RichGroup(name=command.name, commands=dict(commands)) if commands else RichCommand(name=command.name)
-    made.params, made.help, made.panels = command.params, command.help, panels
+    drawn = RichGroup(name=command.name, commands=dict(commands)) if commands else RichCommand(name=command.name)
+    drawn.params, drawn.help, drawn.panels = command.params, command.help, panels
     config: dict[str, Any] = {"theme": "default-slim", "text_markup": None, "padding_helptext_first_line": (0, 0, 1, 0)}
     config |= {} if terminal.has_colours(sys.stdout) else {"color_system": None}
-    own = RichContext(
-        made,
+    context = RichContext(
+        drawn,
         info_name=ctx.info_name,
         parent=ctx.parent,
         help_option_names=ctx.help_option_names,
@@ -118,7 +121,7 @@ def _drawn(command: click.Command, ctx: click.Context, commands: Mapping[str, cl
         terminal_width=terminal.width(),
         rich_help_config=config,
     )
-    text = made.get_help(own)
+    text = drawn.get_help(context)
     examples = EXAMPLES.get(command.name or "", ())
     lines = [terminal.styled(f"{_title(examples)}:", sys.stdout, bold=True), *(f"  {line}" for line in examples)]
     return "\n".join([text.rstrip("\n"), *lines] if examples else [text.rstrip()])

@@ -1,12 +1,12 @@
-"""What the help prints about commands: headings and summaries, the headings of their options, and examples."""
+"""Texts of the help: summaries and headings of commands, headings of their options, and examples."""
 
 from __future__ import annotations
 
 REST = "*"
-"""Stands for the options or commands that no other heading has."""
+"""A name for the options or commands that no other heading has."""
 
 Sections = tuple[tuple[str, tuple[str, ...]], ...]
-"""Headings in their order, each with its options or commands."""
+"""Headings in order, each with its options or commands."""
 
 _SORTS = ("--target", "--key", "--value", "--order", "--feature", "--epilogue", "--algorithm")
 _DEVICE = ("--device", "--api", "--runtime", "--option", "--bundle", "--require")
@@ -28,7 +28,7 @@ SUMMARIES = {
     "doctor": "List devices and tools on this machine.",
     "help": "Explain a topic, such as keys or exit-codes, or a command.",
 }
-"""The commands, each with one line about it; each is a function of this name in `hsgen.cli.NAME`."""
+"""The commands with a line about each; command NAME is the function NAME in `hsgen.cli.NAME`."""
 
 COMMANDS: Sections = (
     ("Bundles of kernels", ("generate", "check", "verify")),

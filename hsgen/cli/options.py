@@ -27,16 +27,17 @@ seed_option = click.option("--seed", type=click.IntRange(0), default=1, show_def
 def gathered(
     name: str, build: Callable[..., Any], *options: Callable[[Callable[..., T]], Callable[..., T]]
 ) -> Callable[[Callable[..., T]], Callable[..., T]]:
-    """Return a decorator that adds options to a command and passes them as one argument, `name`, made by `build`.
+    """Return a decorator that adds options to a command and passes their values as one argument.
 
-    The parameters of `build` name the options; they may include arguments of decorators above this one.
+    The argument is called `name`, and `build` constructs it.  The parameters of `build` name the options.  They may
+    include arguments of decorators above this decorator.
     """
     words = tuple(inspect.signature(build).parameters)
 
     def decorated(command: Callable[..., T]) -> Callable[..., T]:
         @wraps(command)
-        def call(**given: Any) -> T:
-            return command(**{name: build(**{word: given.pop(word) for word in words})}, **given)
+        def call(**values: Any) -> T:
+            return command(**{name: build(**{word: values.pop(word) for word in words})}, **values)
 
         for option in reversed(options):
             call = option(call)
@@ -46,13 +47,13 @@ def gathered(
 
 
 class Folder(click.Path):
-    """The path of a folder, which is checked when it is opened."""
+    """The path of a folder; the folder is checked when it is opened."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path, readable=False)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path; click reports an invalid one."""
+        """Return the path; click reports an invalid path."""
         try:
             return super().convert(value, param, ctx)
         except ValueError:  # a NUL, or a character that the file system's encoding lacks
@@ -65,7 +66,7 @@ class Count(click.ParamType):  # type: ignore[type-arg]  # (generic since click 
     name = "count"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number; click reports an invalid one."""
+        """Return the number; click reports an invalid number."""
         if isinstance(value, int):
             return value
         count = parse_count(str(value))
@@ -75,25 +76,25 @@ class Count(click.ParamType):  # type: ignore[type-arg]  # (generic since click 
 
 
 def parse_count(text: str) -> int | None:
-    """Return the count that `text` names, a number or a power such as 2^16, or None."""
-    found = re.fullmatch(r"(?:2\^(\d{1,2})|(\d{1,19}))", text.strip())
-    if found is None:
+    """Return the count in a text, a number or a power such as 2^16; None if the text is not a count."""
+    match = re.fullmatch(r"(?:2\^(\d{1,2})|(\d{1,19}))", text.strip())
+    if match is None:
         return None
-    return 1 << int(found[1]) if found[1] else int(found[2])
+    return 1 << int(match[1]) if match[1] else int(match[2])
 
 
 class Seconds(click.FloatRange):
-    """A time that the system can wait for."""
+    """A time in seconds, up to the longest wait of the system."""
 
     def __init__(self) -> None:
         super().__init__(0, processes.LONGEST, min_open=True)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the seconds; click reports an invalid number."""
-        found = float(super().convert(value, param, ctx))
-        if math.isnan(found):
+        seconds = float(super().convert(value, param, ctx))
+        if math.isnan(seconds):
             self.fail(f"{value} is no number", param, ctx)
-        return found
+        return seconds
 
 
 class Duration(click.ParamType):  # type: ignore[type-arg]  # (generic since click 8.5 only)
@@ -106,15 +107,15 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # (generic since cli
         text = str(value).strip()
         if re.fullmatch(r"\d{1,6}(\.\d+)?", text):
             self.fail(f"'{text}' has no unit; write {text}s, {text}m or {text}h", param, ctx)
-        found = re.fullmatch(r"(\d{1,6}(?:\.\d+)?)([smh])", text)
-        if found is None or float(found[1]) <= 0:
+        match = re.fullmatch(r"(\d{1,6}(?:\.\d+)?)([smh])", text)
+        if match is None or float(match[1]) <= 0:
             self.fail(f"'{value}' is no time; write for example 90s, 10m or 2h", param, ctx)
-        return float(found[1]) * _UNITS[found[2]]
+        return float(match[1]) * _UNITS[match[2]]
 
 
 @contextmanager
 def required(require: bool) -> Iterator[None]:
-    """With --require, turn "cannot answer here" into the answer "no"."""
+    """With --require, turn `Unavailable` into `Wrong`."""
     try:
         yield
     except Unavailable as e:

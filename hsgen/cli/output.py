@@ -16,23 +16,23 @@ from hsgen.core.errors import printable
 
 
 def emit_json(rows: Sequence[dict[str, Any]]) -> None:
-    """Print rows as a JSON list, one object a line."""
+    """Print rows as a JSON list, with a line per row."""
     click.echo("[" + ",\n ".join(json.dumps(r) for r in rows) + "]")
 
 
-def emit_document(found: Mapping[str, Any], rows: str) -> None:
-    """Print an object as JSON, its list `rows` last, with one line for each row."""
-    head = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in found.items() if name != rows]
-    lines = ",\n  ".join(json.dumps(row) for row in found[rows])
+def emit_document(document: Mapping[str, Any], rows: str) -> None:
+    """Print an object as JSON; the field named `rows` is last, with a line per row."""
+    head = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in document.items() if name != rows]
+    lines = ",\n  ".join(json.dumps(row) for row in document[rows])
     click.echo("{" + ",\n ".join([*head, f"{json.dumps(rows)}: [\n  {lines}]"]) + "}")
 
 
 def emit_table(
     head: Sequence[str], rows: Iterable[Sequence[object]], styles: Mapping[str, tables.Style] | None = None
 ) -> None:
-    """Print rows under a head, numbers right-aligned; control characters in foreign text are escaped.
+    """Print rows under a head; numbers are right-aligned, and control characters in foreign text are escaped.
 
-    On a terminal the table is as wide as that, and `styles` colour cells by the names of columns.
+    A table on a terminal fits the terminal's width, and `styles` colour cells by the names of columns.
     """
     cells = [[printable(c) for c in row] for row in rows]
     if terminal.is_terminal(sys.stdout):
@@ -45,7 +45,7 @@ def emit_table(
 
 
 def emit_text(text: str, indent: int = 0) -> None:
-    """Print a line; on a terminal it is wrapped between words, further lines with `indent` spaces before them."""
+    """Print a line; a terminal gets it wrapped between words, with `indent` spaces before further lines."""
     if terminal.is_terminal(sys.stdout):
         lines = textwrap.wrap(
             text, terminal.width(), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
@@ -55,7 +55,7 @@ def emit_text(text: str, indent: int = 0) -> None:
 
 
 def fault(cell: str) -> str:
-    """Return the style of a number of faults: green for none, red for some."""
+    """Return the style of a number of faults: green for 0, red for other numbers."""
     return "" if cell == "-" else "green" if cell == "0" else "bold red"
 
 

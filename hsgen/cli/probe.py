@@ -55,22 +55,26 @@ def probe(
     if output is not None:
         _check(output, force)
     with required(require):
-        found, named = (asked.read(recorded), "") if recorded else _ask(str(api), device, bundle)
+        query, named = (asked.read(recorded), "") if recorded else _ask(str(api), device, bundle)
     if output is None:
-        click.echo(found.text(), nl=False)
+        click.echo(query.text(), nl=False)
         return
-    replace(output, probing.written(found, output.stem), "name another with -o")
+    replace(output, probing.written(query, output.stem), "name another with -o")
     if as_json:
-        emit_json([{"path": str(output), "target": output.stem, "api": found.api, "device": found.properties["name"]}])
+        emit_json([{"path": str(output), "target": output.stem, "api": query.api, "device": query.properties["name"]}])
         return
-    click.echo(f"wrote {output} for {found.properties['name']}; next:")
-    options = f"-t {shlex.quote(str(output))} --api {found.api}" + (f" --device {shlex.quote(named)}" if named else "")
+    click.echo(f"wrote {output} for {query.properties['name']}; next:")
+    options = f"-t {shlex.quote(str(output))} --api {query.api}" + (f" --device {shlex.quote(named)}" if named else "")
     click.echo(f"  hsgen validate {options}")
     click.echo(f"  hsgen tune {options} --write")
 
 
 def _check(output: Path, force: bool) -> None:
-    """Refuse a file that cannot be written, before a device is queried."""
+    """Check that a file can be written, before a device is queried.
+
+    Raises:
+        Usage: the name is not that of a new target file, or the file exists without `force`.
+    """
     if output.suffix != ".toml":
         raise Usage(f"{output}: is not the name of a target file; give one that ends in .toml")
     probing.check(output.stem)
@@ -79,10 +83,10 @@ def _check(output: Path, force: bool) -> None:
 
 
 def _ask(api: str, device: str | None, bundle: Path | None) -> tuple[asked.Query, str]:
-    """What a device of an API reports, and the specification that names this device and no other."""
-    found = hosts.hosts() if APIS[api].python else engines.devices(Drive(asked=api, folder=bundle))
-    host = choose(device, found or None)
+    """Return the properties that a device reports, and the specification that names only this device."""
+    listed = hosts.hosts() if APIS[api].python else engines.devices(Drive(named_api=api, folder=bundle))
+    host = choose(device, listed or None)
     if problem := hosts.unsound(host):
         raise Unavailable(f"{host.label}: {problem}")
     report(host.label, api)
-    return asked.Query(api=api, properties=queries.asked(host)), selection.specification(host, found)
+    return asked.Query(api=api, properties=queries.asked(host)), selection.specification(host, listed)

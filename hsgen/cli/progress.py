@@ -1,4 +1,4 @@
-"""Progress of long commands on stderr: a bar on a terminal, elsewhere a plain line now and then."""
+"""Progress of long commands on stderr: a bar on a terminal, otherwise a plain line from time to time."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from hsgen.cli import terminal
 T = TypeVar("T")
 
 FIRST = 30.0
-"""Seconds after which a command reports its progress off a terminal; the time doubles after each line."""
+"""Seconds until the first line of progress without a terminal; the time doubles after each line."""
 EVERY = 0.1
-"""The least seconds between two drawings of a bar."""
+"""The least time between two drawings of a bar, in seconds."""
 
 
 def progress(label: str, length: int) -> Callable[[Iterator[T]], Iterator[T]]:
@@ -35,7 +35,7 @@ def progress(label: str, length: int) -> Callable[[Iterator[T]], Iterator[T]]:
 
 @contextmanager
 def bar(label: str, length: int) -> Iterator[Callable[[int], None]]:
-    """Show the progress of `label` while a block runs, which receives a function to report how many are done."""
+    """Show the progress of `label` while a block runs; the block receives a function that reports the number done."""
     if terminal.is_terminal(sys.stderr) and not terminal.is_dumb():
         with _drawn(label, length) as report:
             yield report
@@ -48,7 +48,7 @@ def bar(label: str, length: int) -> Iterator[Callable[[int], None]]:
 def _drawn(label: str, length: int) -> Iterator[Callable[[int], None]]:
     """Draw a bar, which disappears at the end.
 
-    No thread draws it, since that would disturb measurements of sorts on a CPU.
+    No thread draws the bar, because a thread would disturb measurements of sorts on a CPU.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -70,13 +70,13 @@ def _drawn(label: str, length: int) -> Iterator[Callable[[int], None]]:
 
 @dataclass(slots=True)
 class _Lines:
-    """The plain lines of a command, which become rarer."""
+    """The plain lines of a command; the time between lines doubles."""
 
     begin: float = field(default_factory=time.monotonic)
     after: float = FIRST
 
     def report(self, label: str, done: int, length: int) -> None:
-        """Print a line if one is due."""
+        """Print a line if the next line is due."""
         passed = time.monotonic() - self.begin
         if passed >= self.after:
             while self.after <= passed:
@@ -85,8 +85,8 @@ class _Lines:
 
 
 def _lines() -> _Lines:
-    """The lines of the command that runs."""
+    """Return the lines of the running command."""
     context = click.get_current_context(silent=True)
-    found = context.meta.setdefault(__name__, _Lines()) if context else _Lines()
-    assert isinstance(found, _Lines)
-    return found
+    lines = context.meta.setdefault(__name__, _Lines()) if context else _Lines()
+    assert isinstance(lines, _Lines)
+    return lines

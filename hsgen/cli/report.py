@@ -91,33 +91,33 @@ def _note(line: str) -> None:
 
 
 def _rows(files: tuple[Path, ...], known: list[str]) -> list[measured.Record]:
-    """The measurements in files, all of them of known targets."""
+    """Return the measurements in files; all measurements must be of known targets."""
     rows: list[measured.Record] = []
     for file in files:
-        some = measured.read(file)
-        measured.of_targets(file, some, known)
-        rows += some
+        records = measured.read(file)
+        measured.of_targets(file, records, known)
+        rows += records
     return rows
 
 
 def _bundle(folder: Path, names: tuple[str, ...], trusted: bool) -> Contents:
-    """The contents of a page about a bundle; untrusted epilogues that only its manifest holds are refused."""
+    """Return the contents of a page about a bundle; untrusted epilogues of its manifest are refused."""
     refuse(folder, unknown(bundles.epilogues(folder, names), trusted=trusted))
     return bundles.contents(folder, names)
 
 
 def _contents(names: tuple[str, ...]) -> Contents:
-    """The contents of a page about targets without a bundle."""
-    found = [target_files.find(name) for name in names]
-    for target in found:
-        if sum(t.name == target.name for t in found) > 1:
+    """Return the contents of a page about targets without a bundle."""
+    targets = [target_files.find(name) for name in names]
+    for target in targets:
+        if sum(t.name == target.name for t in targets) > 1:
             raise Usage(f"target {target.name}: named twice; name it once")
-    subjects = [Subject(target=t, sorts=every_sort(t), apis=t.apis) for t in found]
-    return Contents(title=f"Target{'s' * (len(found) > 1)}: {', '.join(t.name for t in found)}", subjects=subjects)
+    subjects = [Subject(target=t, sorts=every_sort(t), apis=t.apis) for t in targets]
+    return Contents(title=f"Target{'s' * (len(targets) > 1)}: {', '.join(t.name for t in targets)}", subjects=subjects)
 
 
 def _fitting(contents: Contents, sizes: tuple[int, ...], arch: int | None) -> None:
-    """Refuse options without effect.
+    """Check that options have an effect.
 
     Raises:
         Usage: a count exceeds all sorts, or no target has CUDA kernels to compile for `arch`.
@@ -132,14 +132,14 @@ def _fitting(contents: Contents, sizes: tuple[int, ...], arch: int | None) -> No
 
 
 def _writable(path: Path) -> Path:
-    """The file to write, checked before kernels are compiled.
+    """Return the file to write, after a check before kernels are compiled.
 
     Raises:
-        Usage: it is a folder, or its folder does not exist.
+        Usage: the path is a folder, or the folder of the file does not exist.
     """
     if path.is_dir() or not path.parent.is_dir():
-        what = "is a folder" if path.is_dir() else f"its folder {path.parent} does not exist"
-        raise Usage(f"{path}: cannot be written ({what}); name a file that can with -o")
+        problem = "is a folder" if path.is_dir() else f"its folder {path.parent} does not exist"
+        raise Usage(f"{path}: cannot be written ({problem}); name a file that can with -o")
     return path
 
 

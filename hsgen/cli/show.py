@@ -25,19 +25,19 @@ from hsgen.targets import target as target_files
 @click.option("--algorithm", metavar="NAME", help="Only this algorithm or variant, as `hsgen targets` lists it.")
 @click.option("--plan", "count", type=Count(), metavar="N", help="Print the launches that sort N keys.")
 @json_option
-def show(target: str, wanted: Wanted, algorithm: str | None, count: int | None, as_json: bool) -> None:
+def show(target: str, selection: Wanted, algorithm: str | None, count: int | None, as_json: bool) -> None:
     """Print the parameters, kernels, local memory and launch plan that follow from TARGET.
 
     TARGET is a name that `hsgen targets` lists or the path of a target file.  With --plan, a sort of fewer keys than N,
     such as bitonic alone, has no launches.
     """
-    found = target_files.find(target)
-    sorts = wanted.sorts(found, (algorithm,) if algorithm else ())
+    known = target_files.find(target)
+    sorts = selection.sorts(known, (algorithm,) if algorithm else ())
     sorting = [sort for sort in sorts if operation(sort.algorithm).by_count] or sorts
     if count is not None and all(count > sort.plan.max_n for sort in sorting):
         most = max(sorting, key=lambda sort: sort.plan.max_n)
         raise Usage(f"count {count}: this plan sorts 0 to {most.plan.max_n} keys; no other of {target} sorts more")
-    records = [_record(found, sort, count) for sort in sorts]
+    records = [_record(known, sort, count) for sort in sorts]
     if as_json:
         emit_json(records)
         return
@@ -49,26 +49,26 @@ def show(target: str, wanted: Wanted, algorithm: str | None, count: int | None, 
             emit_text(f"no plan for {count} keys: it sorts up to {record['max_n']}")
 
 
-def _serves(found: target_files.Target, sort: Sort) -> list[str]:
-    """The values and features for which the target has a sort of this label and width."""
+def _serves(target: target_files.Target, sort: Sort) -> list[str]:
+    """Return the values and features for which the target has a sort of this label and key width."""
     signatures = {value: Signature(value=value) for value in VALUES if value != "none"}
     signatures |= {
         "types": Signature(key_transform=True),
         "bit-range": Signature(bit_range=True),
         "device-count": Signature(device_count=True),
     }
-    return [name for name, signature in signatures.items() if _has(found, sort, signature)]
+    return [name for name, signature in signatures.items() if _has(target, sort, signature)]
 
 
-def _has(found: target_files.Target, sort: Sort, signature: Signature) -> bool:
+def _has(target: target_files.Target, sort: Sort, signature: Signature) -> bool:
     try:
-        found.sort(sort.algorithm, sort.label, signature)
+        target.sort(sort.algorithm, sort.label, signature)
     except Usage:
         return False
     return True
 
 
-def _record(found: target_files.Target, sort: Sort, count: int | None) -> dict[str, Any]:
+def _record(target: target_files.Target, sort: Sort, count: int | None) -> dict[str, Any]:
     signature = sort.signature
     record: dict[str, Any] = {
         "sort": sort.name,
@@ -77,7 +77,7 @@ def _record(found: target_files.Target, sort: Sort, count: int | None) -> dict[s
         "value": None if signature.value == "none" else signature.value,
         "key_transform": signature.key_transform,
         "features": list(signature.features),
-        "serves": _serves(found, sort),
+        "serves": _serves(target, sort),
         "max_n": sort.plan.max_n,
         "parts": [
             {"algorithm": x.algorithm, "min_n": x.min_n, "max_n": x.max_n, "params": _params(x.params)}
@@ -100,7 +100,7 @@ def _record(found: target_files.Target, sort: Sort, count: int | None) -> dict[s
 
 
 def _launches(sort: Sort, count: int) -> dict[str, Any]:
-    """The launches that sort `count` keys, with the bytes that each moves, and the bound that these set."""
+    """Return the launches that sort `count` keys, the bytes that each launch moves, and the bound by memory."""
     moved = assembly.traffic(sort, count)
     least = (
         2 * count * (sort.item_bytes + sort.signature.value_bytes)
@@ -122,7 +122,7 @@ def _launches(sort: Sort, count: int) -> dict[str, Any]:
 
 
 def _params(params: object) -> dict[str, object]:
-    """The parameters of one part of a sort, with defaults."""
+    """Return the parameters of one part of a sort, with defaults."""
     return {name: value for name, value in flat(params).items() if name not in ("key", "signature")}
 
 

@@ -13,33 +13,33 @@ HELP = (
 )
 
 
-def parse_sizes(text: str, what: str = "sizes") -> list[int]:
-    """Return the counts that `text` lists, in this order, without repetitions.
+def parse_sizes(text: str, option: str = "sizes") -> list[int]:
+    """Return the counts that a text lists, in the order of the text, without repetitions.
 
-    Its items, separated by commas, are numbers, powers (2^16), and ranges between powers of two: 2^10..2^24 stands for
-    the powers, 2^10..2^24:4 for 4 counts per doubling, as evenly spaced as integers allow.  The suffix +-1 adds the
-    neighbours of each count.  `what` is the option's name.
+    The items of the text are separated by commas.  An item is a number, a power (2^16), or a range between powers of
+    two.  2^10..2^24 means the powers of two; 2^10..2^24:4 means 4 counts per doubling, evenly spaced and rounded.  The
+    suffix +-1 adds the neighbours of each count.  `option` is the name of the option for messages.
 
     Raises:
         Usage: an item is invalid.
     """
     out: list[int] = []
     for part in text.split(","):
-        found = _PART.fullmatch(part.strip())
-        low, high = (parse_count(found[name] or found["from"]) if found else None for name in ("from", "to"))
-        if found is None or low is None or high is None:
-            raise Usage(f"{what} {text}: '{part}' is no count; write for example 1000,2^16 or 2^10..2^24")
+        match = _PART.fullmatch(part.strip())
+        low, high = (parse_count(match[name] or match["from"]) if match else None for name in ("from", "to"))
+        if match is None or low is None or high is None:
+            raise Usage(f"{option} {text}: '{part}' is no count; write for example 1000,2^16 or 2^10..2^24")
         counts = [low]
-        if found["to"]:
-            counts = _between(f"{what} {text}", part, low, high, int(found["steps"] or 1))
-        out += [n + d for n in counts for d in ((-1, 0, 1) if found["around"] else (0,))]
+        if match["to"]:
+            counts = _between(f"{option} {text}", part, low, high, int(match["steps"] or 1))
+        out += [n + d for n in counts for d in ((-1, 0, 1) if match["around"] else (0,))]
     if 0 in out:
-        raise Usage(f"{what} {text}: a count of 0 cannot be timed; give at least 1")
+        raise Usage(f"{option} {text}: a count of 0 cannot be timed; give at least 1")
     return list(dict.fromkeys(out))
 
 
 def _between(text: str, part: str, low: int, high: int, steps: int) -> list[int]:
-    """The counts of a range, `steps` per doubling."""
+    """Return the counts of a range, `steps` per doubling."""
     if any(v & (v - 1) or v == 0 for v in (low, high)) or low > high:
         raise Usage(f"{text}: '{part}' must go from a power of two up to another, like 2^10..2^24")
     if not 1 <= steps <= 16:
@@ -49,12 +49,12 @@ def _between(text: str, part: str, low: int, high: int, steps: int) -> list[int]
 
 
 def parse_bits(text: str) -> tuple[int, int]:
-    """Return the first bit of a range such as 0..16, and its end, exclusive.
+    """Return the first bit of a range such as 0..16, and its exclusive end.
 
     Raises:
-        Usage: the text is no range.
+        Usage: the text is not a range.
     """
-    found = re.fullmatch(r"(\d{1,2})\.\.(\d{1,2})", text.strip())
-    if found is None:
+    match = re.fullmatch(r"(\d{1,2})\.\.(\d{1,2})", text.strip())
+    if match is None:
         raise Usage(f"bits {text}: is no range; write the first bit and the end, exclusive, like 0..16")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The sorts that a command line names; an option that is not given is empty."""
+    """The sorts that a command line names; options that it leaves out are empty."""
 
     keys: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
@@ -40,17 +40,17 @@ class Wanted:
         return self != Wanted()
 
     def choice(self, target: Target, apis: Iterable[str] = (), algorithms: Iterable[str] = ()) -> Choice:
-        """Return what these names choose of a target.
+        """Return the choice within a target that these names make.
 
         Raises:
-            Usage: the target has nothing of a name.
+            Usage: the target lacks a named key, value, API, algorithm or feature.
         """
         more = {"values": self.values, "orders": self.orders, "features": self.features}
-        found = choose(target, self.keys, apis, algorithms, **more, epilogue=self.epilogue)
-        return replace(found, max_n=self.max_n)
+        chosen = choose(target, self.keys, apis, algorithms, **more, epilogue=self.epilogue)
+        return replace(chosen, max_n=self.max_n)
 
     def sorts(self, target: Target, algorithms: Iterable[str] = ()) -> list[Sort]:
-        """Return the sorts of these names, of every label that a target has or of the labels `algorithms`.
+        """Return the sorts that these names select, for the labels `algorithms` or for every label of the target.
 
         Raises:
             Usage: the target has no such sort.
@@ -65,8 +65,8 @@ class Wanted:
             for label, of in ((x, of) for x in labels for of in operation(x).types(choice.keys, key)):
                 plain = operation(label).plain_only
                 try:
-                    made = choice.untyped(value) if plain else choice.signature(value)
-                    sort = target.sort(label, of, made, self.max_n)
+                    signature = choice.untyped(value) if plain else choice.signature(value)
+                    sort = target.sort(label, of, signature, self.max_n)
                 except Usage as e:
                     why = e
                 else:
@@ -77,10 +77,10 @@ class Wanted:
 
 
 class _Value(click.Choice):  # type: ignore[type-arg]  # (generic since click 8.2 only)
-    """A kind of values, by its name, its bytes, or a type of that size."""
+    """A kind of values, by its name, its size in bytes, or a type of that size."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the name; click reports an unknown one."""
+        """Return the name; click reports an unknown name."""
         with suppress(Usage):
             value = value_kind(value)
         return super().convert(value, param, ctx)
@@ -152,16 +152,16 @@ def _wanted(
 
 
 def wanted_options(command: Callable[..., T]) -> Callable[..., T]:
-    """Add the options that choose sorts to a command, which receives them as `wanted`."""
-    return gathered("wanted", _wanted, *_OPTIONS)(command)
+    """Add the options that choose sorts to a command, which receives them as `selection`."""
+    return gathered("selection", _wanted, *_OPTIONS)(command)
 
 
 def fragment(path: Path) -> str:
     """Return the text of an epilogue, with the line ends of generated files.
 
     Raises:
-        Usage: the file cannot be read, or holds no epilogue.
-        Unavailable: the process that renders it cannot be started.
+        Usage: the file cannot be read, or has no epilogue.
+        Unavailable: the process that renders the epilogue cannot be started.
     """
     try:
         text = "".join(f"{line}\n" for line in path.read_text(encoding="utf-8").splitlines())

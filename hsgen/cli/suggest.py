@@ -20,8 +20,8 @@ def suggest(name: str, keys: tuple[str, ...], as_json: bool) -> None:
     Comments give the reason for each value, and the value in the file where it differs.  A suggestion is a start;
     `hsgen tune` measures.
     """
-    found, file = reading.read(name)
-    tables = suggested(found, keys or WIDTHS)
+    facts, file = reading.read(name)
+    tables = suggested(facts, keys or WIDTHS)
     if as_json:
         emit_json(text.rows(tables, file))
         return

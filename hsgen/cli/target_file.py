@@ -1,4 +1,4 @@
-"""The file of a target, and replacing it atomically."""
+"""The file of a target, and its atomic replacement."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def target_file(name: str, *, write: bool) -> Path:
     """Return the file of a target.
 
     Raises:
-        Usage: it is to be written, but belongs to an installation.
+        Usage: `write` is True, but the file belongs to an installation.
     """
     if name.endswith(".toml"):
         return Path(name)
@@ -27,7 +27,7 @@ def replace(file: Path, text: str, after: str) -> None:
     """Write a file completely or not at all; `after` ends the error message.
 
     Raises:
-        Usage: it cannot be written.
+        Usage: the file cannot be written.
     """
     part = file.with_name(f".{file.name}.part")
     try:

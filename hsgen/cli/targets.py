@@ -46,36 +46,36 @@ def targets(details: bool, markdown: bool, file: str | None, as_schema: bool, as
     if as_schema:
         click.echo(json.dumps(target_schema(), indent=1))
         return
-    found = [target_files.find(n) for n in target_files.names()]
+    every = [target_files.find(n) for n in target_files.names()]
     if as_json:
-        emit_json([_listed(t) for t in found])
+        emit_json([_listed(t) for t in every])
         return
     if terminal.is_terminal(sys.stdout) and not details and not markdown:
-        _list(found)
+        _list(every)
         return
     levels = list(evidence.LEVELS)
-    shown = {t.name: [evidence.cell(t.evidence, t.shapes, level) for level in levels] for t in found}
+    shown = {t.name: [evidence.cell(t.evidence, t.shapes, level) for level in levels] for t in every}
     if markdown:
-        rows = [[f"`{t.name}`", f"{t.summary}: {_apis(t)}", *shown[t.name]] for t in found]
+        rows = [[f"`{t.name}`", f"{t.summary}: {_apis(t)}", *shown[t.name]] for t in every]
         head = ["target", "is for", *evidence.LEVELS.values()]
         click.echo("\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)))
         return
-    sorting = {t.name: " ".join(f"{a}/{','.join(keys)}" for a, keys in _by_label(t).items()) for t in found}
-    rows = [[t.name, " ".join(t.apis), sorting[t.name], *shown[t.name], t.summary] for t in found]
+    sorting = {t.name: " ".join(f"{a}/{','.join(keys)}" for a, keys in _by_label(t).items()) for t in every}
+    rows = [[t.name, " ".join(t.apis), sorting[t.name], *shown[t.name], t.summary] for t in every]
     emit_table(["target", "apis", "sorts", *evidence.LEVELS.values(), "summary"], rows)
 
 
-def _list(found: Sequence[target_files.Target]) -> None:
-    """Print a line for each target, no wider than the terminal: its name, and what it is for."""
-    name = max(len(t.name) for t in found)
+def _list(every: Sequence[target_files.Target]) -> None:
+    """Print a line for each target, no wider than the terminal: its name and its summary."""
+    name = max(len(t.name) for t in every)
     room = max(terminal.width() - name - 2, 10)
-    for t in found:
+    for t in every:
         head = terminal.styled(f"{t.name:{name}}", sys.stdout, bold=True)
         click.echo(f"{head}  {textwrap.shorten(t.summary, room, placeholder='...')}")
 
 
 def _upgrade(file: Path) -> None:
-    """Rewrite a file in the present schema, completely or not at all, and report it."""
+    """Rewrite a file in the present schema, completely or not at all, and print a line about it."""
     text = documents.text(file, "give the path of a target file", name=f"target {shown(file)}")
     after = upgrade.upgraded(text, file.stem, shown(file))
     if after is None:
@@ -87,8 +87,8 @@ def _upgrade(file: Path) -> None:
     )
 
 
-def _apis(found: target_files.Target) -> str:
-    return ", ".join(APIS[api].title for api in found.apis)
+def _apis(target: target_files.Target) -> str:
+    return ", ".join(APIS[api].title for api in target.apis)
 
 
 def _listed(t: target_files.Target) -> dict[str, Any]:
@@ -104,16 +104,16 @@ def _listed(t: target_files.Target) -> dict[str, Any]:
     }
 
 
-def _offers(found: target_files.Target) -> list[tuple[str, str]]:
-    """Each width of keys that a target supports, with each of its labels for that width."""
-    types = offered(found)
+def _offers(target: target_files.Target) -> list[tuple[str, str]]:
+    """Return the pairs of a supported key width and a label of the target for that width."""
+    types = offered(target)
     have = [k for k in KEYS if k in types]
-    return [(k, a) for k in have for a in (*found.labels(k), *found.derived(k), *found.implicit(k))]
+    return [(k, a) for k in have for a in (*target.labels(k), *target.derived(k), *target.implicit(k))]
 
 
-def _by_label(found: target_files.Target) -> dict[str, list[str]]:
-    """The widths of each label."""
+def _by_label(target: target_files.Target) -> dict[str, list[str]]:
+    """Return the key widths of each label."""
     out: dict[str, list[str]] = {}
-    for key, label in _offers(found):
+    for key, label in _offers(target):
         out.setdefault(label, []).append(key)
     return out

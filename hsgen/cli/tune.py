@@ -41,7 +41,7 @@ from hsgen.tools.tune.search import CANDIDATES
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A tuning as the command line names it."""
+    """The options of a tuning."""
 
     name: str
     device: str | None
@@ -64,26 +64,26 @@ class Request:
         return target_files.find(self.name)
 
     @cached_property
-    def wanted(self) -> request.Request:
-        """The tables to tune, with the time and the counts."""
+    def tables(self) -> request.Request:
+        """The tables to tune, the time budget and the counts."""
         sizes = tuple(sorted(set(parse_sizes(self.sizes))))
         return request.Request(keys=self.keys, labels=self.labels, budget=self.budget, sizes=sizes)
 
     def field(self, text: str) -> Field:
-        """Return the device to tune on: the one that `hsgen validate` chooses with the same options.
+        """Return the device to tune on: the device that `hsgen validate` chooses with the same options.
 
         Raises:
-            Usage: the target's file is to be written, and the device is not one of the target's.
+            Usage: `write` is set, and the device is not a device of the target.
         """
         drive = Drive(
             target=self.name,
-            asked=self.api,
+            named_api=self.api,
             runtime=self.runtime,
             options=self.options,
-            wanted=Wanted(keys=self.keys),
+            selection=Wanted(keys=self.keys),
         )
         drive.check()
-        shown = engines.devices(replace(drive, target=None, asked=drive.api)) if drive.native else None
+        shown = engines.devices(replace(drive, target=None, named_api=drive.api)) if drive.native else None
         sorts: Sequence[Sort] = ()
         with suppress(Usage):  # tables may be missing yet
             sorts = drive.sorts(self.target)
@@ -99,13 +99,13 @@ class Request:
         """Return the journal to continue.
 
         Raises:
-            Usage: it belongs to another tuning.
+            Usage: the journal belongs to another tuning.
         """
         head = request.new_header(
             text,
             self.target,
             field.facts,
-            self.wanted,
+            self.tables,
             api=field.api,
             device=field.device,
             driver=field.driver,
@@ -127,7 +127,7 @@ class Request:
 
 @click.command()
 @gathered(
-    "given",
+    "settings",
     Request,
     click.option("-t", "--target", "name", required=True, help="A target, or a file that ends in .toml."),
     device_option,
@@ -167,7 +167,7 @@ class Request:
 @click.option("--dask", metavar="ADDRESS", help="Race on the workers of this Dask scheduler.")
 @require_option
 @json_option
-def tune(given: Request, dask: str | None, require: bool, as_json: bool) -> None:
+def tune(settings: Request, dask: str | None, require: bool, as_json: bool) -> None:
     """Find the shapes and the crossovers of a target on a device, and show what to change in its file.
 
     Shapes are drawn from the space that each algorithm declares, compiled and validated in processes of their own, and
@@ -175,36 +175,38 @@ def tune(given: Request, dask: str | None, require: bool, as_json: bool) -> None
     validated as `hsgen validate` does, and each range of counts is assigned to an algorithm.  Every step is recorded
     in a journal, from which the same command resumes after an interruption.
     """
-    target, name, wanted = given.target, given.name, given.wanted
-    file = target_file(name, write=given.write)
+    target, name, tables = settings.target, settings.name, settings.tables
+    file = target_file(name, write=settings.write)
     text = file.read_text(encoding="utf-8")
-    tables = len(request.starts(text, target, wanted))
-    if given.budget < budget.LEAST:
-        said = f"--budget {budget.words(given.budget)}: is too small, since a race needs {budget.words(budget.LEAST)}"
-        one = f", or {budget.roomy(budget.enough(1))} with one --key and --algorithm" if tables > 1 else ""
-        raise Usage(f"{said}; allow {budget.roomy(budget.enough(tables))}{one}")
+    count = len(request.starts(text, target, tables))
+    if settings.budget < budget.LEAST:
+        problem = (
+            f"--budget {budget.words(settings.budget)}: is too small, since a race needs {budget.words(budget.LEAST)}"
+        )
+        one = f", or {budget.roomy(budget.enough(1))} with one --key and --algorithm" if count > 1 else ""
+        raise Usage(f"{problem}; allow {budget.roomy(budget.enough(count))}{one}")
     with required(require):
         edit.available()
-        field = given.field(text)
+        field = settings.field(text)
         with closing(spread.Cluster(field, dask)) if dask else nullcontext() as cluster:
-            book = given.opened(text, field)
+            book = settings.opened(text, field)
             field = replace(field, seed=book.head["seed"])
             report(field.device, field.api)
-            with _resumable(book), showing(given.budget) as progress:
+            with _resumable(book), showing(settings.budget) as progress:
                 runner = cluster.on(field) if cluster else spread.Here(field, progress.beat)
-                result = Tuning(text, target, wanted, book, runner, progress.show).perform()
+                result = Tuning(text, target, tables, book, runner, progress.show).perform()
     chosen = edit.applied(text, name, result.tables, result.autos, [])
     rows = _evidence(field, book, result, evidence.shapes(tomllib.loads(chosen)))
     after = edit.applied(text, name, result.tables, result.autos, rows, result.notes)
-    if given.write:
+    if settings.write:
         replace_file(file, after, "the journal holds all, so run this again")
     for head in edit.questionable(text, after, result.tables):
         click.echo(f"note: the comment above {head} may describe the numbers before", err=True)
-    emit(result, edit.difference(text, after, file.name), book, file if given.write else None, as_json=as_json)
+    emit(result, edit.difference(text, after, file.name), book, file if settings.write else None, as_json=as_json)
 
 
 def _resume(arguments: Sequence[str]) -> str:
-    """The command that resumes a tuning from its journal: the same, without journals that are merged already."""
+    """Return the command that resumes a tuning: its own command line without journals that are already merged."""
     words, rest = [], iter(arguments)
     for word in rest:
         if word == "--merge":
@@ -216,7 +218,7 @@ def _resume(arguments: Sequence[str]) -> str:
 
 @contextmanager
 def _resumable(book: journal.Journal) -> Iterator[None]:
-    """Print how to resume where a signal ends the search."""
+    """Print the command that resumes the search if a signal ends it."""
     try:
         yield
     except (KeyboardInterrupt, Terminated):
@@ -226,9 +228,9 @@ def _resumable(book: journal.Journal) -> Iterator[None]:
 
 
 def _evidence(field: Field, book: journal.Journal, result: Result, shapes: str) -> list[dict[str, str]]:
-    """The evidence rows of a tuning, one for each width of keys; empty on a GPU that is not the target's."""
+    """Return the evidence of a tuning, a row per key width; empty on a GPU that is not a device of the target."""
     if not field.level:
         return []
     row = {"level": field.level, "api": field.api, "device": field.name, "driver": field.driver}
     row |= {"date": book.head["date"], "shapes": shapes}
-    return [{**row, "result": f"{edit.TUNED}{found}"} for found in result.evidence.values()]
+    return [{**row, "result": f"{edit.TUNED}{text}"} for text in result.evidence.values()]

@@ -17,7 +17,7 @@ _FAILED = ("label", "key", "table", "kind", "why")
 
 
 def emit(result: Result, change: str, book: journal.Journal, written: Path | None, *, as_json: bool) -> None:
-    """Print the result; `change` is the difference of the target file, `written` that file if it was changed."""
+    """Print the result; `change` is the diff of the target file, `written` the file if it was changed."""
     if as_json:
         document = {
             "schema": SCHEMA,

@@ -1,6 +1,6 @@
-"""The progress of ``hsgen tune`` on stderr: phases, elapsed time, and the time that is left.
+"""The progress of ``hsgen tune`` on stderr: phases, elapsed time, and the time left.
 
-On a terminal a bar shows the time and the phase; elsewhere each step is a line.
+A terminal gets a bar with the time and the phase.  Other streams get a line per step.
 """
 
 from __future__ import annotations
@@ -21,20 +21,23 @@ if TYPE_CHECKING:
     from rich import progress
 
 NOTES = ("skip", "found")
-"""The phases that take no time: what is left out, and a result."""
+"""The phases without a duration: a skipped step, and a result."""
 BAR = 20
-"""The columns of the bar; the text next to it has the others, and is folded."""
+"""The width of the bar, in columns; the text next to the bar has the remaining columns, and is folded."""
 
 
 class _Bar:
-    """A bar of rich with a text; no thread draws it, since that would disturb measurements of sorts on a CPU."""
+    """A bar of rich with a text.
+
+    No thread draws the bar, because a thread would disturb measurements of sorts on a CPU.
+    """
 
     def __init__(self, shown: progress.Progress) -> None:
         self._shown, self._task = shown, shown.add_task("")
         self._last = -EVERY
 
     def draw(self, elapsed: float, length: float, text: str) -> None:
-        """Draw the bar at a time of `length` seconds."""
+        """Draw the bar at `elapsed` of `length` seconds."""
         self._shown.update(self._task, completed=elapsed, total=length, description=text)
         if (now := time.monotonic()) - self._last >= EVERY:
             self._last = now
@@ -46,7 +49,7 @@ class _Bar:
 
 
 class Progress:
-    """Shows steps of a tuning, whose budget is in seconds; without a bar, as lines alone."""
+    """Shows the steps of a tuning with a budget in seconds; without a bar, as lines."""
 
     def __init__(self, budget: float, bar: _Bar | None = None) -> None:
         self._budget = self._length = budget
@@ -54,7 +57,7 @@ class Progress:
         self._step, self._inner = "", ""
 
     def show(self, phase: str, text: str, left: float) -> None:
-        """Show a step: its phase, what it is about, and the seconds that are left for it and all that follows."""
+        """Show a step: its phase, its subject, and the seconds left for this step and all later steps."""
         elapsed = time.monotonic() - self._begin
         self._length = max(self._budget, elapsed + max(left, 0.0))
         if phase not in NOTES:
@@ -67,7 +70,7 @@ class Progress:
         self.beat("")
 
     def beat(self, inner: str) -> None:
-        """Show that time has passed, and the part of the step that runs, if that is known."""
+        """Update the elapsed time, and show the running part of the step if `inner` is not empty."""
         self._inner = inner or self._inner
         if self._bar is not None:
             elapsed = min(time.monotonic() - self._begin, self._length)
@@ -77,7 +80,7 @@ class Progress:
 
 @contextmanager
 def showing(budget: float) -> Iterator[Progress]:
-    """Show the progress of a tuning; where stderr is no terminal, or one that moves no cursor, a line for each step."""
+    """Show the progress of a tuning: a bar if stderr is a terminal that can move its cursor, else a line per step."""
     if not terminal.is_terminal(sys.stderr) or terminal.is_dumb():
         yield Progress(budget)
         return

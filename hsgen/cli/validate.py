@@ -52,7 +52,7 @@ def validate(
     width, both orders, and many ranges and counts.
     """
     rows = []
-    _check_options(drive.wanted, full, record, large)
+    _check_options(drive.selection, full, record, large)
     with required(require):
         place = engines.find(replace(drive, large=large is not None, shim=True))
         file = _recording(place) if record else None
@@ -60,27 +60,25 @@ def validate(
         _report_language(place)
         with compared_with_evidence(place.target, place.api, place.host, place.language):
             for sort in place.sorts:
-                found = (
-                    _validate(place, sort, full, seed, record) if large is None else _large(place, sort, large, seed)
-                )
-                rows.append(found)
+                row = _validate(place, sort, full, seed, record) if large is None else _large(place, sort, large, seed)
+                rows.append(row)
             _shown(rows, seed, as_json)
     if file is not None:
         text = evidence.recorded(file.read_text(encoding="utf-8"), str(file), _row(place, rows))
         replace_file(file, text, "nothing was recorded")
 
 
-def _check_options(wanted: Wanted, full: bool, record: bool, large: int | None) -> None:
-    """Refuse options that exclude each other, and epilogues that change keys.
+def _check_options(selection: Wanted, full: bool, record: bool, large: int | None) -> None:
+    """Check that options do not exclude each other, and that the epilogue changes no keys.
 
     Raises:
-        Usage: there are some.
+        Usage: two options exclude each other, or the epilogue changes keys.
     """
     if large is not None and (record or full):
         raise Usage("--large excludes --full and --record, which are about many small cases; omit it there")
-    if record and wanted.max_n < ANY_N:
+    if record and selection.max_n < ANY_N:
         raise Usage("--max-n: evidence is about sorts of any count; omit --record")
-    if not (text := wanted.epilogue):
+    if not (text := selection.epilogue):
         return
     if large is not None:
         raise Usage("--epilogue: the digests that --large compares do not cover it; omit one of them")
@@ -111,46 +109,46 @@ def _shown(rows: list[dict[str, Any]], seed: int, as_json: bool) -> None:
 
 
 def _report_language(place: engines.Place) -> None:
-    """Report on stderr that kernels run in another language than their own, if they do."""
+    """Print a line on stderr if kernels run in another language than their own."""
     if place.language:
         shim = shims.SHIMS.get(place.api)
         otherwise = f", not as {shim.compiler} makes them" if shim else ""
-        said = f"the kernels run{place.language.replace(',', '')}{otherwise}"
-        click.echo(f"{place.api}: {said}", err=True)
+        notice = f"the kernels run{place.language.replace(',', '')}{otherwise}"
+        click.echo(f"{place.api}: {notice}", err=True)
 
 
 def _recording(place: engines.Place) -> Path:
-    """The file that receives the evidence.
+    """Return the file that receives the evidence.
 
     Raises:
-        Usage: a run on this device is no evidence, or the file belongs to an installation.
+        Usage: a run on this device is not evidence, or the file belongs to an installation.
     """
     _level(place)
     return target_file(place.target, write=True)
 
 
 def _level(place: engines.Place) -> str:
-    """The level of evidence that a run reaches.
+    """Return the level of evidence that a run reaches.
 
     Raises:
-        Usage: the device is not one of the target's.
+        Usage: the device is not a device of the target.
     """
-    found, host = target_files.find(place.target), place.host
-    level = evidence_level(found, host)
+    target, host = target_files.find(place.target), place.host
+    level = evidence_level(target, host)
     if place.language and level == "device":
         level = "cpu" if host.type == "cpu" else None
     if level is None:
-        raise Usage(f"{host.label}: is no device of target {found.name}; record on one that is, or on a CPU runtime")
+        raise Usage(f"{host.label}: is no device of target {target.name}; record on one that is, or on a CPU runtime")
     return level
 
 
 def _row(place: engines.Place, rows: list[dict[str, Any]]) -> dict[str, str]:
-    """The evidence of a validation without failures, for the target's file."""
+    """Return the evidence of a validation without failures, for the target's file."""
     sorts = {r["algorithm"]: "" for r in rows}
     for name in sorts:
         keys = {f"{r['key']} with {r['value']}" if r["value"] else r["key"]: "" for r in rows if r["algorithm"] == name}
         sorts[name] = f"{name} of {' and '.join(keys)}"
-    what = "validate --full" if rows[0]["full"] else "validate"
+    command = "validate --full" if rows[0]["full"] else "validate"
     features = {f: "" for r in rows for f in (["all types"] * r["key_transform"] + r["features"])}
     lanes = " and ".join(map(str, sorted({s.lanes for s in place.sorts})))
     cases = sum(r["cases"] for r in rows)
@@ -160,33 +158,33 @@ def _row(place: engines.Place, rows: list[dict[str, Any]]) -> dict[str, str]:
         "device": evidence_device(place.host, place.language),
         "driver": place.host.driver,
         "date": datetime.date.today().isoformat(),
-        "result": f"{', '.join([what, *sorts.values(), *features])}: {cases} cases at {lanes} lanes, 0 failures",
+        "result": f"{', '.join([command, *sorts.values(), *features])}: {cases} cases at {lanes} lanes, 0 failures",
     }
 
 
 def _large(place: engines.Place, sort: Sort, n: int, seed: int) -> dict[str, Any]:
     by = larges.checks(target_files.find(place.target), sort)
     if place.library:
-        found = engines.follow(place.request(sort, "large", n=n, seed=seed), sort.name, 1)
+        faults = engines.follow(place.request(sort, "large", n=n, seed=seed), sort.name, 1)
     else:
-        found = larges.faults(engines.direct(place.host, sort, place.api, by), by, n, seed)
-    wrong = [f"{n} keys, random, in place, checked on the device: wrong are {', '.join(found)}"] if found else []
-    return _found(place, sort, validation.Report(cases=1, failed=len(wrong), failures=wrong), n, seed, full=False)
+        faults = larges.faults(engines.direct(place.host, sort, place.api, by), by, n, seed)
+    wrong = [f"{n} keys, random, in place, checked on the device: wrong are {', '.join(faults)}"] if faults else []
+    return _result(place, sort, validation.Report(cases=1, failed=len(wrong), failures=wrong), n, seed, full=False)
 
 
 def _validate(place: engines.Place, sort: Sort, full: bool, seed: int, strict: bool) -> dict[str, Any]:
     pairs = validation.plan_cases(sort, full=full, seed=seed)
     if place.library:
         request = place.request(sort, "validate", full=full, seed=seed)
-        found = engines.follow(request, sort.name, len(pairs))
-        report = validation.Report(cases=found["cases"], failed=found["failed"], failures=found["failures"])
+        answer = engines.follow(request, sort.name, len(pairs))
+        report = validation.Report(cases=answer["cases"], failed=answer["failed"], failures=answer["failures"])
     else:
         engine = engines.direct(place.host, sort, place.api, strict=strict)
         report = validation.run(engine, pairs, seed, progress=progress(sort.name, len(pairs)))
-    return _found(place, sort, report, max(n for n, _ in pairs), seed, full=full)
+    return _result(place, sort, report, max(n for n, _ in pairs), seed, full=full)
 
 
-def _found(
+def _result(
     place: engines.Place, sort: Sort, report: validation.Report, greatest: int, seed: int, *, full: bool
 ) -> dict[str, Any]:
     """The result of one sort, as it is printed."""

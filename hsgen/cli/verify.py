@@ -34,18 +34,18 @@ def verify(folder: Path, expect: str | None, style: str | None, as_json: bool) -
     """
     if expect is not None and not re.fullmatch("[0-9A-Fa-f]{64}", expect):
         raise Usage(f"expect {expect[:80]!r}: is no SHA-256; give its 64 hexadecimal digits")
-    manifest, found = store.verify(folder)
+    manifest, differences = store.verify(folder)
     if expect is not None and manifest.read != expect.lower():
         raise Wrong(
             f"{folder}: {MANIFEST} has the SHA-256 {manifest.read}, not {expect.lower()}; take it from its source"
         )
     if as_json:
-        emit_json([{"path": p, "state": s} for s, p in found.rows()])
-    if found:
-        remedy = found.remedy(f"hsgen generate -o {quote(str(folder))}")
-        annotate(folder, found.rows(), f"run: {remedy}", "text" if as_json else style)
-        lines = (f"{folder}: {line}" for line in found.lines())
-        other = f" by another version, hsgen {manifest.version}" if manifest.version != __version__ else ""
-        raise Wrong(*lines, f"{folder}: was changed after it was generated{other}; run: {remedy}")
+        emit_json([{"path": p, "state": s} for s, p in differences.rows()])
+    if differences:
+        remedy = differences.remedy(f"hsgen generate -o {quote(str(folder))}")
+        annotate(folder, differences.rows(), f"run: {remedy}", "text" if as_json else style)
+        lines = (f"{folder}: {line}" for line in differences.lines())
+        version_note = f" by another version, hsgen {manifest.version}" if manifest.version != __version__ else ""
+        raise Wrong(*lines, f"{folder}: was changed after it was generated{version_note}; run: {remedy}")
     if not as_json:
         terminal.echo_good(f"{shown(folder)} is as it was generated ({len(manifest.hashes)} files)")

@@ -367,11 +367,11 @@ def test_bench_measures_features(embedded: Host, small: Path, options: str, caps
 def test_bench_checks_keys_and_values(embedded: Host, slot: int, line: str) -> None:
     engine = engines.direct(embedded, target.find("cpu").default("u32", Signature(value="v4", key_transform=True)))
     how = Options(kind=2, descending=True)
-    assert len(list(bench.measure(engine, [1000], (), 1, 1, "", how=how))) == 1
+    assert len(list(bench.measure(engine, [1000], (), 1, 1, "", options=how))) == 1
     with pytest.raises(Wrong, match=line):
-        list(bench.measure(Spoiled(engine, slot, element=-1), [1000], (), 1, 1, "", how=how))  # type: ignore[arg-type]
+        list(bench.measure(Spoiled(engine, slot, element=-1), [1000], (), 1, 1, "", options=how))  # type: ignore[arg-type]
     with pytest.raises(Usage, match="baseline numpy: cannot sort in this way"):
-        list(bench.measure(engine, [1000], ["numpy"], 1, 1, "", how=how))
+        list(bench.measure(engine, [1000], ["numpy"], 1, 1, "", options=how))
 
 
 def test_the_load_of_a_benchmark_is_random_in_all_bits() -> None:

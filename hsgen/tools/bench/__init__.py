@@ -1,4 +1,4 @@
-"""Benchmarks: sorts, baselines and a plain copy, interleaved in one run; each is checked before it is timed."""
+"""Benchmarks: sorts, baselines and a plain copy take turns in one run.  Every result is checked before it is timed."""
 
 from __future__ import annotations
 

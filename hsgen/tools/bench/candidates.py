@@ -1,4 +1,4 @@
-"""The runs of a benchmark that are hsgen's own: sorts, and the copy whose bandwidth is their bound."""
+"""hsgen's own runs of a benchmark: sorts, and the copy whose bandwidth bounds the rates of sorts."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ COPY = "copy"
 
 
 def fill(engine: Engine, work: Load) -> None:
-    """Allocate the buffers, and write the input; the buffers of keys have room for a copy of keys and values.
+    """Allocate the buffers, and write the input.
 
-    Offsets are also written for rows of equal length, since baselines read them.
+    The buffers of keys have room for a copy of keys and values.  Offsets are written for rows of equal length too,
+    because baselines read offsets.
     """
     engine.allocate(KEYS_OUT, work.copied)
     _put(engine, KEYS, work.keys, work.copied)
@@ -30,9 +31,9 @@ def fill(engine: Engine, work: Load) -> None:
         each = work.values_expected.shape[1] * work.values_expected.itemsize
         engine.allocate(VALUES_OUT, max(work.values_expected.nbytes, work.room * each))
     offsets = None if work.offsets is None else work.offsets.astype(np.uint32)
-    given = {VALUES: work.values, OTHER: work.other if offsets is None else offsets, OTHER_VALUES: work.other_values}
-    given |= {COUNT: np.array([work.n], np.uint32) if work.how.device_count else None}
-    for slot, array in given.items():
+    inputs = {VALUES: work.values, OTHER: work.other if offsets is None else offsets, OTHER_VALUES: work.other_values}
+    inputs |= {COUNT: np.array([work.n], np.uint32) if work.how.device_count else None}
+    for slot, array in inputs.items():
         if array is not None:
             _put(engine, slot, array)
     if room := _room(engine, work):
@@ -40,7 +41,7 @@ def fill(engine: Engine, work: Load) -> None:
 
 
 def _room(engine: Engine, work: Load) -> int:
-    """The bytes of a sort's report; 0 without one."""
+    """Return the bytes of a sort's report; 0 without a report."""
     return 4 * attach.report_length(engine.sort, work.n)
 
 
@@ -61,9 +62,9 @@ def wipe(engine: Engine, work: Load) -> None:
 
 
 def _places(engine: Engine, work: Load) -> dict[str, tuple[int, int]]:
-    """The buffers by their roles; an empty array of a merge has none."""
+    """Return the buffers by role; an empty array of a merge has no buffer."""
     halves = work.other is not None
-    given = {
+    places = {
         "source": (KEYS, len(work.keys) > 0 or not halves),
         "destination": (KEYS_OUT, len(work.expected) > 0 or work.count is None),
         "values": (VALUES, work.values is not None and (len(work.keys) > 0 or not halves)),
@@ -74,15 +75,15 @@ def _places(engine: Engine, work: Load) -> dict[str, tuple[int, int]]:
         "report": (REPORT, _room(engine, work) > 0),
     }
     if work.counts:
-        given["other"] = VALUES_OUT, True
-    return {role: (slot, 0) for role, (slot, plays) in given.items() if plays}
+        places["other"] = VALUES_OUT, True
+    return {role: (slot, 0) for role, (slot, plays) in places.items() if plays}
 
 
 def sorting(engine: Engine, work: Load, name: str = OWN) -> Run:
     """Return the run of a sort of hsgen, from one device buffer into another.
 
-    An untimed copy of its buffers precedes each sort, so that the contents of caches do not depend on the previous run.
-    Before a merge, an untimed merge takes its place, since the copy covers only the first array.
+    An untimed copy of the buffers precedes each sort, so that the contents of caches do not depend on the previous run.
+    An untimed merge precedes each merge instead, because the copy covers only the first array.
     """
     places = _places(engine, work)
     sort, device = timed(lambda: engine.run(work.n, places, work.how))
@@ -107,7 +108,7 @@ def sorting(engine: Engine, work: Load, name: str = OWN) -> Run:
 def copying(engine: Engine, work: Load) -> Run:
     """Return the run of a copy of keys and values on the device, whose bandwidth is the bound for sorts.
 
-    An untimed copy precedes each timed one, so that caches hold the keys as they do during a sort.
+    An untimed copy precedes each timed copy, so that caches hold the keys as before a sort.
     """
     copy, device = timed(lambda: engine.copy(work.copied))
     return Run(

@@ -1,7 +1,7 @@
-"""The colours of plots: one set for light paper, which an SVG file names, and one that replaces it in dark mode.
+"""The colours of plots: a set for light paper, and a set that replaces it in dark mode.
 
-The file names the light colours, which every program that draws SVG knows; browsers apply the rules for dark mode, also
-if a page or a README embeds the file as an image.
+An SVG file has the light colours, which every viewer of SVG supports.  Browsers also apply the file's rules for dark
+mode, even if a page or a README embeds the file as an image.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ DARK = {
 
 
 def _style() -> str:
-    """The style element; colours of the file stand in style attributes, which only `!important` overrides."""
+    """Return the style element.  The file's colours are in style attributes, which only `!important` overrides."""
     rules = [
-        f'[style*="{what}: {light}"]{{{what}:{dark}!important}}'
+        f'[style*="{attribute}: {light}"]{{{attribute}:{dark}!important}}'
         for light, dark in DARK.items()
-        for what in ("fill", "stroke")
+        for attribute in ("fill", "stroke")
     ]
     text = f"text{{fill:{INK}}}"
     dark = "".join([f"text{{fill:{DARK[INK]}}}", *rules])

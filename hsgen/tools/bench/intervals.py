@@ -1,4 +1,4 @@
-"""Distribution-free confidence intervals for the median of a few measurements."""
+"""Distribution-free confidence intervals for the median of measurements."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ CONFIDENCE = 0.9
 
 
 def rank(count: int, confidence: float = CONFIDENCE) -> int:
-    """Return the greatest k for which the k-th least and the k-th greatest of `count` independent values enclose the
-    median of their distribution with at least this probability; 0 if no k does.
+    """Return the greatest rank k for which two order statistics enclose the median with at least this confidence.
 
-    The number of values below the median is binomial with p = 1/2: the median is below the k-th least value if fewer
-    than k values are below it, and with the same probability above the k-th greatest.  0.9 takes at least 5 values.
+    The order statistics are the k-th least and the k-th greatest of `count` independent values.  The result is 0 if no
+    k has this confidence; confidence 0.9 needs at least 5 values.  The number of values below the median is binomial
+    with p = 1/2.  The median is below the k-th least value if fewer than k values are below the median.  It is above
+    the k-th greatest value with the same probability.
     """
     allowed = 1 - Fraction(confidence).limit_denominator(10**6)
     missed, k = 0, 0
@@ -28,13 +29,14 @@ def rank(count: int, confidence: float = CONFIDENCE) -> int:
 
 
 def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float] | None:
-    """Return an interval that contains the median of the values' distribution with at least this probability.
+    """Return an interval that contains the median of the values' distribution with at least this confidence.
 
-    Its ends are two of the values, by `rank`; None: there are too few.  Values must be independent; the ratios of times
-    within rounds are nearly so, since most disturbances of a machine outlast a round.
+    The ends of the interval are two of the values, by `rank`.  The result is None if there are too few values.  Values
+    must be independent.  Ratios of times within rounds are nearly independent, because most disturbances of a machine
+    outlast a round.
     """
     k = rank(len(values), confidence)
     if k == 0:
         return None
-    found = sorted(values)
-    return found[k - 1], found[-k]
+    ordered = sorted(values)
+    return ordered[k - 1], ordered[-k]

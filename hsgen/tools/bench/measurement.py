@@ -1,4 +1,4 @@
-"""Measuring: sorts, baselines and a copy take turns; each is checked before anything is timed."""
+"""Measurement: sorts, baselines and a copy take turns.  All results are checked before anything is timed."""
 
 from __future__ import annotations
 
@@ -25,29 +25,30 @@ from hsgen.tools.bench.rounds import Beat, clock, timed
 from hsgen.tools.bench.rows import Row, Times, rows_of
 
 Spans = Sequence[tuple[int, int]]
-"""Ranges of counts, each above the first number up to the second."""
+"""Ranges of counts; (a, b) are the counts above a, up to and including b."""
 
 
-def known(sort: Sort, how: Options) -> list[str]:
-    """Return the baselines that can sort so: unsigned keys by all bits in ascending order, some also with values.
+def known(sort: Sort, options: Options) -> list[str]:
+    """Return the baselines that support a sort with these options.
 
-    No baseline reports run boundaries or runs an epilogue.
+    Most baselines sort unsigned keys by all bits in ascending order, some of them with values.  No baseline reports
+    run boundaries or runs an epilogue.
     """
-    plain = operations.of(sort).typed_baselines or not (how.kind or how.descending)
-    if bit_range(sort.plan, how) != (0, sort.key.bits) or not plain or sort.signature.value == "index64":
+    plain = operations.of(sort).typed_baselines or not (options.kind or options.descending)
+    if bit_range(sort.plan, options) != (0, sort.key.bits) or not plain or sort.signature.value == "index64":
         return []
     if sort.signature.followed:
         return []
     return able(sort)
 
 
-def check(sort: Sort, how: Options, against: Sequence[str]) -> None:
-    """Refuse baselines that cannot sort so.
+def check(sort: Sort, options: Options, against: Sequence[str]) -> None:
+    """Check that baselines support a sort with these options.
 
     Raises:
-        Usage: one cannot; the message names the first.
+        Usage: a baseline does not; the message names the first.
     """
-    have = known(sort, how)
+    have = known(sort, options)
     for name in against:
         if name not in have:
             hint = f"take {', '.join(have)}, or none" if have else "omit baselines"
@@ -62,7 +63,7 @@ def measure(
     seed: int,
     device: str,
     progress: Callable[[Iterator[Any]], Iterator[Any]] = iter,
-    how: Options = PLAIN,
+    options: Options = PLAIN,
     *,
     alternatives: Mapping[str, Engine] | None = None,
     spans: Mapping[str, Spans] = MappingProxyType({}),
@@ -70,85 +71,89 @@ def measure(
     segments: Sequence[int] = (0,),
     beat: Beat = lambda: None,
 ) -> Iterator[list[Row]]:
-    """Yield the rows of each count, number of segments (only segmented sorts have some) and kind of input.
+    """Yield the rows of each count, number of segments and kind of input; only segmented sorts have segments.
 
-    First hsgen's row, then those of the baselines in the order of `against`, then the copy's.  `alternatives` are other
-    sorts of hsgen by the names of their rows, on the same device, for the same keys and values; those that `against`
-    does not name come first.  A plain sort among them sorts all of the keys.  One with `spans` is measured at their
-    counts only.  A `hsgen_ratio` above 1 means that `engine` is faster.  `device` is a label for the rows.
+    The first row is hsgen's, then follow the baselines in the order of `against`, then the copy.  `alternatives` are
+    other sorts of hsgen by the names of their rows, on the same device, for the same keys and values.  Alternatives
+    that `against` does not name come before the baselines.  A plain sort among them sorts all keys as one array.  An
+    alternative with `spans` is measured at the counts of its spans only.  A `hsgen_ratio` above 1 means that `engine`
+    is faster.  `device` is a label for the rows.
 
     Raises:
-        Usage: a baseline cannot sort so.
+        Usage: a baseline does not support the sort.
         Unavailable: a baseline cannot run here, or a count exceeds the memory; raised before anything is timed.
         Wrong: a sort returned unsorted keys, or a baseline's process ended.
     """
-    sort, others, rng = engine.sort, dict(alternatives or {}), np.random.default_rng(seed)
-    names = [*(name for name in others if name not in against), *against]
-    check(sort, how, [name for name in names if name not in others])
-    _check_alternatives(others, sort, sizes, spans)
-    fits([engine, *others.values()], max(sizes, default=0), replace(how, segment_count=max(segments, default=0)))
+    sort, sorts, rng = engine.sort, dict(alternatives or {}), np.random.default_rng(seed)
+    names = [*(name for name in sorts if name not in against), *against]
+    check(sort, options, [name for name in names if name not in sorts])
+    _check_alternatives(sorts, sort, sizes, spans)
+    fits([engine, *sorts.values()], max(sizes, default=0), replace(options, segment_count=max(segments, default=0)))
     for n, parts, kind in progress(product(sizes, segments, kinds)):
-        work = load(sort, n, replace(how, segment_count=parts), rng, kind)
-        taking = [name for name in names if name not in others or _measures(spans, name, n)]
-        racing = {name: others[name] for name in taking if name in others}
-        loads = {engine: work, **{other: for_alternative(work, sort, other.sort) for other in racing.values()}}
+        work = load(sort, n, replace(options, segment_count=parts), rng, kind)
+        taking = [name for name in names if name not in sorts or _measures(spans, name, n)]
+        racing = {name: sorts[name] for name in taking if name in sorts}
+        loads = {
+            engine: work,
+            **{alternative: for_alternative(work, sort, alternative.sort) for alternative in racing.values()},
+        }
         measured = _measured(engine, loads, racing, taking, rounds, beat)
         yield rows_of(engine, device, work, *measured, {x: (o.sort, loads[o].how) for x, o in racing.items()})
 
 
 def _measures(spans: Mapping[str, Spans], name: str, n: int) -> bool:
-    """Whether an alternative is measured at a count."""
+    """Return True if an alternative is measured at a count."""
     return name not in spans or any(after < n <= last for after, last in spans[name])
 
 
 def _measured(
     engine: Engine,
     loads: Mapping[Engine, Load],
-    others: Mapping[str, Engine],
+    alternatives: Mapping[str, Engine],
     names: Sequence[str],
     rounds: int,
     beat: Beat,
 ) -> tuple[list[Run], list[Times]]:
-    """The runs of these names, checked, and their times: hsgen's own first, the copy last."""
+    """Return the checked runs of these names, and their times; hsgen's own run is first, the copy last."""
     work = loads[engine]
-    for some in loads:
-        fill(some, loads[some])
+    for at in loads:
+        fill(at, loads[at])
     with ExitStack() as opened:
         tried = [(sorting(engine, work), work)]
         for name in names:
-            at = others.get(name, engine)
-            run = sorting(at, loads[at], name) if name in others else _baseline(name, engine, work, opened)
+            at = alternatives.get(name, engine)
+            run = sorting(at, loads[at], name) if name in alternatives else _baseline(name, engine, work, opened)
             tried.append((run, loads[at]))
         _check(tried, loads, beat)
         runs = [*(run for run, _ in tried), copying(engine, work)]
-        times = timed(runs, rounds, beat, loads if others else {})
+        times = timed(runs, rounds, beat, loads if alternatives else {})
         if not times[0].device:
-            clock(runs, list(loads), {OWN, *others, runs[-1].name}, times, rounds, beat)
+            clock(runs, list(loads), {OWN, *alternatives, runs[-1].name}, times, rounds, beat)
     return runs, times
 
 
 def _baseline(name: str, engine: Engine, work: Load, opened: ExitStack) -> Run:
-    """Start a baseline, to be closed with `opened`."""
+    """Start a baseline; `opened` closes it."""
     baseline = start(name, engine, work)
     opened.callback(baseline.close)
     return baseline
 
 
-def _races(theirs: Sort, own: Sort) -> bool:
-    return theirs.operation == own.operation or operations.of(theirs).comparable
+def _races(alternative: Sort, sort: Sort) -> bool:
+    return alternative.operation == sort.operation or operations.of(alternative).comparable
 
 
 def _check_alternatives(
-    others: Mapping[str, Engine], own: Sort, sizes: Sequence[int], spans: Mapping[str, Spans]
+    alternatives: Mapping[str, Engine], sort: Sort, sizes: Sequence[int], spans: Mapping[str, Spans]
 ) -> None:
-    """Refuse sorts for other keys or values, or for fewer keys than they are measured with.
+    """Check that alternatives sort the same keys and values, and as many keys as the counts.
 
     Raises:
-        Usage: one of them is such a sort.
+        Usage: an alternative does not.
     """
-    for name, theirs in ((name, other.sort) for name, other in others.items()):
-        if (theirs.label, theirs.signature.value) != (own.label, own.signature.value) or not _races(theirs, own):
-            wrong = f"{theirs.name} sorts other keys or values than {own.name}"
+    for name, theirs in ((name, engine.sort) for name, engine in alternatives.items()):
+        if (theirs.label, theirs.signature.value) != (sort.label, sort.signature.value) or not _races(theirs, sort):
+            wrong = f"{theirs.name} sorts other keys or values than {sort.name}"
             raise Usage(f"alternative {name}: {wrong}; name one that sorts these")
         greatest = max((n for n in sizes if _measures(spans, name, n)), default=0)
         if greatest > theirs.plan.max_n:
@@ -158,7 +163,11 @@ def _check_alternatives(
 
 
 def _check(tried: Sequence[tuple[Run, Load]], loads: Mapping[Engine, Load], beat: Beat) -> None:
-    """Run each sort once, after the previous results are overwritten, and compare its results with the expected."""
+    """Overwrite the previous results, run each sort once, and compare its results with the expected results.
+
+    Raises:
+        Wrong: a result is wrong.
+    """
     for run, work in tried:
         keys = work.expected
         run.prepare()
@@ -177,9 +186,9 @@ def _check(tried: Sequence[tuple[Run, Load]], loads: Mapping[Engine, Load], beat
 
 
 def _alike(values: Any, work: Load, *, stable: bool) -> bool:
-    """Whether values are as expected; if the sort is not stable, in any order among equal keys."""
+    """Return True if values are as expected; if the sort is not stable, values of equal keys may be in any order."""
     right: Any = work.values_expected
     if stable or np.array_equal(values, right):
         return np.array_equal(values, right)
-    mended = [some[np.lexsort((*some.T, work.expected))] for some in (values, right)]
+    mended = [rows[np.lexsort((*rows.T, work.expected))] for rows in (values, right)]
     return np.array_equal(*mended)

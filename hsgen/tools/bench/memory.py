@@ -12,23 +12,25 @@ from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
 from hsgen.stages import attach
 
-_HOST_ARRAYS = 4  # of keys and values: the input, the expected result, the actual result, and a baseline's own
+_HOST_ARRAYS = 4  # arrays of keys and values: the input, the expected result, the actual result, and a baseline's
 _GIB = 2**30
 
 
-def fits(engines: Sequence[Engine], n: int, how: Options) -> None:
-    """Refuse a count whose keys, values, offsets, report and scratch exceed the memory of the device or the host.
+def fits(engines: Sequence[Engine], n: int, options: Options) -> None:
+    """Check that keys, values, offsets, report and scratch fit the memory of the device and the host.
 
-    The engines, at least one, share a device.  Other baselines need about as much again, which is not counted.  `how`
-    has the greatest number of segments.
+    There is at least one engine; all engines share a device.  Other baselines need about as much memory again, which
+    is not counted.  `options` has the greatest number of segments.
 
     Raises:
-        Unavailable: they do; the message has the sizes.
+        Unavailable: the buffers of `n` keys exceed the memory; the message has the sizes.
     """
     sort = engines[0].sort
     item = sort.item_bytes + sort.signature.value_bytes
     value = n * sort.signature.value_bytes
-    need = sum(2 * n * item + 2 * value + _extra(e.sort, n, how) + scratch_bytes(e.sort, n, how) for e in engines)
+    need = sum(
+        2 * n * item + 2 * value + _extra(e.sort, n, options) + scratch_bytes(e.sort, n, options) for e in engines
+    )
     total, largest = engines[0].memory()
     if total and need > total:
         _refuse(n, f"all buffers together are {_gib(need)}, the device has {_gib(total)}")
@@ -39,9 +41,9 @@ def fits(engines: Sequence[Engine], n: int, how: Options) -> None:
         _refuse(n, f"the host's arrays are {_gib(_HOST_ARRAYS * n * item)}, {_gib(free)} are free")
 
 
-def _extra(sort: Sort, n: int, how: Options) -> int:
-    """The bytes of offsets and of a report."""
-    return operations.of(sort).input_bytes(how) + 4 * attach.report_length(sort, n)
+def _extra(sort: Sort, n: int, options: Options) -> int:
+    """Return the bytes of offsets and of a report."""
+    return operations.of(sort).input_bytes(options) + 4 * attach.report_length(sort, n)
 
 
 def _refuse(n: int, why: str) -> None:
@@ -53,7 +55,7 @@ def _gib(size: int) -> str:
 
 
 def _free() -> int:
-    """The bytes of available memory; 0: unknown."""
+    """Return the bytes of available memory, 0 if unknown."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:

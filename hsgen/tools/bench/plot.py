@@ -1,7 +1,7 @@
 """Plots of benchmarks: throughput against the count, drawn with matplotlib, which only this module needs.
 
-Lines differ by marker and dashes as well as by colour, for black and white prints.  The same rows give the same
-picture, byte for byte, with the same version of matplotlib.
+Lines differ by marker and dashes as well as by colour, for black and white prints.  Equal rows give equal bytes of a
+picture with the same version of matplotlib.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _STYLE = {
 }
 _MARKERS = "os^Dv<>pX*"
 _DASHES = ("-", (5, 1.5), (1.5, 1.5), (6, 1.5, 1.5, 1.5), (3, 1, 1, 1, 1, 1), (9, 3), (1, 3), (9, 2, 1, 2, 1, 2, 1, 2))
-_CHARACTERS = 72  # of a line of a title
+_CHARACTERS = 72  # per line of a title
 _WIDTH, _HEIGHT = 6.0, 4.2  # inches of a panel
 _WIDEST = 24  # characters of a label, of which three fit side by side
 _ROOF = "roof: a copy's bandwidth"
@@ -55,10 +55,10 @@ def throughput(rows: Rows) -> str:
 
 
 def check(path: str) -> None:
-    """Refuse a file that cannot be written, before anything is measured.
+    """Check that a plot can be written to a file, before anything is measured.
 
     Raises:
-        Usage: its name ends in neither .svg nor .png, or its folder does not exist.
+        Usage: the name ends in neither .svg nor .png, or the folder does not exist.
         Unavailable: matplotlib is not installed.
     """
     if Path(path).suffix[1:] not in SUFFIXES:
@@ -72,7 +72,7 @@ def save(rows: Rows, path: str) -> None:
     """Write the plot of `throughput` to a file, in the format of its suffix.
 
     Raises:
-        Usage: it cannot be written.
+        Usage: the file cannot be written.
         Unavailable: matplotlib is not installed.
     """
     data = _drawn(rows, Path(path).suffix[1:])
@@ -83,7 +83,7 @@ def save(rows: Rows, path: str) -> None:
 
 
 def _matplotlib() -> Any:
-    """matplotlib, with the submodules in use."""
+    """Return matplotlib, with the submodules in use."""
     try:
         import matplotlib
         import matplotlib.figure
@@ -105,8 +105,8 @@ def _drawn(rows: Rows, suffix: str) -> bytes:
         figure = matplotlib.figure.Figure(figsize=(_WIDTH * across, _HEIGHT * down), layout="constrained")
         axes = list(figure.subplots(down, across, squeeze=False).flat)
         styles = _styles(rows)
-        for some, ax in zip(panels.values(), axes, strict=False):
-            _fill(matplotlib, ax, some, styles)
+        for rows_of_panel, ax in zip(panels.values(), axes, strict=False):
+            _fill(matplotlib, ax, rows_of_panel, styles)
         for ax in axes[len(panels) :]:
             ax.set_axis_off()
         metadata = {"Date": None} if suffix == "svg" else {"Software": None}
@@ -116,32 +116,32 @@ def _drawn(rows: Rows, suffix: str) -> bytes:
 
 
 def _grouped(rows: Rows, by: Any) -> dict[Any, list[Mapping[str, Any]]]:
-    """The rows, grouped by the value of `by`, in the order of their first rows."""
-    found: dict[Any, list[Mapping[str, Any]]] = {}
+    """Return the rows in groups of equal `by(row)`, in the order of the groups' first rows."""
+    groups: dict[Any, list[Mapping[str, Any]]] = {}
     for row in rows:
-        found.setdefault(by(row), []).append(row)
-    return found
+        groups.setdefault(by(row), []).append(row)
+    return groups
 
 
 def _panel(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The fields that all rows of a panel have in common."""
+    """Return the fields that are equal in all rows of a panel."""
     same = ("target", "api", "device", "key", "value", "order", "device_count", "kind")
     more = ("task", "segments", "layout", "run_boundaries", "epilogue", "take")
     return (*(row[name] for name in same), *row["bits"], *(row.get(name) for name in more))
 
 
 def _styles(rows: Rows) -> dict[str, dict[str, Any]]:
-    """The style of each line, the same in every panel; hsgen's own lines are the thickest."""
+    """Return the style of each line, which is the same in every panel; hsgen's own lines are the thickest."""
     names = [n for n in dict.fromkeys(map(candidate, rows)) if n != "copy"]
-    own = {candidate(row) for row in rows if row["baseline"] is None}
+    sorts = {candidate(row) for row in rows if row["baseline"] is None}
     return {
         name: {
             "color": colours.LINES[i % len(colours.LINES)],
             "marker": _MARKERS[i % len(_MARKERS)],
             "linestyle": (0, _DASHES[i % len(_DASHES)]) if i % len(_DASHES) else "-",
-            "linewidth": 2 if name in own else 1.2,
-            "zorder": 4 if name in own else 3,
-            "markerfacecolor": colours.LINES[i % len(colours.LINES)] if name in own else colours.PAPER,
+            "linewidth": 2 if name in sorts else 1.2,
+            "zorder": 4 if name in sorts else 3,
+            "markerfacecolor": colours.LINES[i % len(colours.LINES)] if name in sorts else colours.PAPER,
         }
         for i, name in enumerate(names)
     }
@@ -149,9 +149,9 @@ def _styles(rows: Rows) -> dict[str, dict[str, Any]]:
 
 def _fill(matplotlib: Any, ax: Any, rows: Rows, styles: Mapping[str, Mapping[str, Any]]) -> None:
     """Draw one panel."""
-    for name, some in _grouped(sorted(rows, key=lambda r: r["n"]), candidate).items():
+    for name, points in _grouped(sorted(rows, key=lambda r: r["n"]), candidate).items():
         if name != "copy":
-            _line(ax, some, name, styles[name])
+            _line(ax, points, name, styles[name])
     roof = [(r["n"], r["roof_mkeys_per_s"]) for r in rows if r["baseline"] is None and r["roof_mkeys_per_s"]]
     if roof:
         ax.plot(*zip(*sorted(roof), strict=True), color=colours.ROOF, linewidth=1, label=_ROOF, zorder=1)
@@ -175,7 +175,7 @@ def _line(ax: Any, rows: Rows, name: str, style: Mapping[str, Any]) -> None:
 
 
 def _scales(matplotlib: Any, ax: Any, rows: Rows) -> None:
-    """Scale the axes: x with powers of two; y with powers of ten, and twice and five times these if there is room."""
+    """Scale the axes: x has powers of two; y has powers of ten, and their multiples by 2 and 5 if there is room."""
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
     ticker = matplotlib.ticker
@@ -195,15 +195,15 @@ def _scales(matplotlib: Any, ax: Any, rows: Rows) -> None:
 
 
 def _title(row: Mapping[str, Any]) -> str:
-    """The title of a panel: sort, input and device."""
+    """Return the title of a panel: sort, input and device."""
     words: Iterable[str] = [f"{row['key']} keys{', descending' * (row['order'] == 'descending')}"]
     words = [*words, "no values" if row["value"] is None else f"values {row['value']}"]
     words += [row["kind"]]
     words += [f"bits {row['bits'][0]} to {row['bits'][1]}"] if row["bits"] != [0, int(row["key"][1:])] else []
     words += ["device-side count"] * row["device_count"] + ["run boundaries"] * bool(row.get("run_boundaries"))
     words += ["an epilogue"] * bool(row.get("epilogue"))
-    does = operations.EVERY.get(row.get("task", ""))
-    words += [does.noun] if does and does.workload else []
+    operation = operations.EVERY.get(row.get("task", ""))
+    words += [operation.noun] if operation and operation.workload else []
     if row.get("segments"):
         words += [f"{row['segments']} {'rows' if row['layout'] == 'equal' else 'segments'}"]
     words += [f"the first {row['take']} of each"] if row.get("take") else []

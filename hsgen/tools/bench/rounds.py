@@ -14,58 +14,58 @@ from hsgen.tools.bench.candidates import fill
 from hsgen.tools.bench.rows import Times
 
 _TICK = 1e-9  # seconds: the least time, for clocks that report 0
-_LONG = 0.3  # seconds per engine: the longest that new code may take to be made in each round
-_PASSES = ((8, 1e-3), (4, 4e-3), (2, 2e-2))  # passes in a round where a sort takes less than these seconds
+_LONG = 0.3  # seconds per engine; if new code takes longer, only every third round has new code
+_PASSES = ((8, 1e-3), (4, 4e-3), (2, 2e-2))  # passes in a round, for sorts that take less than these seconds
 
 Beat = Callable[[], object]
-"""Called after each sort, as a sign of progress to the waiting process."""
+"""A function that is called after each sort, to show progress to the waiting process."""
 
 
 def timed(runs: Sequence[Run], rounds: int, beat: Beat, renewed: Mapping[Engine, Load]) -> list[Times]:
     """Return the times of each run in every round; docs/guides/bench.md defines a round.
 
-    The addresses of code and buffers make a sort faster or slower by up to a fifth, for as long as they stay the same.
-    So `renewed` engines get new code and new buffers in each round or, where that takes long, in every third round:
-    the spread then includes this effect.
+    The addresses of code and buffers change the time of a sort by up to 20 %, for as long as the addresses stay the
+    same.  So `renewed` engines get new code and new buffers in each round, or in every third round if new code takes
+    long.  The spread of the times then includes this effect.
     """
     times, orders, every = [Times() for _ in runs], _orders(len(runs)), 1
     for number in range(rounds):
         if number == 0 or (renewed and number % every == 0):
             begin = time.perf_counter()
             _renew(renewed, back=number % 2 == 1)
-            _pass(runs, beat)  # drivers may compile only now
-            made = time.perf_counter() - begin
+            _pass(runs, beat)  # a driver may compile at the first run
+            duration = time.perf_counter() - begin
             warm = _pass(runs, beat)
             passes = next((count for count, most in _PASSES if warm[0] < most), 1)
-            every = 3 if made - sum(warm) > _LONG * len(renewed) else every
-        found: list[list[tuple[float, float | None]]] = [[] for _ in runs]
+            every = 3 if duration - sum(warm) > _LONG * len(renewed) else every
+        measured: list[list[tuple[float, float | None]]] = [[] for _ in runs]
         for order in islice(orders, passes):
             for place in order:
-                found[place].append(_once(runs[place], beat))
-        for of, some in zip(times, found, strict=True):
-            of.wall.append(statistics.median(wall for wall, _ in some))
-            device = [seconds for _, seconds in some if seconds is not None]
+                measured[place].append(_once(runs[place], beat))
+        for of, pairs in zip(times, measured, strict=True):
+            of.wall.append(statistics.median(wall for wall, _ in pairs))
+            device = [seconds for _, seconds in pairs if seconds is not None]
             if device:
                 of.device.append(statistics.median(device))
     return times
 
 
 def _pass(runs: Sequence[Run], beat: Beat) -> list[float]:
-    """Run each sort once, and return the seconds."""
+    """Run each sort once; return the seconds."""
     return [_once(run, beat)[0] for run in runs]
 
 
 def _renew(engines: Mapping[Engine, Load], *, back: bool) -> None:
-    """Give engines new code and new buffers; with `back`, from the last to the first."""
+    """Give engines new code and new buffers; with `back`, the last engine is first."""
     for engine, work in list(engines.items())[:: -1 if back else 1]:
         engine.renew()
         fill(engine, work)
 
 
 def _orders(count: int) -> Iterator[list[int]]:
-    """Yield the order of each pass, endlessly: forward and backward, then both again from the next start.
+    """Yield the order of each pass without end: forward and backward, then both again from the next start.
 
-    No run is first, last, after the same other one, or twice in a row more often than others.
+    All runs are equally often first, last, after each other run, and twice in a row.
     """
     for first in cycle(range(count)):
         order = [(first + i) % count for i in range(count)]
@@ -74,11 +74,11 @@ def _orders(count: int) -> Iterator[list[int]]:
 
 
 def _once(run: Run, beat: Beat) -> tuple[float, float | None]:
-    """The seconds of one sort by the wall clock, and by the device's clock if it is on."""
+    """Return the seconds of one sort by the wall clock, and by the device's clock if it is on."""
     run.prepare()
     begin = time.perf_counter()
-    own = run.sort()
-    wall = time.perf_counter() - begin if own is None else own
+    reported = run.sort()
+    wall = time.perf_counter() - begin if reported is None else reported
     device = run.device()
     beat()
     return max(wall, _TICK), None if device is None else max(device, _TICK)
@@ -87,14 +87,14 @@ def _once(run: Run, beat: Beat) -> tuple[float, float | None]:
 def clock(
     runs: Sequence[Run], engines: Sequence[Engine], names: set[str], times: Sequence[Times], rounds: int, beat: Beat
 ) -> None:
-    """Add the times by the engines' clocks, from separate rounds, since these clocks slow the sorts down."""
+    """Add the times by the engines' clocks, from separate rounds, because these clocks slow the sorts down."""
     for engine in engines:
         engine.clock(True)
-    clocked = [(run, found) for run, found in zip(runs, times, strict=True) if run.name in names]
+    clocked = [(run, of) for run, of in zip(runs, times, strict=True) if run.name in names]
     for number, order in enumerate(islice(_orders(len(clocked)), rounds + 1)):
-        for run, found in (clocked[place] for place in order):
+        for run, of in (clocked[place] for place in order):
             device = _once(run, beat)[1]
-            if number > 0 and device is not None:  # the first is a warm-up
-                found.device.append(device)
+            if number > 0 and device is not None:  # the first round is a warm-up
+                of.device.append(device)
     for engine in engines:
         engine.clock(False)

@@ -27,7 +27,7 @@ SCHEMA = 2
 
 @dataclass(slots=True)
 class Times:
-    """The seconds of one run, one number for each round; `device` is empty where the device does not report them."""
+    """The seconds of one run, a number per round; `device` is empty if the device does not report times."""
 
     wall: list[float] = field(default_factory=list)
     device: list[float] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Times:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line of a benchmark; docs/reference/json.md defines the fields.
+    """A row of a benchmark; docs/reference/json.md defines the fields.
 
     Rates are in Mkeys/s, times in seconds; None: not applicable, or unknown.
     """
@@ -86,12 +86,12 @@ class Row:
 
 
 def candidate(row: Mapping[str, Any]) -> str:
-    """Return the name of what a row (`Row.record`) measures; a target file is named without its folder."""
+    """Return the name of the sort or baseline of a row (`Row.record`); a target file is named without its folder."""
     return re.sub(r"^(hsgen:).*[/\\]", r"\1", row["baseline"]) if row["baseline"] else f"hsgen {row['algorithm']}"
 
 
 def document(rows: Sequence[Row], *, rounds: int, seed: int) -> dict[str, Any]:
-    """Return the document that `hsgen bench --json` prints: the rows, and what they have in common."""
+    """Return the document that `hsgen bench --json` prints: the rows, and the fields that are equal in all rows."""
     return {
         "schema": SCHEMA,
         "hsgen": __version__,
@@ -116,92 +116,99 @@ def rows_of(
 
     `alternatives` are the other sorts of hsgen, each with its call.
     """
-    sort, how = engine.sort, work.how
+    sort, options = engine.sort, work.how
     row_of = partial(_row_of(sort, work), target=sort.target, api=engine.api, device=device)
     rows = []
-    for run, found in zip(runs, times, strict=True):
-        sorter, called = (sort, how) if run.name == OWN else alternatives.get(run.name, (None, how))
+    for run, own_times in zip(runs, times, strict=True):
+        sorter, called = (sort, options) if run.name == OWN else alternatives.get(run.name, (None, options))
         rows.append(
             row_of(
                 algorithm=sorter.algorithm if sorter else None,
                 baseline=None if run.name == OWN else run.name,
                 baseline_version=run.version,
-                runs=len(found.wall),
-                **_rates(work.n, found.wall, ""),
-                **_rates(work.n, found.device, "device_"),
-                **_roof(sorter, called, work, found, times[-1], last=run is runs[-1]),
-                **_ratio(found.wall, times[0].wall, own_row=run.name == OWN),
+                runs=len(own_times.wall),
+                **_rates(work.n, own_times.wall, ""),
+                **_rates(work.n, own_times.device, "device_"),
+                **_roof(sorter, called, work, own_times, times[-1], last=run is runs[-1]),
+                **_ratio(own_times.wall, times[0].wall, own_row=run.name == OWN),
             )
         )
     return rows
 
 
 def _row_of(sort: Sort, work: Load) -> Callable[..., Row]:
-    """The constructor of rows with the fields about the call, which all rows of a load have in common."""
-    how, selects = work.how, operations.of(sort).selects
+    """Return a constructor of rows with the fields about the call, which are equal in all rows of a load."""
+    options, selects = work.how, operations.of(sort).selects
     segmented = work.offsets is not None or selects
-    begin, end = (bit - sort.plan.first_bit for bit in bit_range(sort.plan, how))
+    begin, end = (bit - sort.plan.first_bit for bit in bit_range(sort.plan, options))
     return partial(
         Row,
-        key=f"{'uif'[how.kind]}{sort.label[1:]}",
+        key=f"{'uif'[options.kind]}{sort.label[1:]}",
         value=None if sort.signature.value == "none" else sort.signature.value,
-        order="descending" if how.descending else "ascending",
+        order="descending" if options.descending else "ascending",
         bits=[begin, end],
-        device_count=how.device_count,
+        device_count=options.device_count,
         kind=work.kind,
         n=work.n,
         task=sort.operation,
-        segments=how.segment_count if segmented else None,
-        layout=("equal" if how.rows or selects else "random") if segmented else None,
-        take=how.take if selects else None,
+        segments=options.segment_count if segmented else None,
+        layout=("equal" if options.rows or selects else "random") if segmented else None,
+        take=options.take if selects else None,
         run_boundaries=sort.signature.run_boundaries,
         epilogue=bool(sort.signature.epilogue),
     )
 
 
 def _rates(n: int, seconds: Sequence[float], prefix: str) -> dict[str, Any]:
-    """The rates of n keys in these times, and their spread; `prefix` is that of the fields' names."""
+    """Return the rates of `n` keys in these times, and their spread; `prefix` begins the names of the fields."""
     if not seconds:
         return {prefix + name: None for name in ("mkeys_per_s", "min", "q1", "q3", "max", "seconds")}
     rates = n / np.array(seconds) / 1e6
     least, q1, median, q3, most = (_round(float(x)) for x in np.quantile(rates, [0, 0.25, 0.5, 0.75, 1]))
-    found = {"mkeys_per_s": median, "min": least, "q1": q1, "q3": q3, "max": most}
-    return {prefix + name: value for name, value in {**found, "seconds": _round(statistics.median(seconds))}.items()}
+    quantiles = {"mkeys_per_s": median, "min": least, "q1": q1, "q3": q3, "max": most}
+    return {
+        prefix + name: value for name, value in {**quantiles, "seconds": _round(statistics.median(seconds))}.items()
+    }
 
 
-def _roof(sorter: Sort | None, how: Options, work: Load, found: Times, copy: Times, *, last: bool) -> dict[str, Any]:
-    """The bytes that a sort moves, and its share of the copy's bandwidth, by the device's clock if it timed both."""
+def _roof(
+    sorter: Sort | None, options: Options, work: Load, times: Times, copy: Times, *, last: bool
+) -> dict[str, Any]:
+    """Return the bytes that a sort moves, and its share of the copy's bandwidth.
+
+    The times are those of the device's clock if it timed both.
+    """
     if sorter is None:
         moved = 2 * work.copied if last else None
         return {"bytes": moved, "roof_share": None, "roof_mkeys_per_s": None, "roof_clock": None}
-    clock = "device" if found.device and copy.device else "wall"
-    own, theirs = (found.device, copy.device) if clock == "device" else (found.wall, copy.wall)
-    bandwidth = 2 * work.copied / statistics.median(theirs)
-    moved = _moved(sorter, work.n, how)
+    clock = "device" if times.device and copy.device else "wall"
+    sort_seconds, copy_seconds = (times.device, copy.device) if clock == "device" else (times.wall, copy.wall)
+    bandwidth = 2 * work.copied / statistics.median(copy_seconds)
+    moved = _moved(sorter, work.n, options)
     least = moved / bandwidth  # seconds
     roof = _round(work.n / least / 1e6) if moved else None
-    share = round(least / statistics.median(own), 4)
+    share = round(least / statistics.median(sort_seconds), 4)
     return {"bytes": moved, "roof_share": share, "roof_mkeys_per_s": roof, "roof_clock": clock}
 
 
-def _ratio(seconds: Sequence[float], own: Sequence[float], *, own_row: bool) -> dict[str, Any]:
-    """hsgen's rate divided by that of another run: the median of the ratios in each round, and its interval."""
+def _ratio(seconds: Sequence[float], hsgen_seconds: Sequence[float], *, own_row: bool) -> dict[str, Any]:
+    """Return hsgen's rate divided by the rate of another run: the median of the rounds' ratios, and its interval."""
     if own_row:
         return {"hsgen_ratio": None, "ratio_low": None, "ratio_high": None}
-    ratios = [s / h for s, h in zip(seconds, own, strict=True)]
+    ratios = [s / h for s, h in zip(seconds, hsgen_seconds, strict=True)]
     low, high = median_interval(ratios) or (None, None)
     ratio = _round(statistics.median(ratios))
     return {"hsgen_ratio": ratio, "ratio_low": low and _round(low), "ratio_high": high and _round(high)}
 
 
 def _round(value: float) -> float:
-    """To 6 significant digits."""
+    """Return a value rounded to 6 significant digits."""
     return float(f"{value:.6g}")
 
 
-def _moved(sort: Sort, n: int, how: Options) -> int:
-    """The bytes that a call reads and writes; a device-side count is n here."""
-    if (known := operations.of(sort).moved(sort, n, how)) is not None:
+def _moved(sort: Sort, n: int, options: Options) -> int:
+    """Return the bytes that a call reads and writes; a device-side count is taken as `n`."""
+    if (known := operations.of(sort).moved(sort, n, options)) is not None:
         return known
-    how = replace(how, device_count=False)
-    return sum(assembly.moved(sort, x.step, n) for x in launches(sort.plan, n, in_place=False, how=how))
+    options = replace(options, device_count=False)
+    return sum(assembly.moved(sort, x.step, n) for x in launches(sort.plan, n, in_place=False, how=options))

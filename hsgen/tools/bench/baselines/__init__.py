@@ -1,6 +1,6 @@
-"""Baselines of benchmarks, measured on the same machine in the same run, by name.
+"""Baselines of benchmarks by name, measured on the same machine in the same run.
 
-A module here that is named like an operation's has the baselines of that: `names` and `start`.
+The module with the name of an operation's module has the baselines of the operation: `names` and `start`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from hsgen.tools.bench.baselines.segmented_sort import SEGMENTED
 from hsgen.tools.bench.baselines.sort import BASELINES, VALUED
 
 ANY_WIDTH = ("numpy", "numpy-quick")
-"""Baselines that sort keys of any width; the others support 4 and 8 bytes."""
+"""Baselines that sort keys of any width; other baselines sort keys of 4 and 8 bytes."""
 
 
 def _module(operation: Operation) -> Any:
-    """The module of an operation's baselines; None where it has none."""
+    """Return the module of an operation's baselines; None if the operation has no baseline."""
     name = f"{__name__}.{operation.module}"
     return importlib.import_module(name) if find_spec(name) else None
 
@@ -34,14 +34,14 @@ KNOWN = list(dict.fromkeys([*BASELINES, *(x for o in EVERY.values() if (m := _mo
 
 
 def able(sort: Sort) -> list[str]:
-    """Return the baselines that can do what a sort does with keys and values of its kinds."""
+    """Return the baselines that support the operation of a sort, with its kinds of keys and values."""
     module = _module(of(sort))
-    found = [] if module is None else module.names(sort)
-    return [name for name in found if sort.key.bytes >= 4 or name in ANY_WIDTH]
+    names = [] if module is None else module.names(sort)
+    return [name for name in names if sort.key.bytes >= 4 or name in ANY_WIDTH]
 
 
 def start(name: str, engine: Engine, work: Load) -> Run:
-    """Set a baseline up that is among those of the engine's sort."""
+    """Start a baseline of the engine's sort."""
     run: Run = _module(of(engine.sort)).start(name, engine, work)
     return run
 

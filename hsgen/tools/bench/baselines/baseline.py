@@ -1,4 +1,4 @@
-"""The interface of baselines: set up once for a count and a key type, then checked, then timed in turns."""
+"""The interface of baselines.  A baseline is set up for a count and a key type, then checked, then timed in turns."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from hsgen.operations.inputs import Keys
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One way to sort.
+    """A sort, or another operation, that a benchmark times.
 
-    `prepare` runs before each sort and is not timed.  `sort` is timed and returns when the result is complete: its
-    seconds, or None if the caller should time the call.  `result` fetches the keys, `values` the values, if any, as
-    rows of 32-bit words, `report` the report of a sort that has one.  `device` returns the device seconds of the last
-    sort, or None if they were not measured.  `version` is the version of the library, or None.  If not `stable`, values
-    of equal keys may be in any order.  `close` releases all resources.
+    `prepare` runs before each sort and is not timed.  `sort` is timed.  It ends when the result is complete, and
+    returns its seconds, or None if the caller should time the call.  `result` fetches the keys, `values` the values as
+    rows of 32-bit words, and `report` the report.  `device` returns the device seconds of the last sort, or None if
+    not measured.  `version` is the version of the library, or None.  If not `stable`, values of equal keys may be in
+    any order.  `close` releases all resources.
     """
 
     name: str
@@ -37,7 +37,10 @@ class Run:
 
 
 Baseline = Callable[[Engine, Keys], Run]
-"""Sets up a baseline for keys, which it does not modify.  Raises Unavailable, with one line, if it cannot run here."""
+"""A function that sets up a baseline for keys, without modifying them.
+
+It raises Unavailable, with one line, if the baseline cannot run here.
+"""
 
 ValuedPeer = Callable[[Engine, Keys, NDArray[Any] | None], Run]
 """A `Baseline` for keys with values, rows of words; None for an argsort."""
@@ -45,7 +48,7 @@ ValuedPeer = Callable[[Engine, Keys, NDArray[Any] | None], Run]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segments:
-    """Segments to sort: keys, values as rows of words or None, and one more offset than segments.
+    """Segments to sort: keys, values as rows of words or None, and offsets (the number of segments + 1).
 
     `rows`: all segments have equal length.  `index`: the sort returns the original positions of the keys.
     """

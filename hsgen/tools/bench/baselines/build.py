@@ -20,7 +20,7 @@ _RELEVANT = ("error", "fatal", "cannot find", "undefined")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """The source file of a baseline, its libraries, and what to install if it does not build."""
+    """The source file of a baseline, its libraries, and the packages to install if the baseline does not build."""
 
     source: str
     link: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ UNITS = {
 
 
 def compiler(source: str) -> list[str]:
-    """Return the command that compiles a C or C++ file; for C++ CXX, c++, g++, clang++, or that of ziglang.
+    """Return the command that compiles a C or C++ file; for C++ the first of CXX, c++, g++, clang++ and ziglang's.
 
     Raises:
         Unavailable: no compiler is found.
@@ -73,10 +73,10 @@ def compiler(source: str) -> list[str]:
 
 @cache
 def load(name: str) -> ctypes.CDLL:
-    """Return the library of a baseline in `UNITS`; build it if it is not cached.
+    """Return the library of a baseline in `UNITS`; build the library if it is not cached.
 
     Raises:
-        Unavailable: it cannot be built or loaded here; the line names the baseline and what to install.
+        Unavailable: the library cannot be built or loaded here; the message names the packages to install.
     """
     unit = UNITS[name]
     try:
@@ -95,15 +95,15 @@ def version(library: ctypes.CDLL) -> str:
 
 
 def _built(name: str, unit: Unit) -> Path:
-    """The shared library of a baseline, cached by the hash of its preprocessed source and compiler."""
-    given = os.environ.get(PEERS)
-    peers = [f"-I{folder}" for folder in (given, f"{given}/include")] if given else []
+    """Return the path of a baseline's shared library, cached by the hash of its preprocessed source and compiler."""
+    sources = os.environ.get(PEERS)
+    peers = [f"-I{folder}" for folder in (sources, f"{sources}/include")] if sources else []
     command = [*compiler(unit.source), "-O3", "-DNDEBUG", "-fPIC", f"-I{SOURCES}", *peers]
     source = str(SOURCES / unit.source)
     # preprocessed text includes all headers, so another version of a library has another hash
     text = _compile([*command, "-E", "-P", source], unit)
-    said = compilers.run([*command, "--version"], compilers.PATIENCE).stdout
-    state = hashlib.sha256("\0".join([*command, *unit.link, said, text]).encode())
+    version_text = compilers.run([*command, "--version"], compilers.PATIENCE).stdout
+    state = hashlib.sha256("\0".join([*command, *unit.link, version_text, text]).encode())
     place = folders.cached("baselines") / f"{name}-{state.hexdigest()}.so"
     if folders.load(place) is None:
         with folders.scratch() as folder:
@@ -116,7 +116,7 @@ def _built(name: str, unit: Unit) -> Path:
 def _compile(command: Sequence[str], unit: Unit) -> str:
     done = compilers.run(command, _SECONDS)
     if done.returncode:
-        done.stdout = ""  # where it is preprocessed text
-        said = compilers.complaint(done, _RELEVANT)
-        raise Unavailable(f"does not build with {Path(command[0]).name}: {said}; install {unit.install}")
+        done.stdout = ""  # stdout may be preprocessed text
+        complaint = compilers.complaint(done, _RELEVANT)
+        raise Unavailable(f"does not build with {Path(command[0]).name}: {complaint}; install {unit.install}")
     return done.stdout

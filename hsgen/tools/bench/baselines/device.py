@@ -24,7 +24,7 @@ def _direct(name: str, engine: Engine) -> Direct:
 
 
 def pyopencl(engine: Engine, keys: Keys) -> Run:
-    """`pyopencl.algorithm.RadixSort`, device array to device array.
+    """Return a run of `pyopencl.algorithm.RadixSort`, from device array to device array.
 
     Raises:
         Unavailable: pyopencl's template engine (mako) is not installed, or the sort does not run through pyopencl.
@@ -42,23 +42,23 @@ def pyopencl(engine: Engine, keys: Keys) -> Run:
         context, f"{name} *keys", key_expr="keys[i]", sort_arg_names=["keys"], key_dtype=keys.dtype
     )
     source = array.to_device(queue, keys)
-    made: list[Any] = []
+    output: list[Any] = []
 
     def sort() -> None:
-        made[:] = [sorter(source, key_bits=8 * keys.dtype.itemsize, queue=queue)[0][0]]
+        output[:] = [sorter(source, key_bits=8 * keys.dtype.itemsize, queue=queue)[0][0]]
         queue.finish()
 
     return Run(
         name="pyopencl",
         prepare=lambda: None,
         sort=sort,
-        result=lambda: made[0].get(queue),
+        result=lambda: output[0].get(queue),
         version=toolchain.pyopencl().VERSION_TEXT,
     )
 
 
 def cub(engine: Engine, keys: Keys) -> Run:
-    """CUB's `DeviceRadixSort::SortKeys`, from one device buffer into another, with preallocated temporary memory.
+    """Return a run of CUB's `DeviceRadixSort::SortKeys`, between device buffers, with preallocated temporary memory.
 
     Raises:
         Unavailable: the sort does not run on CUDA.
@@ -67,7 +67,7 @@ def cub(engine: Engine, keys: Keys) -> Run:
 
 
 def cub_fields(engine: Engine, keys: Keys) -> Run:
-    """The same of keys as rows of two columns, their halves, by a decomposer.
+    """Return a run of the same sort on keys as rows of two columns, the halves of a key, by a decomposer.
 
     Raises:
         Unavailable: see `cub`.
@@ -76,7 +76,7 @@ def cub_fields(engine: Engine, keys: Keys) -> Run:
 
 
 def cub_merge(engine: Engine, keys: Keys) -> Run:
-    """CUB's `DeviceMergeSort::SortKeysCopy` of such rows, by a comparison.
+    """Return a run of CUB's `DeviceMergeSort::SortKeysCopy` of such rows, by a comparison.
 
     Raises:
         Unavailable: see `cub`.
@@ -97,7 +97,7 @@ def _cub(name: str, engine: Engine, keys: Keys) -> Run:
 
 
 def boost(engine: Engine, keys: Keys) -> Run:
-    """Boost.Compute's `sort`, in place in a device vector; the device-side copy of the input is not timed.
+    """Return a run of Boost.Compute's `sort`, in place in a device vector; the copy of the input is not timed.
 
     Raises:
         Unavailable: no C++ compiler is found, Boost.Compute or OpenCL's C headers are not installed, the sort does not
@@ -109,8 +109,8 @@ def boost(engine: Engine, keys: Keys) -> Run:
     def call(name: str, *arguments: Any) -> None:
         function = getattr(library, name)
         function.restype = ctypes.c_char_p
-        if said := function(*arguments):
-            raise Unavailable(f"baseline boost: {' '.join(said.decode(errors='replace').split())[:500]}")
+        if message := function(*arguments):
+            raise Unavailable(f"baseline boost: {' '.join(message.decode(errors='replace').split())[:500]}")
 
     def sort() -> float:
         seconds = ctypes.c_double()

@@ -1,4 +1,4 @@
-"""What gathers by index are compared with."""
+"""Baselines that gather items by index."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from hsgen.tools.bench.baselines.baseline import Run
 
 
 def numpy(engine: Engine, work: Load) -> Run:
-    """numpy's `take` of the rows of a table, on one thread."""
+    """Return a run of numpy's `take` of the rows of a table, on one thread."""
     assert work.values is not None
     width = work.values.shape[1]
     table, index = work.values.reshape(work.how.segment_count, -1), work.keys.astype(np.intp)
-    made: dict[str, Any] = {"items": np.empty((len(index), table.shape[1]), np.uint32)}
+    output: dict[str, Any] = {"items": np.empty((len(index), table.shape[1]), np.uint32)}
 
     def run() -> None:
-        np.take(table, index, axis=0, out=made["items"], mode="clip")
+        np.take(table, index, axis=0, out=output["items"], mode="clip")
 
     return Run(
         name="numpy",
         prepare=lambda: None,
         sort=run,
         result=lambda: work.expected,
-        values=lambda: made["items"].reshape(-1, width),
+        values=lambda: output["items"].reshape(-1, width),
         version=np.__version__,
     )
 
 
 GATHERING: Mapping[str, Callable[[Engine, Load], Run]] = {"numpy": numpy}
-"""Those that gather items by index."""
+"""Baselines that gather items of any size."""
 
 ALL = list(GATHERING)
 
@@ -45,5 +45,5 @@ def names(sort: Sort) -> list[str]:
 
 
 def start(name: str, engine: Engine, work: Load) -> Run:
-    """Set a baseline up."""
+    """Start a baseline."""
     return GATHERING[name](engine, work)

@@ -1,4 +1,4 @@
-"""What groupings by key are compared with."""
+"""Baselines that group by key."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def _grouped(work: Load) -> tuple[Any, Any]:
 
 
 def numpy(engine: Engine, work: Load) -> Run:
-    """numpy's stable `argsort` and `add.reduceat`; without values its `unique` with counts."""
+    """Return a run of numpy's stable `argsort` and `add.reduceat`; without values, of `unique` with counts."""
     return reduce_by_key.by_numpy(_grouped, work)
 
 
 GROUPING: Mapping[str, Callable[[Engine, Load], Run]] = {"numpy": numpy, "cub": reduce_by_key.cub}
-"""Those that reduce groups of keys in any order."""
+"""Baselines that reduce groups of keys in any order."""
 
 ALL = list(GROUPING)
 
 
 def names(sort: Sort) -> list[str]:
-    """Return the baselines that group keys of the width of a sort's."""
+    """Return the baselines that group keys of a sort's width."""
     return reduce_by_key.names(sort)
 
 
 def start(name: str, engine: Engine, work: Load) -> Run:
-    """Set a baseline up."""
+    """Start a baseline."""
     return GROUPING[name](engine, work)

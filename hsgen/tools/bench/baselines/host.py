@@ -13,7 +13,7 @@ from hsgen.tools.bench.baselines.baseline import Run
 
 
 def numpy(engine: Engine, keys: Keys) -> Run:
-    """`numpy.sort`, with numpy's choice of instructions for this CPU."""
+    """Return a run of `numpy.sort`, with numpy's choice of instructions for this CPU."""
     work = np.empty_like(keys)
     return Run(
         name="numpy",
@@ -25,7 +25,7 @@ def numpy(engine: Engine, keys: Keys) -> Run:
 
 
 def std(engine: Engine, keys: Keys) -> Run:
-    """C++'s `std::sort`.
+    """Return a run of C++'s `std::sort`.
 
     Raises:
         Unavailable: no C++ compiler is found.
@@ -34,7 +34,7 @@ def std(engine: Engine, keys: Keys) -> Run:
 
 
 def lsd(engine: Engine, keys: Keys) -> Run:
-    """An LSD radix sort of 8 bits per pass, without vector instructions or threads.
+    """Return a run of an LSD radix sort of 8 bits per pass, without vector instructions or threads.
 
     Raises:
         Unavailable: no C compiler is found.
@@ -43,7 +43,7 @@ def lsd(engine: Engine, keys: Keys) -> Run:
 
 
 def vqsort(engine: Engine, keys: Keys) -> Run:
-    """Highway's vectorized quicksort, with its choice of vectors for this CPU.
+    """Return a run of Highway's vectorized quicksort, with its choice of vectors for this CPU.
 
     Raises:
         Unavailable: no C++ compiler is found, or Highway is not installed.
@@ -52,7 +52,7 @@ def vqsort(engine: Engine, keys: Keys) -> Run:
 
 
 def _native(name: str, keys: Keys) -> Run:
-    """A baseline with the functions of ``native/baseline.h``, which times itself."""
+    """Return a run of a library with the functions of ``native/baseline.h``, which times itself."""
     library = build.load(name)
     function = library.baseline_sort
     function.restype = ctypes.c_double

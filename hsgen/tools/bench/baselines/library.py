@@ -1,4 +1,4 @@
-"""A library that is compiled into the engine's own, as a baseline of what is not a plain sort."""
+"""Baselines of a library that is compiled into the engine's library, for operations other than plain sorts."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def library(
     *,
     merges: bool = False,
     columns: int = 1,
-    taken: int | None = None,
+    count: int | None = None,
 ) -> Run:
-    """A baseline of the engine's library that makes `n` keys, or rows of `columns`, and values, in the buffers of
-    results; only `taken` of them if that is given.
+    """Return a run of the engine's library that writes `n` keys, or rows of `columns` elements, and values.
 
-    Before it is timed keys are copied, or merged once: a copy is of one of two arrays.
+    With `count`, the result has only `count` keys.  `parts` is the number that the call receives.  An untimed copy of
+    the keys precedes each call.  An untimed merge precedes each merge instead, because the copy covers one array only.
     """
     words = 0 if values is None else values.shape[1]
 
     def read(slot: int, shape: tuple[int, ...], dtype: Any) -> Any:
-        found = np.empty(shape, dtype)
-        engine.read(slot, found)
-        return found
+        out = np.empty(shape, dtype)
+        engine.read(slot, out)
+        return out
 
     sort, device = timed(lambda: engine.baseline(name, keys.dtype.itemsize, n, 4 * words, parts))
     return Run(
@@ -43,7 +43,7 @@ def library(
         prepare=sort if merges else lambda: copied(engine, n * (columns * keys.dtype.itemsize + 4 * words)),
         sort=sort,
         device=device,
-        result=lambda: read(KEYS_OUT, (n * columns if taken is None else taken,), keys.dtype),
+        result=lambda: read(KEYS_OUT, (n * columns if count is None else count,), keys.dtype),
         values=None if values is None else lambda: read(VALUES_OUT, (n, words), np.uint32),
         stable=not merges,
     )

@@ -1,4 +1,4 @@
-"""What merges of two arrays are compared with."""
+"""Baselines that merge two arrays."""
 
 from __future__ import annotations
 
@@ -14,54 +14,57 @@ from hsgen.tools.bench.baselines.baseline import Halves, MergingPeer, Run
 from hsgen.tools.bench.baselines.library import library
 
 
-def numpy_merge(engine: Engine, given: Halves) -> Run:
-    """numpy's stable sort of both arrays one behind the other, which finds the two runs; with values a stable argsort,
-    and keys and values taken in that order."""
-    made: dict[str, Any] = {}
+def numpy_merge(engine: Engine, halves: Halves) -> Run:
+    """Return a run of numpy's stable sort of both arrays, concatenated; numpy's method exploits the two sorted runs.
+
+    With values, the run has a stable argsort, and gathers keys and values in that order.
+    """
+    output: dict[str, Any] = {}
 
     def sort() -> None:
-        both = np.concatenate(given.keys)
-        if given.values is None:
-            made["keys"] = np.sort(both, kind="stable")
+        both = np.concatenate(halves.keys)
+        if halves.values is None:
+            output["keys"] = np.sort(both, kind="stable")
         else:
             order = np.argsort(both, kind="stable")
-            made["keys"], made["values"] = both[order], np.concatenate(given.values)[order]
+            output["keys"], output["values"] = both[order], np.concatenate(halves.values)[order]
 
     return Run(
         name="numpy",
         prepare=lambda: None,
         sort=sort,
-        result=lambda: made["keys"],
-        values=None if given.values is None else lambda: made["values"],
+        result=lambda: output["keys"],
+        values=None if halves.values is None else lambda: output["values"],
         version=np.__version__,
     )
 
 
-def cub_merge(engine: Engine, given: Halves) -> Run:
-    """CUB's `DeviceMerge`, `MergeKeys` or `MergePairs`, its memory allocated beforehand; CUB does not promise that it
-    is stable.
+def cub_merge(engine: Engine, halves: Halves) -> Run:
+    """Return a run of CUB's `DeviceMerge`, `MergeKeys` or `MergePairs`, with preallocated temporary memory.
+
+    CUB does not guarantee a stable merge.
 
     Raises:
-        Unavailable: when it first merges, that it does not run on CUDA.
+        Unavailable: the engine does not run on CUDA; raised by the run's first call.
     """
-    n = sum(len(k) for k in given.keys)
-    values = None if given.values is None else given.values[0]
-    return library("cub", engine, given.keys[0], values, n, len(given.keys[0]), merges=True)
+    n = sum(len(k) for k in halves.keys)
+    values = None if halves.values is None else halves.values[0]
+    return library("cub", engine, halves.keys[0], values, n, len(halves.keys[0]), merges=True)
 
 
 MERGING: Mapping[str, MergingPeer] = {"numpy": numpy_merge, "cub": cub_merge}
-"""Those that merge two arrays."""
+"""Baselines that merge two arrays."""
 
 ALL = list(MERGING)
 
 
 def names(sort: Sort) -> list[str]:
-    """Return the baselines that do what a merge does with keys and values of its kinds."""
+    """Return the baselines that support a merge, with its kinds of keys and values."""
     return list(MERGING)
 
 
 def start(name: str, engine: Engine, work: Load) -> Run:
-    """Set a baseline up."""
+    """Start a baseline."""
     assert work.other is not None
     of_both = None if work.values is None or work.other_values is None else (work.values, work.other_values)
     return MERGING[name](engine, Halves(keys=(work.keys, work.other), values=of_both))

@@ -24,8 +24,8 @@ _OFF, _ON = "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES"
 def features(*parts: str) -> list[str]:
     """Return numpy's names of AVX-512 features.
 
-    `parts`: "found" are the features that this numpy was compiled with, that this CPU has, and that can be disabled;
-    "baseline" are those that cannot.
+    `parts` selects features that this numpy was compiled with: "found" are the features of this CPU that can be
+    disabled; "baseline" are the features that cannot be disabled.
     """
     config: Any = np.show_config(mode="dicts")
     known = config.get("SIMD Extensions", {})
@@ -82,7 +82,7 @@ class Child:
             self._lost()
 
     def _lost(self) -> None:
-        """Raise an error that says how the process ended, after it closed its side.
+        """Raise an error with the exit status of the process, after the process closed its pipes.
 
         Raises:
             Wrong: always.
@@ -90,8 +90,8 @@ class Child:
         code = self._process.wait()
         self._noise.seek(0)
         last = (self._noise.read().strip().splitlines() or [""])[-1]
-        how = processes.status(code)
-        raise Wrong(f"baseline {NAME}: its process ended with {how}{': ' if last else ''}{last}")
+        status = processes.status(code)
+        raise Wrong(f"baseline {NAME}: its process ended with {status}{': ' if last else ''}{last}")
 
     def give(self, keys: Keys) -> None:
         """Send the keys to sort."""
@@ -99,12 +99,12 @@ class Child:
         self._read(None)
 
     def prepare(self) -> None:
-        """Have the process copy the input."""
+        """Make the process copy the input."""
         self._write(b"prepare\n")
         self._read(None)
 
     def sort(self) -> float:
-        """Have the process sort the copy; return the seconds of the sort alone."""
+        """Make the process sort the copy; return the seconds of the sort alone."""
         self._write(b"sort\n")
         return float(self._read(None))
 
@@ -123,10 +123,10 @@ class Child:
 
 
 def numpy_avx2(engine: Engine, keys: Keys) -> Run:
-    """`numpy.sort` as on a CPU without AVX-512; its version names the disabled features.
+    """Return a run of `numpy.sort` as on a CPU without AVX-512; its version names the disabled features.
 
     Raises:
-        Unavailable: this numpy cannot disable them, or its process does not start.
+        Unavailable: this numpy cannot disable the features, or its process does not start.
     """
     off = features("found")
     child = Child(off)

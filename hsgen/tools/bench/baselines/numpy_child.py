@@ -1,8 +1,8 @@
-"""The process that sorts with numpy for `numpy_avx2`; it exits when stdin ends, and so with its parent.
+"""The process that sorts with numpy for `numpy_avx2`.  The process exits when stdin ends, so it ends with its parent.
 
-It first writes the AVX-512 features that it still uses, as a line of JSON.  Then it reads commands: `keys SIZE N`,
-followed by N keys of SIZE bytes; `prepare`, which copies them; `sort`, which sorts the copy and answers with its
-seconds; `result`, which answers with the bytes of the copy.  The answer to the first two is an empty line.
+First the process writes the AVX-512 features that it still uses, as a line of JSON.  Then it reads commands.
+`keys SIZE N` is followed by N keys of SIZE bytes.  `prepare` copies the keys.  `sort` sorts the copy; the answer is the
+seconds.  `result` has the bytes of the copy as answer.  The answer to the first two commands is an empty line.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from hsgen.operations.inputs import Keys
 from hsgen.tools.bench.baselines.numpy_avx2 import features
 
 
-def serve(asked: BinaryIO, answers: BinaryIO) -> None:
-    """Answer commands until `asked` ends."""
+def serve(commands: BinaryIO, answers: BinaryIO) -> None:
+    """Answer commands until `commands` ends."""
     source: Keys = np.empty(0, np.uint32)
     work = np.empty_like(source)
-    for line in iter(asked.readline, b""):
+    for line in iter(commands.readline, b""):
         word, *numbers = line.split()
         answer = b"\n"
         if word == b"keys":
             size, n = map(int, numbers)
-            source = np.frombuffer(asked.read(size * n), f"u{size}")
+            source = np.frombuffer(commands.read(size * n), f"u{size}")
             work = np.empty_like(source)
         elif word == b"prepare":
             np.copyto(work, source)

@@ -1,4 +1,4 @@
-"""What packs of columns are compared with."""
+"""Baselines that pack two columns into keys."""
 
 from __future__ import annotations
 
@@ -14,27 +14,30 @@ from hsgen.tools.bench.baselines.baseline import Run
 
 
 def numpy(engine: Engine, work: Load) -> Run:
-    """numpy's exclusive or, shift and or of a signed column in descending order and one below it, on one thread."""
+    """Return a run of numpy on one thread: exclusive or, shift and or.
+
+    The high bits are a signed column in descending order; the low bits are the other column.
+    """
     assert work.other is not None
     high, low, kind = work.keys, work.other[: len(work.keys)], work.expected.dtype
-    bits, made = kind.type(4 * kind.itemsize), {"keys": np.empty_like(work.expected)}
+    bits, output = kind.type(4 * kind.itemsize), {"keys": np.empty_like(work.expected)}
     flip = high.dtype.type((1 << 8 * high.itemsize - 1) - 1)  # all bits for the order, and the sign
 
     def run() -> None:
         ordered: Any = (high ^ flip).astype(kind)
-        made["keys"] = ordered << bits | low
+        output["keys"] = ordered << bits | low
 
     return Run(
         name="numpy",
         prepare=lambda: None,
         sort=run,
-        result=lambda: made["keys"],
+        result=lambda: output["keys"],
         version=np.__version__,
     )
 
 
 PACKING: Mapping[str, Callable[[Engine, Load], Run]] = {"numpy": numpy}
-"""Those that join two columns."""
+"""Baselines that pack two columns."""
 
 ALL = list(PACKING)
 
@@ -45,5 +48,5 @@ def names(sort: Sort) -> list[str]:
 
 
 def start(name: str, engine: Engine, work: Load) -> Run:
-    """Set a baseline up."""
+    """Start a baseline."""
     return PACKING[name](engine, work)

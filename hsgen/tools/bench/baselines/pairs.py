@@ -18,43 +18,43 @@ Words = NDArray[Any]
 
 
 def numpy(engine: Engine, keys: Keys, values: Words | None) -> Run:
-    """`numpy.argsort`, stable; with values, the keys and values are gathered in that order.
+    """Return a run of stable `numpy.argsort`; with values, keys and values are gathered in that order.
 
     numpy's default argsort is not stable; see `numpy_quick`.
     """
-    made: dict[str, Any] = {}
+    output: dict[str, Any] = {}
 
     def sort() -> None:
-        order = made["order"] = np.argsort(keys, kind="stable")
+        order = output["order"] = np.argsort(keys, kind="stable")
         if values is not None:
-            made["keys"], made["values"] = keys[order], values[order]
+            output["keys"], output["values"] = keys[order], values[order]
 
     return Run(
         name="numpy",
         prepare=lambda: None,
         sort=sort,
-        result=lambda: made["keys"] if values is not None else keys[made["order"]],
-        values=lambda: made["values"] if values is not None else _places(made["order"]),
+        result=lambda: output["keys"] if values is not None else keys[output["order"]],
+        values=lambda: output["values"] if values is not None else _places(output["order"]),
         version=np.__version__,
     )
 
 
 def numpy_quick(engine: Engine, keys: Keys, values: Words | None) -> Run:
-    """`numpy.argsort` with its default, unstable method, which is faster on a CPU with AVX-512.
+    """Return a run of `numpy.argsort` with its default, unstable method, which is faster on a CPU with AVX-512.
 
     Raises:
         Unavailable: the keys have values.
     """
     if values is not None:
         raise Unavailable("baseline numpy-quick: finds orders only; give --value index, or take numpy")
-    made: dict[str, Any] = {}
+    output: dict[str, Any] = {}
 
     def sort() -> None:
-        made["order"] = np.argsort(keys)
+        output["order"] = np.argsort(keys)
 
     def stable() -> Words:
-        """The order with equal keys made stable, so that results can be compared."""
-        order = made["order"]
+        """Return the order with equal keys in stable order, so that results can be compared."""
+        order = output["order"]
         by = np.lexsort((order, keys[order]))
         return _places(order[by])
 
@@ -62,7 +62,7 @@ def numpy_quick(engine: Engine, keys: Keys, values: Words | None) -> Run:
         name="numpy-quick",
         prepare=lambda: None,
         sort=sort,
-        result=lambda: keys[made["order"]],
+        result=lambda: keys[output["order"]],
         values=stable,
         version=np.__version__,
     )
@@ -73,7 +73,7 @@ def _places(order: NDArray[np.intp]) -> Words:
 
 
 def lsd(engine: Engine, keys: Keys, values: Words | None) -> Run:
-    """The radix sort of `host.lsd` on packed words of a 32-bit key and a 32-bit value; packing is not timed.
+    """Return a run of `host.lsd`'s radix sort on words of a 32-bit key and a 32-bit value; packing is not timed.
 
     Raises:
         Unavailable: no C compiler is found, or keys or values have another size.
@@ -100,7 +100,7 @@ def lsd(engine: Engine, keys: Keys, values: Words | None) -> Run:
 
 
 def cub(engine: Engine, keys: Keys, values: Words | None) -> Run:
-    """CUB's `DeviceRadixSort::SortPairs`, between device buffers, with preallocated temporary memory.
+    """Return a run of CUB's `DeviceRadixSort::SortPairs`, between device buffers, with preallocated temporary memory.
 
     Raises:
         Unavailable: the sort does not run on CUDA, or is an argsort.
@@ -109,7 +109,7 @@ def cub(engine: Engine, keys: Keys, values: Words | None) -> Run:
 
 
 def cub_fields(engine: Engine, keys: Keys, values: Words | None) -> Run:
-    """The same of keys as rows of two columns, their halves, by a decomposer.
+    """Return a run of the same sort on keys as rows of two columns, the halves of a key, by a decomposer.
 
     Raises:
         Unavailable: see `cub`.
@@ -118,7 +118,7 @@ def cub_fields(engine: Engine, keys: Keys, values: Words | None) -> Run:
 
 
 def cub_merge(engine: Engine, keys: Keys, values: Words | None) -> Run:
-    """CUB's `DeviceMergeSort::SortPairsCopy` of such rows, by a comparison.
+    """Return a run of CUB's `DeviceMergeSort::SortPairsCopy` of such rows, by a comparison.
 
     Raises:
         Unavailable: see `cub`.

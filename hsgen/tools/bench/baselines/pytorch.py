@@ -1,4 +1,4 @@
-"""PyTorch's sort, on the GPU that the engine sorts on."""
+"""PyTorch's sort, on the engine's GPU."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ Words = NDArray[Any]
 
 
 def opened(engine: Engine) -> tuple[Any, Any]:
-    """PyTorch, and its device object for the engine's GPU."""
+    """Return PyTorch, and its device object for the engine's GPU.
+
+    Raises:
+        Unavailable: the engine does not run on CUDA, or PyTorch is not installed or lacks the device.
+    """
     device = APIS[engine.api].torch
     if not device:
         raise Unavailable("baseline torch: needs CUDA; add --api cuda")
@@ -29,12 +33,12 @@ def opened(engine: Engine) -> tuple[Any, Any]:
         raise Unavailable(
             f"baseline torch: PyTorch {torch.__version__} sees no CUDA device; install a build for this machine's CUDA"
         )
-    # both number devices as CUDA's runtime does
+    # PyTorch and the engine both use the device numbers of CUDA's runtime
     return torch, torch.device(device, int(getattr(engine, "index", 0)))
 
 
 class _Sorting:
-    """Sorts keys as signed integers of the same order, because PyTorch cannot sort unsigned ones."""
+    """Sorts keys as signed integers of the same order, because PyTorch cannot sort unsigned integers."""
 
     def __init__(self, engine: Engine, keys: Keys, *, stable: bool) -> None:
         self.torch, self.device = opened(engine)
@@ -66,14 +70,14 @@ class _Sorting:
         return out
 
     def seconds(self) -> float:
-        """The device time of the last sort."""
+        """Return the device seconds of the last sort."""
         begin, end = self._events
         return float(begin.elapsed_time(end)) / 1e3
 
     def keys(self) -> Keys:
         """Fetch the sorted keys."""
-        found: Keys = self.sorted.cpu().numpy().view(self._sign.dtype) ^ self._sign
-        return found
+        sorted_keys: Keys = self.sorted.cpu().numpy().view(self._sign.dtype) ^ self._sign
+        return sorted_keys
 
     def close(self) -> None:
         """Release the memory, including PyTorch's cache."""
@@ -82,50 +86,50 @@ class _Sorting:
 
 
 def torch(engine: Engine, keys: Keys) -> Run:
-    """`torch.sort`, which also computes the argsort and allocates its memory in each call.
+    """Return a run of `torch.sort`, which also computes the argsort and allocates its memory in each call.
 
     Raises:
         Unavailable: the engine does not run on CUDA, or PyTorch is not installed or lacks the device.
     """
-    made = _Sorting(engine, keys, stable=False)
+    sorting = _Sorting(engine, keys, stable=False)
     return Run(
         name="torch",
-        prepare=made.warm,
-        sort=lambda: made.sort(),
-        result=made.keys,
-        device=made.seconds,
-        version=str(made.torch.__version__),
-        close=made.close,
+        prepare=sorting.warm,
+        sort=lambda: sorting.sort(),
+        result=sorting.keys,
+        device=sorting.seconds,
+        version=str(sorting.torch.__version__),
+        close=sorting.close,
     )
 
 
 def torch_valued(engine: Engine, keys: Keys, values: Words | None) -> Run:
-    """`torch.sort`, stable, with values gathered in the order that it returns; an argsort is that order.
+    """Return a run of stable `torch.sort`, with values gathered in the order that it returns; an argsort is that order.
 
     Raises:
         Unavailable: see `torch`.
     """
-    made = _Sorting(engine, keys, stable=True)
-    rows = None if values is None else made.tensor(values.view(np.int32))
-    taken: list[Any] = [None]
+    sorting = _Sorting(engine, keys, stable=True)
+    rows = None if values is None else sorting.tensor(values.view(np.int32))
+    gathered: list[Any] = [None]
 
     def sort() -> None:
-        taken[0] = made.sort(rows)
+        gathered[0] = sorting.sort(rows)
 
     def result() -> Words:
         if values is None:
-            order: Words = made.order.cpu().numpy().astype(np.uint32).reshape(-1, 1)
+            order: Words = sorting.order.cpu().numpy().astype(np.uint32).reshape(-1, 1)
             return order
-        found: Words = taken[0].cpu().numpy().view(np.uint32)
-        return found
+        words: Words = gathered[0].cpu().numpy().view(np.uint32)
+        return words
 
     return Run(
         name="torch",
-        prepare=made.warm,
+        prepare=sorting.warm,
         sort=sort,
-        result=made.keys,
+        result=sorting.keys,
         values=result,
-        device=made.seconds,
-        version=str(made.torch.__version__),
-        close=made.close,
+        device=sorting.seconds,
+        version=str(sorting.torch.__version__),
+        close=sorting.close,
     )

@@ -1,4 +1,4 @@
-"""What reductions by key are compared with."""
+"""Baselines that reduce by key."""
 
 from __future__ import annotations
 
@@ -15,30 +15,32 @@ from hsgen.operations.reduce_by_key import starts
 from hsgen.tools.bench.baselines.baseline import Run
 from hsgen.tools.bench.baselines.library import library
 
-_WHOLE = 4  # the least bytes of keys that the harness compiles CUB for
+_WHOLE = 4  # least size of keys, in bytes, for which the harness compiles CUB
 
 
-def by_numpy(made: Callable[[Load], tuple[Any, Any]], work: Load) -> Run:
-    """The run of a function of numpy that returns the keys of groups, and what is stored of their values, both of shape
-    (groups,)."""
-    found: list[Any] = []
+def by_numpy(reduction: Callable[[Load], tuple[Any, Any]], work: Load) -> Run:
+    """Return the run of a function of numpy.
+
+    `reduction` returns the keys of groups and the results of their values, both of shape (groups,).
+    """
+    groups: list[Any] = []
 
     def run() -> None:
-        found[:] = made(work)
+        groups[:] = reduction(work)
 
     return Run(
         name="numpy",
         prepare=lambda: None,
         sort=run,
-        result=lambda: found[0],
-        values=lambda: found[1].reshape(-1, 1),
-        report=lambda: np.array([len(found[0])], np.uint32),
+        result=lambda: groups[0],
+        values=lambda: groups[1].reshape(-1, 1),
+        report=lambda: np.array([len(groups[0])], np.uint32),
         version=np.__version__,
     )
 
 
 def reduced(keys: Any, values: Any) -> tuple[Any, Any]:
-    """Return the keys of runs, and the sums of their values; without values their lengths."""
+    """Return the keys of runs, and the sums of the runs' values, or the lengths of runs if there are no values."""
     begins = starts(keys)
     if values is None:
         return keys[begins], np.diff(begins, append=len(keys)).astype(np.uint32)
@@ -46,44 +48,45 @@ def reduced(keys: Any, values: Any) -> tuple[Any, Any]:
 
 
 def numpy(engine: Engine, work: Load) -> Run:
-    """numpy's `add.reduceat` of the runs that comparisons of neighbours find; without values their lengths."""
+    """Return a run of numpy's `add.reduceat` over runs of equal keys; without values the run computes lengths."""
     values = None if work.values is None else work.values[:, 0]
     return by_numpy(lambda work: reduced(work.keys, values), work)
 
 
 def cub(engine: Engine, work: Load) -> Run:
-    """CUB's `DeviceReduce::ReduceByKey`, without values its `DeviceRunLengthEncode::Encode`; its memory is allocated
-    beforehand.  Of keys in any order, after its `DeviceRadixSort`.
+    """Return a run of CUB's `DeviceReduce::ReduceByKey`, or `DeviceRunLengthEncode::Encode` if there are no values.
+
+    Temporary memory is preallocated.  For keys in any order, CUB's `DeviceRadixSort` runs first.
 
     Raises:
-        Unavailable: from its first call, if it does not run on CUDA.
+        Unavailable: the engine does not run on CUDA; raised by the run's first call.
     """
     runs = len(work.expected)
-    made = library("cub", engine, work.keys, work.values, work.n, runs, taken=runs)
+    base = library("cub", engine, work.keys, work.values, work.n, runs, count=runs)
 
     def read(slot: int, like: Any) -> Any:
-        found = np.empty_like(like)
-        engine.read(slot, found)
-        return found
+        out = np.empty_like(like)
+        engine.read(slot, out)
+        return out
 
     return replace(
-        made,
+        base,
         values=lambda: read(VALUES_OUT, work.values_expected),
         report=lambda: read(REPORT, work.report),
     )
 
 
 REDUCING: Mapping[str, Callable[[Engine, Load], Run]] = {"numpy": numpy, "cub": cub}
-"""Those that reduce runs of keys."""
+"""Baselines that reduce runs of keys."""
 
 ALL = list(REDUCING)
 
 
 def names(sort: Sort) -> list[str]:
-    """Return the baselines that reduce keys of the width of a sort's."""
+    """Return the baselines that reduce keys of a sort's width."""
     return [name for name in REDUCING if name != "cub" or sort.key.bytes >= _WHOLE]
 
 
 def start(name: str, engine: Engine, work: Load) -> Run:
-    """Set a baseline up."""
+    """Start a baseline."""
     return REDUCING[name](engine, work)

@@ -1,4 +1,4 @@
-"""What prefix sums are compared with."""
+"""Baselines that compute prefix sums."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hsgen.tools.bench.baselines.baseline import Run
 from hsgen.tools.bench.baselines.library import library
 
 EXCLUSIVE = 1 << 8
-"""Added to the number of columns in the number of a call of CUB, for exclusive sums."""
-_CUB_COLUMNS = 4  # the most columns for which the harness compiles CUB's scan
+"""Flag that is added to the number of columns in the number of a call of CUB, for exclusive sums."""
+_CUB_COLUMNS = 4  # greatest number of columns for which the harness compiles CUB's scan
 
 
 def _exclusive(sort: Sort) -> bool:
@@ -23,26 +23,26 @@ def _exclusive(sort: Sort) -> bool:
 
 
 def numpy(engine: Engine, work: Load) -> Run:
-    """numpy's `cumsum` of each column."""
+    """Return a run of numpy's `cumsum` of each column."""
     sort = engine.sort
     rows = work.keys.reshape(-1, sort.columns)
     out, first = np.zeros_like(rows), int(_exclusive(sort))
-    made: dict[str, Any] = {}
+    output: dict[str, Any] = {}
 
     def run() -> None:
         np.cumsum(rows[: len(rows) - first], axis=0, dtype=rows.dtype, out=out[first:])
-        made["sums"] = out.reshape(-1)
+        output["sums"] = out.reshape(-1)
 
     return Run(
-        name="numpy", prepare=lambda: None, sort=run, result=lambda: np.array(made["sums"]), version=np.__version__
+        name="numpy", prepare=lambda: None, sort=run, result=lambda: np.array(output["sums"]), version=np.__version__
     )
 
 
 def cub(engine: Engine, work: Load) -> Run:
-    """CUB's `DeviceScan`, of structures of as many members as a row has columns; its memory is allocated beforehand.
+    """Return a run of CUB's `DeviceScan` of structures with a member per column, with preallocated temporary memory.
 
     Raises:
-        Unavailable: from its first call, if it does not run on CUDA.
+        Unavailable: the engine does not run on CUDA; raised by the run's first call.
     """
     sort = engine.sort
     number = sort.columns + EXCLUSIVE * _exclusive(sort)
@@ -50,7 +50,7 @@ def cub(engine: Engine, work: Load) -> Run:
 
 
 SCANNING: Mapping[str, Callable[[Engine, Load], Run]] = {"numpy": numpy, "cub": cub}
-"""Those that sum up columns of unsigned elements."""
+"""Baselines that compute prefix sums of columns of unsigned elements."""
 
 ALL = list(SCANNING)
 
@@ -61,5 +61,5 @@ def names(sort: Sort) -> list[str]:
 
 
 def start(name: str, engine: Engine, work: Load) -> Run:
-    """Set a baseline up."""
+    """Start a baseline."""
     return SCANNING[name](engine, work)

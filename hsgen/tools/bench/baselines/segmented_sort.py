@@ -16,17 +16,19 @@ from hsgen.tools.bench.baselines.baseline import Run, SegmentedPeer, Segments
 from hsgen.tools.bench.baselines.library import library
 
 
-def numpy_segments(engine: Engine, given: Segments) -> Run:
-    """A loop of in-place sorts of slices, or one call for rows of equal length; with values or positions a loop of
-    stable argsorts that gathers keys and values."""
-    keys, cuts = given.keys, given.offsets.tolist()
+def numpy_segments(engine: Engine, segments: Segments) -> Run:
+    """Return a run of numpy: a loop of in-place sorts of slices, or one call for rows of equal length.
+
+    With values or positions, the loop has stable argsorts, and gathers keys and values.
+    """
+    keys, cuts = segments.keys, segments.offsets.tolist()
     rows = (len(cuts) - 1, -1)
-    if given.values is not None or given.index:
-        return _ordering(given, rows)
+    if segments.values is not None or segments.index:
+        return _ordering(segments, rows)
     work = np.empty_like(keys)
 
     def sort() -> None:
-        if given.rows:
+        if segments.rows:
             work.reshape(rows).sort(axis=1)
         else:
             for begin, end in pairwise(cuts):
@@ -41,71 +43,72 @@ def numpy_segments(engine: Engine, given: Segments) -> Run:
     )
 
 
-def _ordering(given: Segments, rows: tuple[int, int]) -> Run:
-    """numpy's stable argsort of each segment."""
-    keys, values = given.keys, given.values
+def _ordering(segments: Segments, rows: tuple[int, int]) -> Run:
+    """Return a run of numpy's stable argsort of each segment."""
+    keys, values = segments.keys, segments.values
     order = np.empty(len(keys), np.intp)
-    made: dict[str, Any] = {}
+    output: dict[str, Any] = {}
 
     def sort() -> None:
-        if given.rows:
-            begins = given.offsets[:-1].reshape(-1, 1)
+        if segments.rows:
+            begins = segments.offsets[:-1].reshape(-1, 1)
             np.add(np.argsort(keys.reshape(rows), axis=1, kind="stable"), begins, out=order.reshape(rows))
         else:
-            for begin, end in pairwise(given.offsets.tolist()):
+            for begin, end in pairwise(segments.offsets.tolist()):
                 np.add(np.argsort(keys[begin:end], kind="stable"), begin, out=order[begin:end])
         if values is not None:
-            made["keys"], made["values"] = keys[order], values[order]
+            output["keys"], output["values"] = keys[order], values[order]
 
     return Run(
         name="numpy",
         prepare=lambda: None,
         sort=sort,
-        result=lambda: keys[order] if values is None else made["keys"],
-        values=lambda: order.astype(np.uint32).reshape(-1, 1) if values is None else made["values"],
+        result=lambda: keys[order] if values is None else output["keys"],
+        values=lambda: order.astype(np.uint32).reshape(-1, 1) if values is None else output["values"],
         version=np.__version__,
     )
 
 
-def cub_segments(engine: Engine, given: Segments) -> Run:
-    """CUB's `DeviceSegmentedSort`, `SortKeys` or `StableSortPairs`, with preallocated temporary memory; offsets are in
-    device memory, for rows too.
+def cub_segments(engine: Engine, segments: Segments) -> Run:
+    """Return a run of CUB's `DeviceSegmentedSort`, `SortKeys` or `StableSortPairs`.
+
+    Temporary memory is preallocated.  Offsets are in device memory, for rows of equal length too.
 
     Raises:
-        Unavailable: the sort is an argsort; from its first call, if it does not run on CUDA.
+        Unavailable: the sort is an argsort.  The run's first call also raises it if the engine does not run on CUDA.
     """
-    return _segments("cub", engine, given)
+    return _segments("cub", engine, segments)
 
 
-def cub_radix_segments(engine: Engine, given: Segments) -> Run:
-    """CUB's `DeviceSegmentedRadixSort`, `SortKeys` or `SortPairs`, called as in `cub_segments`.
+def cub_radix_segments(engine: Engine, segments: Segments) -> Run:
+    """Return a run of CUB's `DeviceSegmentedRadixSort`, `SortKeys` or `SortPairs`, called as in `cub_segments`.
 
     Raises:
         Unavailable: see `cub_segments`.
     """
-    return _segments("cub-radix", engine, given)
+    return _segments("cub-radix", engine, segments)
 
 
-def _segments(name: str, engine: Engine, given: Segments) -> Run:
-    if given.index:
+def _segments(name: str, engine: Engine, segments: Segments) -> Run:
+    if segments.index:
         raise Unavailable(f"baseline {name}: has no argsort; give values, or omit it")
-    return library(name, engine, given.keys, given.values, len(given.keys), len(given.offsets) - 1)
+    return library(name, engine, segments.keys, segments.values, len(segments.keys), len(segments.offsets) - 1)
 
 
 SEGMENTED: Mapping[str, SegmentedPeer] = {"numpy": numpy_segments, "cub": cub_segments, "cub-radix": cub_radix_segments}
-"""Those that sort segments."""
+"""Baselines that sort segments."""
 
 ALL = list(SEGMENTED)
 
 
 def names(sort: Sort) -> list[str]:
-    """Return the baselines that do what a sort does with keys and values of its kinds."""
+    """Return the baselines that support a segmented sort, with its kinds of keys and values."""
     return list(SEGMENTED)
 
 
 def start(name: str, engine: Engine, work: Load) -> Run:
-    """Set a baseline up."""
+    """Start a baseline."""
     assert work.offsets is not None
     index, rows = engine.sort.signature.index, work.how.rows
-    given = Segments(keys=work.keys, values=work.values, offsets=work.offsets, rows=rows, index=index)
-    return SEGMENTED[name](engine, given)
+    segments = Segments(keys=work.keys, values=work.values, offsets=work.offsets, rows=rows, index=index)
+    return SEGMENTED[name](engine, segments)

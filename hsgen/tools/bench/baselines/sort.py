@@ -1,4 +1,4 @@
-"""What sorts of a whole array are compared with."""
+"""Baselines that sort a whole array."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ VALUED: Mapping[str, ValuedPeer] = {
     "torch": pytorch.torch_valued,
     "vrdx": vrdx.valued,
 }
-"""Those that sort values with the keys."""
+"""Baselines that sort values with the keys."""
 
 ALL = [*BASELINES, *VALUED]
 
 
 def names(sort: Sort) -> list[str]:
-    """Return the baselines that do what a sort does with keys and values of its kinds."""
+    """Return the baselines that support a sort, with its kinds of keys and values."""
     return list(BASELINES if sort.signature.value == "none" else VALUED)
 
 
 def start(name: str, engine: Engine, work: Load) -> Run:
-    """Set a baseline up."""
+    """Start a baseline."""
     plain = engine.sort.signature.value == "none"
     return BASELINES[name](engine, work.keys) if plain else VALUED[name](engine, work.keys, work.values)

@@ -1,4 +1,4 @@
-"""What selections of the first k keys of rows are compared with."""
+"""Baselines that select the first k keys of rows."""
 
 from __future__ import annotations
 
@@ -18,110 +18,116 @@ from hsgen.tools.bench.baselines.baseline import Run
 from hsgen.tools.bench.baselines.library import library
 
 _LARGEST, _FLOAT = 1 << 40, 1 << 41
-"""Added to k in the number of a call of CUB: the greatest keys instead of the least; keys are floats."""
+"""Flags that are added to k in the number of a call of CUB: the greatest keys instead of the least; float keys."""
 _SIGNED, _KIND_FLOAT = 1, 2
 
 
 def _by(work: Load) -> Keys:
-    """The keys as unsigned numbers in the order of the call, shape (rows, length)."""
-    how = work.how
-    return ordered(work.keys, how.kind, descending=how.descending).reshape(how.segment_count, -1)
+    """Return the keys as unsigned numbers in the order of the call, shape (rows, length)."""
+    options = work.how
+    return ordered(work.keys, options.kind, descending=options.descending).reshape(options.segment_count, -1)
 
 
-def _in_any_order(found: Keys, work: Load) -> Keys:
-    """The expected keys if `found` are these in any order within their rows; else `found`."""
+def _in_any_order(keys: Keys, work: Load) -> Keys:
+    """Return the expected keys if `keys` are equal to them except for the order within rows; else return `keys`."""
     shape = (work.how.segment_count, -1)
-    same = np.array_equal(np.sort(found.reshape(shape), axis=1), np.sort(work.expected.reshape(shape), axis=1))
-    return work.expected if same else found
+    same = np.array_equal(np.sort(keys.reshape(shape), axis=1), np.sort(work.expected.reshape(shape), axis=1))
+    return work.expected if same else keys
 
 
 def _indices(order: Any, work: Load) -> Any:
-    """The expected indices if `order`, shape (rows, k), holds distinct ones of keys with the expected bits, since equal
-    keys may be taken in any order; else `order`."""
+    """Return the expected indices if `order`, shape (rows, k), is a valid selection; else return `order`.
+
+    The indices of a valid selection are distinct, and their keys are the expected keys.  Equal keys may be selected in
+    any order.
+    """
     rows = work.keys.reshape(work.how.segment_count, -1)
-    held = _in_any_order(np.take_along_axis(rows, order, axis=1).reshape(-1), work)
+    keys = _in_any_order(np.take_along_axis(rows, order, axis=1).reshape(-1), work)
     distinct = (np.diff(np.sort(order, axis=1), axis=1) > 0).all()
-    found = order.astype(np.uint32).reshape(-1, 1)
-    return work.values_expected if distinct and np.array_equal(held, work.expected) else found
+    indices = order.astype(np.uint32).reshape(-1, 1)
+    return work.values_expected if distinct and np.array_equal(keys, work.expected) else indices
 
 
 def numpy(engine: Engine, work: Load) -> Run:
-    """numpy's `partition` of each row and a sort of its first k keys; with indices, `argpartition`."""
-    by, how = _by(work), work.how
-    made: dict[str, Any] = {}
+    """Return a run of numpy's `partition` of each row and a sort of its first k keys; `argpartition` for indices."""
+    by, options = _by(work), work.how
+    output: dict[str, Any] = {}
 
     def run() -> None:
         if work.values_expected is None:
-            made["by"] = np.sort(np.partition(by, how.take - 1, axis=1)[:, : how.take], axis=1)
+            output["by"] = np.sort(np.partition(by, options.take - 1, axis=1)[:, : options.take], axis=1)
         else:
-            order = np.argpartition(by, how.take - 1, axis=1)[:, : how.take]
+            order = np.argpartition(by, options.take - 1, axis=1)[:, : options.take]
             inside = np.argsort(np.take_along_axis(by, order, axis=1), axis=1)
-            made["order"] = np.take_along_axis(order, inside, axis=1)
+            output["order"] = np.take_along_axis(order, inside, axis=1)
 
     def keys() -> Keys:
-        best = made["by"] if "by" in made else np.take_along_axis(by, made["order"], axis=1)
-        return _in_any_order(unordered(best.reshape(-1), how.kind, descending=how.descending), work)
+        best = output["by"] if "by" in output else np.take_along_axis(by, output["order"], axis=1)
+        return _in_any_order(unordered(best.reshape(-1), options.kind, descending=options.descending), work)
 
     return Run(
         name="numpy",
         prepare=lambda: None,
         sort=run,
         result=keys,
-        values=lambda: _indices(made["order"], work),
+        values=lambda: _indices(output["order"], work),
         version=np.__version__,
     )
 
 
 def cub(engine: Engine, work: Load) -> Run:
-    """CUB's `DeviceTopK`, its memory allocated beforehand: its result is neither sorted nor, among equal keys,
-    deterministic.
+    """Return a run of CUB's `DeviceTopK`, with preallocated temporary memory.
+
+    Its result is not sorted, and is not deterministic among equal keys.
 
     Raises:
-        Unavailable: for several rows, values or signed keys; from its first call, if it does not run on CUDA.
+        Unavailable: there are several rows, values or signed keys.  The run's first call also raises it if the engine
+            does not run on CUDA.
     """
-    how = work.how
-    if how.segment_count > 1 or work.values_expected is not None or how.kind == _SIGNED:
+    options = work.how
+    if options.segment_count > 1 or work.values_expected is not None or options.kind == _SIGNED:
         raise Unavailable("baseline cub: selects unsigned and float keys of one array, without values; omit it")
-    number = how.take + _LARGEST * how.descending + _FLOAT * (how.kind == _KIND_FLOAT)
-    made = library("cub", engine, work.keys, None, work.n, number, taken=how.take)
-    found = made.result
+    number = options.take + _LARGEST * options.descending + _FLOAT * (options.kind == _KIND_FLOAT)
+    base = library("cub", engine, work.keys, None, work.n, number, count=options.take)
+    keys = base.result
     return Run(
         name="cub",
-        prepare=made.prepare,
-        sort=made.sort,
-        device=made.device,
-        result=lambda: _in_any_order(found(), work),
-        version=made.version,
+        prepare=base.prepare,
+        sort=base.sort,
+        device=base.device,
+        result=lambda: _in_any_order(keys(), work),
+        version=base.version,
     )
 
 
 def torch(engine: Engine, work: Load) -> Run:
-    """`torch.topk` of rows, sorted, of signed integers in the order of the keys; it also returns indices, which are
-    arbitrary among equal keys.
+    """Return a run of `torch.topk` of rows, with sorted results, on signed integers in the order of the keys.
+
+    `torch.topk` also returns indices, which are arbitrary among equal keys.
 
     Raises:
         Unavailable: the engine does not run on CUDA, or PyTorch is not installed or lacks the device.
     """
     library, device = pytorch.opened(engine)
-    by, how = _by(work), work.how
+    by, options = _by(work), work.how
     sign = by.dtype.type(1 << (8 * by.dtype.itemsize - 1))
     source = library.from_numpy((by ^ sign).view(f"i{by.dtype.itemsize}")).to(device)
     events = [library.cuda.Event(enable_timing=True) for _ in range(2)]
-    made: dict[str, Any] = {}
+    output: dict[str, Any] = {}
 
     def run() -> None:
         stream = library.cuda.current_stream(device)
         events[0].record(stream)
-        made["keys"], made["order"] = library.topk(source, how.take, dim=1, largest=False, sorted=True)
+        output["keys"], output["order"] = library.topk(source, options.take, dim=1, largest=False, sorted=True)
         events[1].record(stream)
         library.cuda.synchronize(device)
 
     def keys() -> Keys:
-        best: Keys = made["keys"].cpu().numpy().view(by.dtype) ^ sign
-        return _in_any_order(unordered(best.reshape(-1), how.kind, descending=how.descending), work)
+        best: Keys = output["keys"].cpu().numpy().view(by.dtype) ^ sign
+        return _in_any_order(unordered(best.reshape(-1), options.kind, descending=options.descending), work)
 
     def close() -> None:
-        made.clear()
+        output.clear()
         library.cuda.empty_cache()
 
     return Run(
@@ -130,24 +136,24 @@ def torch(engine: Engine, work: Load) -> Run:
         sort=run,
         device=lambda: float(events[0].elapsed_time(events[1])) / 1e3,
         result=keys,
-        values=lambda: _indices(made["order"].cpu().numpy(), work),
+        values=lambda: _indices(output["order"].cpu().numpy(), work),
         version=str(library.__version__),
         close=close,
     )
 
 
 SELECTING: Mapping[str, Callable[[Engine, Load], Run]] = {"numpy": numpy, "cub": cub, "torch": torch}
-"""Those that select the first keys of rows, of all types and in both orders."""
+"""Baselines that select the first keys of rows, for all types and both orders."""
 
 ALL = list(SELECTING)
 
 
 def names(sort: Sort) -> list[str]:
-    """Return the baselines that select what a selection selects: no values but indices."""
+    """Return the baselines that support a selection; no baseline selects values other than indices."""
     value = sort.signature.value
     return list(SELECTING) if value == "none" else [x for x in SELECTING if x != "cub"] * (value == "index")
 
 
 def start(name: str, engine: Engine, work: Load) -> Run:
-    """Set a baseline up."""
+    """Start a baseline."""
     return SELECTING[name](engine, work)

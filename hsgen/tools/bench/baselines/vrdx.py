@@ -18,19 +18,19 @@ from hsgen.tools.bench.baselines.baseline import Run
 
 
 def vrdx(engine: Engine, keys: Keys) -> Run:
-    """Its sort of keys, in place, on a Vulkan device of its own.
+    """Return a run of vulkan_radix_sort's sort of keys, in place, on a separate Vulkan device.
 
-    As of a bundle's own sorts, the time includes recording the commands; restoring the keys is not timed.
+    The time includes recording the commands, as for a bundle's own sorts.  Restoring the keys is not timed.
 
     Raises:
-        Unavailable: keys have another size than 4 bytes, the sort does not run on Vulkan, its header is not provided or
-            does not compile, or the device lacks what it needs.
+        Unavailable: keys have another size than 4 bytes, the sort does not run on Vulkan, the header is not provided or
+            does not compile, or the device lacks a feature.
     """
     return _run(engine, keys, None)
 
 
 def valued(engine: Engine, keys: Keys, values: NDArray[Any] | None) -> Run:
-    """The same with values of 4 bytes.
+    """Return a run of vulkan_radix_sort's sort of keys with values of 4 bytes.
 
     Raises:
         Unavailable: as `vrdx`; or the sort is an argsort, or values have another size.
@@ -43,15 +43,15 @@ def valued(engine: Engine, keys: Keys, values: NDArray[Any] | None) -> Run:
 def _run(engine: Engine, keys: Keys, values: NDArray[Any] | None) -> Run:
     if keys.dtype.itemsize != 4:
         raise Unavailable("baseline vrdx: sorts keys of 4 bytes; give --key u32, or omit it")
-    if not isinstance(engine, Native) or not APIS[engine.api].spirv:  # its number is that of a Vulkan device
+    if not isinstance(engine, Native) or not APIS[engine.api].spirv:  # `engine.index` must be of a Vulkan device
         raise Unavailable("baseline vrdx: runs on Vulkan only; add --api vulkan, or omit it")
     library, last = build.load("vrdx"), [0.0]
 
     def call(name: str, *arguments: Any) -> None:
         function = getattr(library, name)
         function.restype = ctypes.c_char_p
-        if said := function(*arguments):
-            raise Unavailable(f"baseline vrdx: {' '.join(said.decode(errors='replace').split())[:500]}")
+        if message := function(*arguments):
+            raise Unavailable(f"baseline vrdx: {' '.join(message.decode(errors='replace').split())[:500]}")
 
     def sort() -> None:
         device = ctypes.c_double()
