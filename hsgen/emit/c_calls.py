@@ -29,7 +29,7 @@ _NAMES = {"values_out": "HS_VALUES_OUT", "other": "HS_OTHER_INPUT", "other_value
 
 def listed() -> list[Operation]:
     """Return the operations by hs_kind; those of the kind of sorts follow the sort."""
-    return sorted(operations.EVERY.values(), key=lambda o: (o.c_number, o.name != "sort"))
+    return sorted(operations.EVERY.values(), key=lambda o: (o.c_number, not o.by_count))
 
 
 def of_kinds() -> list[Operation]:
