@@ -15,7 +15,6 @@ NOT_YET = {
     "pack",
     "radix",
     "scan",
-    "segmented_sort",
 }
 """The folders and files whose kernels or macros exceed a bound."""
 
