@@ -92,11 +92,14 @@ def windows(p: Params) -> Kernel:
         buffers = (*keys, *valued(p, VALUES_TMP), *_bounds(p), WORDS)
         if not p.networks:
             rows = (Array(name="tile", type="key", count=p.window + p.small + 4 * p.wave),)
-            return _kernel(p, "windows", what, buffers, rows, p.wave)
+            made = _kernel(p, "windows", what, buffers, rows, p.wave)
+            return replace(made, template="segmented_sort/serial_windows:windows")
         listed = (_array("listed", p.window // (p.wave + 1) + 1), _array("sizes", p.levels), _array("starts", p.levels))
         keys_held = Array(name="held", type="key", count=p.window + p.small)
         columns = (Array(name="tile", type="key", count=p.small * p.wave), keys_held, *listed)
-        return replace(_kernel(p, "windows", what, buffers, columns, p.wave), template="segmented_sort/serial_columns")
+        return replace(
+            _kernel(p, "windows", what, buffers, columns, p.wave), template="segmented_sort/serial_columns:windows"
+        )
     if p.placed:
         return _by_place(p, what)
     return _ranked(p, "windows", what)
@@ -123,7 +126,7 @@ def _by_place(p: Params, what: str) -> Kernel:
     order = (_array("order", p.capacity + 1), *_marks(p, p.capacity))
     arrays = (*keys, *order, _array("bins", lanes + 1), _array("full", 5), *sums(lanes, subgroup))
     made = _kernel(p, "windows", what, (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS), arrays)
-    made = replace(made, template="segmented_sort/windows_by_place", subgroup=subgroup)
+    made = replace(made, template="segmented_sort/windows_by_place:windows", subgroup=subgroup)
     return replace(made, resident=max(1, 1024 // lanes))
 
 

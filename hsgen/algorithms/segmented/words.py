@@ -65,7 +65,7 @@ def layout(p: Params) -> Layout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The names of single words, then of arrays: array x of unit u begins at word `arrays` + (units) x `x`."""
+    """Names of single words, then of arrays: array x of unit u begins at word `arrays` + (number of units) x `x`."""
 
     status: Region
     segment_count: Region
