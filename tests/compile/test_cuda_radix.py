@@ -96,7 +96,7 @@ def test_buckets_spill_nothing(key: str, items: int, held: int, room: int) -> No
     for compiler in compilers(90):
         found = compiler.compile(render(sort, "cuda").only(*names), 90)
         assert set(found) == set(names) and {k: u for k, u in found.items() if u.spills} == {}
-        assert all(found[k].registers <= 64 for k in ("msd_first", "msd_second", "bucket"))
+        assert all(found[k].registers <= 64 for k in ("first_partition", "second_partition", "bucket"))
 
 
 @pytest.mark.parametrize("key", ["u32", "u64"])

@@ -153,7 +153,11 @@ def test_bytes_moved() -> None:
     p = params(sort)
     n = dealt.most(p)
     moved = {s.kernel: radix.moved(p, s, n) for s in sort.plan.steps if s.guard.min_n < n <= s.guard.max_n}
-    assert moved["deal_count"] >= 4 * n and moved["deal_pairs"] >= 12 * n and moved["deal_bucket"] >= 20 * n
+    assert (
+        moved["pair_partition_histogram"] >= 4 * n
+        and moved["pair_partition"] >= 12 * n
+        and moved["deal_bucket"] >= 20 * n
+    )
     assert {moved[name] for name in PASSES} == {0}
     assert "dealt at once" in dict(radix.notes(p))["buckets of pairs"]
 
@@ -185,7 +189,7 @@ def test_faults_are_noticed(embedded: Host, templates: Change, fault: str) -> No
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("name", ["deal_pairs", "deal_bucket"])
+@pytest.mark.parametrize("name", ["pair_partition", "deal_bucket"])
 def test_rows_that_lack_are_noticed(embedded: Host, name: str) -> None:
     """Without the passes, which would sort the keys as well."""
     whole = sort_by(Signature(value="v4"), early=True)

@@ -71,7 +71,7 @@ def test_which_forms_are_dealt(key: str, value: str) -> None:
     sort = target.find("webgpu-subgroups").default(KEYS[key].name, Signature(value=value))
     p = params(sort)
     expected = key == "u32" and value in ("v4", "index")
-    assert p.deal == expected == ("deal_pairs" in {k.name for k in radix.kernels(p)})
+    assert p.deal == expected == ("pair_partition" in {k.name for k in radix.kernels(p)})
     if expected:
         assert pairs.limit(p) * p.deal_digits >= dealt.most(p) > pairs.limit(p) * p.deal_digits // 2
 

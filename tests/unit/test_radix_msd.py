@@ -159,13 +159,13 @@ def mutants(plan: Plan) -> Iterator[tuple[str, Plan]]:
         }
         if len(step.bindings) > 1:
             rows["other buffers"] = replace(step, bindings=step.bindings[::-1])
-        if step.kernel in ("msd_histogram", "msd_first"):
+        if step.kernel in ("first_histogram", "first_partition"):
             rows["a group too few"] = changed(step, add=step.grid.add - step.grid.div)
         if step.kernel == "bucket_rest":
             rows["half the groups"] = changed(step, mul=1)
         if step.kernel == "bucket":
             rows["a group too few"] = changed(step, cap=step.grid.cap - 1)
-        if step.kernel in ("msd_count", "msd_second"):
+        if step.kernel in ("second_histogram", "second_partition"):
             rows["a group a value too few"] = changed(step, add=step.grid.div - 1)
         for what, row in rows.items():
             steps = (*plan.steps[:i], *([row] if row else []), *plan.steps[i + 1 :])

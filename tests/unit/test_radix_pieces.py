@@ -285,7 +285,7 @@ def test_types_orders_ranges_and_counts(made: Any) -> None:
 
 KERNELS = (
     *("histogram", "onesweep", "finish_starts", "finish_bounds", "finish_cuts", "finish", "finish_settle"),
-    *("msd_histogram", "bucket"),
+    *("first_histogram", "bucket"),
 )
 
 
@@ -316,7 +316,7 @@ def mutants(plan: Plan, low: int, many: int) -> Iterator[tuple[str, Plan]]:
             rows["another mean"] = changed(step, value=step.argument.value - 1)
         if step.kernel in ("bucket", "finish_settle") and step.argument.value:
             rows["dealt ones"] = changed(step, value=0)
-        if step.kernel in ("histogram", "msd_histogram"):
+        if step.kernel in ("histogram", "first_histogram"):
             rows["a group too few"] = changed(step, add=step.grid.add - step.grid.div)
             rows["a lower cap"] = changed(step, cap=step.grid.cap - 1)
         if on_chip or step.kernel == "finish_settle":
@@ -371,7 +371,7 @@ def test_a_table_that_exceeds_scratch_is_noticed() -> None:
 
 
 def test_the_sample_takes_a_work_group_of_its_own() -> None:
-    for sort, kernel in ((alone(), "msd_histogram"), (sort_of(V4), "histogram")):
+    for sort, kernel in ((alone(), "first_histogram"), (sort_of(V4), "histogram")):
         keys = bits_of(np.random.default_rng(9), 1000, params(sort))
         for i, step in enumerate(sort.plan.steps):
             if step.kernel == kernel:

@@ -87,7 +87,7 @@ def test_a_row_that_is_missing_or_wrong_is_noticed() -> None:
 
     mutants = []
     for i, step in enumerate(sort.plan.steps):
-        if step.guard.min_n >= max(found) or step.kernel == "msd_begin_wide":
+        if step.guard.min_n >= max(found) or step.kernel == "partition_begin_wide":
             continue  # buckets that no count of this test uses; the model starts with cleared counts
         rows = {"dropped": [], "runs too late": [changed(step, min_n=max(step.guard.min_n, buckets.least(p)) + 3)]}
         if step.kernel == "copy_wide":
@@ -115,7 +115,7 @@ def test_counts_that_32_bits_do_not_index_go_to_wide_buckets_before_passes(name:
         names = [x.step.kernel for x in rows]
         assert names and all(sort.kernel(k).index64 for k in names)
         tried = n <= buckets.most(own)
-        assert [k.removesuffix("_wide") for k in names if "bucket" in k or "msd" in k] == (
+        assert [k.removesuffix("_wide") for k in names if k.removesuffix("_wide") in bucket_model.KERNELS] == (
             [k for k in bucket_model.KERNELS if k not in unused] if tried else []
         )
         many = [x.groups for x in rows if x.step.kernel == ends]
@@ -149,7 +149,10 @@ def test_tiles_leave_room_for_the_counters_of_wider_digits() -> None:
     for key in ("u32", "u64"):
         sort = target.find("nvidia-hopper").sort("radix", key)
         size = {k.name: k.local_bytes(sort.key) for k in sort.kernels}
-        assert size["msd_first_wide"] <= size["msd_first"] and size["msd_second_wide"] <= size["msd_second"]
+        assert (
+            size["first_partition_wide"] <= size["first_partition"]
+            and size["second_partition_wide"] <= size["second_partition"]
+        )
 
 
 def test_the_model_runs_the_rows_of_large_counts() -> None:

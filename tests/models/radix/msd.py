@@ -37,14 +37,14 @@ def needed(p: Params, name: str, m: Memory, n: int) -> int:
     tile, (first, second) = msd.tile(p), msd.widths(p, n)
     tiles = -(-n // tile)
     shares = {
-        "msd_histogram": min(tiles, msd.groups(p)) + int(p.sampled > 0),
-        "msd_first": tiles,
-        "msd_places": 1 << first,
+        "first_histogram": min(tiles, msd.groups(p)) + int(p.sampled > 0),
+        "first_partition": tiles,
+        "second_starts": 1 << first,
         "bucket": 1 << first + second,
         "bucket_count": 1 << first + second,
         "bucket_rest": min(1 << first + second, msd.groups(p)),
     }
-    if name in ("msd_count", "msd_second"):
+    if name in ("second_histogram", "second_partition"):
         return int(m.words["tiles"][-1])
     return shares.get(name, 1)
 
@@ -188,13 +188,13 @@ def _rest(p: Params, m: Memory, at: Pass) -> None:
 
 
 _PLAY: dict[str, tuple[int, Callable[[Params, Memory, Pass], None]]] = {
-    "msd_begin": (-1, _begin),
-    "msd_histogram": (-1, _histogram),
-    "msd_starts": (-1, _starts),
-    "msd_first": (0, _first),
-    "msd_count": (0, _count),
-    "msd_places": (0, _places),
-    "msd_second": (1, _second),
+    "partition_begin": (-1, _begin),
+    "first_histogram": (-1, _histogram),
+    "first_starts": (-1, _starts),
+    "first_partition": (0, _first),
+    "second_histogram": (0, _count),
+    "second_starts": (0, _places),
+    "second_partition": (1, _second),
     "bucket": (1, _bucket),
     "bucket_count": (1, _tally),
     "bucket_rest": (1, _rest),

@@ -98,13 +98,13 @@ def moved(p: Hybrid, name: str, n: int) -> int | None:
     """
     read, count = n * p.key.bytes, 1 << sum(buckets.widths(p, n)) if n > buckets.limit(p) else 1
     own = {
-        "msd_begin": 4 * p.msd_digits,
-        "msd_histogram": read + 4 * count,
-        "msd_starts": 16 * p.msd_digits,
-        "msd_first": 2 * read,
-        "msd_count": read + 4 * count,
-        "msd_places": 12 * count,
-        "msd_second": 2 * read,
+        "partition_begin": 4 * p.msd_digits,
+        "first_histogram": read + 4 * count,
+        "first_starts": 16 * p.msd_digits,
+        "first_partition": 2 * read,
+        "second_histogram": read + 4 * count,
+        "second_starts": 12 * count,
+        "second_partition": 2 * read,
         "bucket": 2 * read + 4 * count,
         "bucket_count": 2 * read + 4 * count,
         "bucket_rest": 0,

@@ -85,13 +85,15 @@ def _partition(
 
 def begin(p: Hybrid) -> Kernel:
     """Return the kernel that clears the histogram."""
-    return _partition(p, "deal_begin", "begin", "clear the histogram of buckets", (WORDS,))
+    return _partition(p, "pair_partition_begin", "begin", "clear the histogram of buckets", (WORDS,))
 
 
 def histogram(p: Hybrid) -> Kernel:
     """Return the kernel that counts the pairs of each bucket."""
     counts = array("counts", p.deal_digits)
-    return _partition(p, "deal_count", "histogram", "count the highest bits of the keys", (SOURCE, WORDS), counts)
+    return _partition(
+        p, "pair_partition_histogram", "histogram", "count the highest bits of the keys", (SOURCE, WORDS), counts
+    )
 
 
 def partition(p: Hybrid) -> Kernel:
@@ -99,7 +101,7 @@ def partition(p: Hybrid) -> Kernel:
     lanes = sums(present(p.dealt).work_group, p.subgroup)
     arrays = (array("counts", p.deal_digits), array("bases", p.deal_digits), *lanes, array("full", 4))
     what, buffers = "partition keys and indices by the highest bits of the keys", (SOURCE, PAIRS, WORDS)
-    return _partition(p, "deal_pairs", "partition", what, buffers, *arrays, sums=True)
+    return _partition(p, "pair_partition", "partition", what, buffers, *arrays, sums=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,9 +59,9 @@ def moved(p: Hybrid, step: Step, n: int) -> int | None:
     read, index, table = n * p.key.bytes, 4 * n, 4 * p.deal_digits
     value = 0 if p.signature.index else p.signature.value_bytes
     own = {
-        "deal_begin": 2 * table,
-        "deal_count": read + table,
-        "deal_pairs": 2 * read + index + 2 * table,
+        "pair_partition_begin": 2 * table,
+        "pair_partition_histogram": read + table,
+        "pair_partition": 2 * read + index + 2 * table,
         "deal_bucket": 2 * read + index + n * (value + p.signature.value_bytes) + table,
     }
     return own.get(step.kernel, 0)

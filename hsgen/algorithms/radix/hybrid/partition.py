@@ -94,7 +94,7 @@ def _kernel(
 
 def begin(p: Hybrid) -> Kernel:
     """Return the kernel that clears the first histogram."""
-    return _kernel(p, "msd_begin", "begin", "clear the histogram of the first digit", (WORDS,))
+    return _kernel(p, "partition_begin", "begin", "clear the histogram of the first digit", (WORDS,))
 
 
 def histogram(p: Hybrid) -> Kernel:
@@ -102,7 +102,7 @@ def histogram(p: Hybrid) -> Kernel:
     counters = _counters(p, _FIRST_SETS, _FIRST_BYTES)
     found = (array("found", 1),) if p.sorted_exit else ()
     arrays = (array("counts", max(p.msd_digits * counters.sets, sampling(p))), *found)
-    return _kernel(p, "msd_histogram", "histogram", "count the first digit", (SOURCE, WORDS), arrays, counters)
+    return _kernel(p, "first_histogram", "histogram", "count the first digit", (SOURCE, WORDS), arrays, counters)
 
 
 def _sums(p: Hybrid) -> tuple[Array, ...]:
@@ -112,7 +112,7 @@ def _sums(p: Hybrid) -> tuple[Array, ...]:
 
 def starts(p: Hybrid) -> Kernel:
     """Return the kernel that scans the first histogram."""
-    made = _kernel(p, "msd_starts", "starts", "turn the histogram of the first digit into starts", (WORDS,), _sums(p))
+    made = _kernel(p, "first_starts", "starts", "turn the histogram of the first digit into starts", (WORDS,), _sums(p))
     return buckets.summing(made, p)
 
 
@@ -131,7 +131,7 @@ def _partition(p: Hybrid, kernel: Kernel, *more: Array) -> Kernel:
 
 def first(p: Hybrid) -> Kernel:
     """Return the kernel that partitions the keys by the first digit."""
-    made = _kernel(p, "msd_first", "first", "partition the keys by the first digit", (SOURCE, PARTITIONED, WORDS))
+    made = _kernel(p, "first_partition", "first", "partition the keys by the first digit", (SOURCE, PARTITIONED, WORDS))
     return _partition(p, made)
 
 
@@ -139,14 +139,16 @@ def second_histogram(p: Hybrid) -> Kernel:
     """Return the kernel that counts the second digit, for each value of the first."""
     counters = _counters(p, _SECOND_SETS, _SECOND_BYTES)
     arrays = (array("counts", p.msd_digits * counters.sets), array("tile_value", 1))
-    return _kernel(p, "msd_count", "second_histogram", "count the second digit", (_READ, WORDS), arrays, counters)
+    return _kernel(
+        p, "second_histogram", "second_histogram", "count the second digit", (_READ, WORDS), arrays, counters
+    )
 
 
 def bucket_starts(p: Hybrid) -> Kernel:
     """Return the kernel that scans the second histograms."""
     made = _kernel(
         p,
-        "msd_places",
+        "second_starts",
         "bucket_starts",
         "turn the histograms of the second digit into starts of buckets",
         (WORDS,),
@@ -157,7 +159,9 @@ def bucket_starts(p: Hybrid) -> Kernel:
 
 def second(p: Hybrid) -> Kernel:
     """Return the kernel that partitions the keys by the second digit."""
-    made = _kernel(p, "msd_second", "second", "partition the keys by the second digit", (_READ, DESTINATION, WORDS))
+    made = _kernel(
+        p, "second_partition", "second", "partition the keys by the second digit", (_READ, DESTINATION, WORDS)
+    )
     return _partition(p, made, array("tile_value", 1))
 
 

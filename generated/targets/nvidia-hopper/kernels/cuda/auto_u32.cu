@@ -1035,7 +1035,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
 }
 
 // clear the histogram of the first digit
-HS_KERNEL void __launch_bounds__(512) msd_begin_radix(hs_u32 *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) partition_begin_radix(hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
 
@@ -1049,7 +1049,7 @@ HS_KERNEL void __launch_bounds__(512) msd_begin_radix(hs_u32 *words, int n, int 
 }
 
 // count the first digit
-HS_KERNEL void __launch_bounds__(512) msd_histogram_radix(const hs_stored_key *source, hs_u32 *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -1165,7 +1165,7 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_radix(const hs_stored_key *s
 }
 
 // turn the histogram of the first digit into starts
-HS_KERNEL void __launch_bounds__(512) msd_starts_radix(hs_u32 *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) first_starts_radix(hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -1235,7 +1235,7 @@ HS_KERNEL void __launch_bounds__(512) msd_starts_radix(hs_u32 *words, int n, int
 }
 
 // partition the keys by the first digit
-HS_KERNEL void __launch_bounds__(512, 2) msd_first_radix(const hs_stored_key *source, hs_stored_key *partitioned, hs_u32 *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512, 2) first_partition_radix(const hs_stored_key *source, hs_stored_key *partitioned, hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -1339,7 +1339,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first_radix(const hs_stored_key *so
 }
 
 // count the second digit
-HS_KERNEL void __launch_bounds__(512) msd_count_radix(const hs_stored_key *partitioned, hs_u32 *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) second_histogram_radix(const hs_stored_key *partitioned, hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -1390,7 +1390,7 @@ HS_KERNEL void __launch_bounds__(512) msd_count_radix(const hs_stored_key *parti
 }
 
 // turn the histograms of the second digit into starts of buckets
-HS_KERNEL void __launch_bounds__(512) msd_places_radix(hs_u32 *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) second_starts_radix(hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -1431,7 +1431,7 @@ HS_KERNEL void __launch_bounds__(512) msd_places_radix(hs_u32 *words, int n, int
 }
 
 // partition the keys by the second digit
-HS_KERNEL void __launch_bounds__(512, 2) msd_second_radix(const hs_stored_key *partitioned, hs_stored_key *destination, hs_u32 *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512, 2) second_partition_radix(const hs_stored_key *partitioned, hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -2148,7 +2148,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
 }
 
 // clear the histogram of the first digit
-HS_KERNEL void __launch_bounds__(512) msd_begin_wide_radix(hs_u32 *words, long long n, int argument)
+HS_KERNEL void __launch_bounds__(512) partition_begin_wide_radix(hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
 
@@ -2162,7 +2162,7 @@ HS_KERNEL void __launch_bounds__(512) msd_begin_wide_radix(hs_u32 *words, long l
 }
 
 // count the first digit
-HS_KERNEL void __launch_bounds__(512) msd_histogram_wide_radix(const hs_stored_key *source, hs_u32 *words, long long n, int argument)
+HS_KERNEL void __launch_bounds__(512) first_histogram_wide_radix(const hs_stored_key *source, hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -2211,7 +2211,7 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_wide_radix(const hs_stored_k
 }
 
 // turn the histogram of the first digit into starts
-HS_KERNEL void __launch_bounds__(512) msd_starts_wide_radix(hs_u32 *words, long long n, int argument)
+HS_KERNEL void __launch_bounds__(512) first_starts_wide_radix(hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -2280,7 +2280,7 @@ HS_KERNEL void __launch_bounds__(512) msd_starts_wide_radix(hs_u32 *words, long 
 }
 
 // partition the keys by the first digit
-HS_KERNEL void __launch_bounds__(512, 2) msd_first_wide_radix(const hs_stored_key *source, hs_stored_key *partitioned, hs_u32 *words, long long n, int argument)
+HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide_radix(const hs_stored_key *source, hs_stored_key *partitioned, hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -2383,7 +2383,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first_wide_radix(const hs_stored_ke
 }
 
 // count the second digit
-HS_KERNEL void __launch_bounds__(512) msd_count_wide_radix(const hs_stored_key *partitioned, hs_u32 *words, long long n, int argument)
+HS_KERNEL void __launch_bounds__(512) second_histogram_wide_radix(const hs_stored_key *partitioned, hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -2434,7 +2434,7 @@ HS_KERNEL void __launch_bounds__(512) msd_count_wide_radix(const hs_stored_key *
 }
 
 // turn the histograms of the second digit into starts of buckets
-HS_KERNEL void __launch_bounds__(512) msd_places_wide_radix(hs_u32 *words, long long n, int argument)
+HS_KERNEL void __launch_bounds__(512) second_starts_wide_radix(hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -2474,7 +2474,7 @@ HS_KERNEL void __launch_bounds__(512) msd_places_wide_radix(hs_u32 *words, long 
 }
 
 // partition the keys by the second digit
-HS_KERNEL void __launch_bounds__(512, 2) msd_second_wide_radix(const hs_stored_key *partitioned, hs_stored_key *destination, hs_u32 *words, long long n, int argument)
+HS_KERNEL void __launch_bounds__(512, 2) second_partition_wide_radix(const hs_stored_key *partitioned, hs_stored_key *destination, hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];

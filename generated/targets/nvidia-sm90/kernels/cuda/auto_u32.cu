@@ -1182,7 +1182,7 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_stored_key *destination, int n, i
 }
 
 // clear the histogram of the first digit
-HS_KERNEL void __launch_bounds__(512) msd_begin(hs_u32 *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) partition_begin(hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
 
@@ -1196,7 +1196,7 @@ HS_KERNEL void __launch_bounds__(512) msd_begin(hs_u32 *words, int n, int argume
 }
 
 // count the first digit
-HS_KERNEL void __launch_bounds__(512) msd_histogram(const hs_stored_key *source, hs_u32 *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) first_histogram(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -1242,7 +1242,7 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram(const hs_stored_key *source,
 }
 
 // turn the histogram of the first digit into starts
-HS_KERNEL void __launch_bounds__(512) msd_starts(hs_u32 *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) first_starts(hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -1312,7 +1312,7 @@ HS_KERNEL void __launch_bounds__(512) msd_starts(hs_u32 *words, int n, int argum
 }
 
 // partition the keys by the first digit
-HS_KERNEL void __launch_bounds__(512, 2) msd_first(const hs_stored_key *source, hs_stored_key *partitioned, hs_u32 *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512, 2) first_partition(const hs_stored_key *source, hs_stored_key *partitioned, hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -1416,7 +1416,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first(const hs_stored_key *source, 
 }
 
 // count the second digit
-HS_KERNEL void __launch_bounds__(512) msd_count(const hs_stored_key *partitioned, hs_u32 *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) second_histogram(const hs_stored_key *partitioned, hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -1467,7 +1467,7 @@ HS_KERNEL void __launch_bounds__(512) msd_count(const hs_stored_key *partitioned
 }
 
 // turn the histograms of the second digit into starts of buckets
-HS_KERNEL void __launch_bounds__(512) msd_places(hs_u32 *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) second_starts(hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -1508,7 +1508,7 @@ HS_KERNEL void __launch_bounds__(512) msd_places(hs_u32 *words, int n, int argum
 }
 
 // partition the keys by the second digit
-HS_KERNEL void __launch_bounds__(512, 2) msd_second(const hs_stored_key *partitioned, hs_stored_key *destination, hs_u32 *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512, 2) second_partition(const hs_stored_key *partitioned, hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -2224,7 +2224,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
 }
 
 // clear the histogram of the first digit
-HS_KERNEL void __launch_bounds__(512) msd_begin_wide(hs_u32 *words, long long n, int argument)
+HS_KERNEL void __launch_bounds__(512) partition_begin_wide(hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
 
@@ -2238,7 +2238,7 @@ HS_KERNEL void __launch_bounds__(512) msd_begin_wide(hs_u32 *words, long long n,
 }
 
 // count the first digit
-HS_KERNEL void __launch_bounds__(512) msd_histogram_wide(const hs_stored_key *source, hs_u32 *words, long long n, int argument)
+HS_KERNEL void __launch_bounds__(512) first_histogram_wide(const hs_stored_key *source, hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -2288,7 +2288,7 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_wide(const hs_stored_key *so
 }
 
 // turn the histogram of the first digit into starts
-HS_KERNEL void __launch_bounds__(512) msd_starts_wide(hs_u32 *words, long long n, int argument)
+HS_KERNEL void __launch_bounds__(512) first_starts_wide(hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -2358,7 +2358,7 @@ HS_KERNEL void __launch_bounds__(512) msd_starts_wide(hs_u32 *words, long long n
 }
 
 // partition the keys by the first digit
-HS_KERNEL void __launch_bounds__(512, 2) msd_first_wide(const hs_stored_key *source, hs_stored_key *partitioned, hs_u32 *words, long long n, int argument)
+HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide(const hs_stored_key *source, hs_stored_key *partitioned, hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -2462,7 +2462,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first_wide(const hs_stored_key *sou
 }
 
 // count the second digit
-HS_KERNEL void __launch_bounds__(512) msd_count_wide(const hs_stored_key *partitioned, hs_u32 *words, long long n, int argument)
+HS_KERNEL void __launch_bounds__(512) second_histogram_wide(const hs_stored_key *partitioned, hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -2514,7 +2514,7 @@ HS_KERNEL void __launch_bounds__(512) msd_count_wide(const hs_stored_key *partit
 }
 
 // turn the histograms of the second digit into starts of buckets
-HS_KERNEL void __launch_bounds__(512) msd_places_wide(hs_u32 *words, long long n, int argument)
+HS_KERNEL void __launch_bounds__(512) second_starts_wide(hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -2555,7 +2555,7 @@ HS_KERNEL void __launch_bounds__(512) msd_places_wide(hs_u32 *words, long long n
 }
 
 // partition the keys by the second digit
-HS_KERNEL void __launch_bounds__(512, 2) msd_second_wide(const hs_stored_key *partitioned, hs_stored_key *destination, hs_u32 *words, long long n, int argument)
+HS_KERNEL void __launch_bounds__(512, 2) second_partition_wide(const hs_stored_key *partitioned, hs_stored_key *destination, hs_u32 *words, long long n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];

@@ -1223,7 +1223,7 @@ __kernel void clean(__global hs_stored_key *destination, int n, int argument)
 
 // clear the histogram of the first digit
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_begin(__global uint *words, int n, int argument)
+__kernel void partition_begin(__global uint *words, int n, int argument)
 {
 
     if (hs_group_id() > 0) return;
@@ -1237,7 +1237,7 @@ __kernel void msd_begin(__global uint *words, int n, int argument)
 
 // count the first digit
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_histogram(__global const hs_stored_key *source, __global uint *words, int n, int argument)
+__kernel void first_histogram(__global const hs_stored_key *source, __global uint *words, int n, int argument)
 {
     __local uint counts[2048];
 
@@ -1286,7 +1286,7 @@ __kernel void msd_histogram(__global const hs_stored_key *source, __global uint 
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_starts(__global uint *words, int n, int argument)
+__kernel void first_starts(__global uint *words, int n, int argument)
 {
     __local uint tops[16];
 
@@ -1359,7 +1359,7 @@ __kernel void msd_starts(__global uint *words, int n, int argument)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_first(__global const hs_stored_key *source, __global hs_stored_key *partitioned, __global uint *words, int n, int argument)
+__kernel void first_partition(__global const hs_stored_key *source, __global hs_stored_key *partitioned, __global uint *words, int n, int argument)
 {
     __local hs_key tile[8192];
     __local uint counts[512];
@@ -1463,7 +1463,7 @@ __kernel void msd_first(__global const hs_stored_key *source, __global hs_stored
 
 // count the second digit
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_count(__global const hs_stored_key *partitioned, __global uint *words, int n, int argument)
+__kernel void second_histogram(__global const hs_stored_key *partitioned, __global uint *words, int n, int argument)
 {
     __local uint counts[1024];
     __local uint tile_value[1];
@@ -1517,7 +1517,7 @@ __kernel void msd_count(__global const hs_stored_key *partitioned, __global uint
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_places(__global uint *words, int n, int argument)
+__kernel void second_starts(__global uint *words, int n, int argument)
 {
     __local uint tops[16];
 
@@ -1561,7 +1561,7 @@ __kernel void msd_places(__global uint *words, int n, int argument)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_second(__global const hs_stored_key *partitioned, __global hs_stored_key *destination, __global uint *words, int n, int argument)
+__kernel void second_partition(__global const hs_stored_key *partitioned, __global hs_stored_key *destination, __global uint *words, int n, int argument)
 {
     __local hs_key tile[8192];
     __local uint counts[512];
@@ -2299,7 +2299,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
 
 // clear the histogram of the first digit
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_begin_wide(__global uint *words, long n, int argument)
+__kernel void partition_begin_wide(__global uint *words, long n, int argument)
 {
 
     if (hs_group_id() > 0) return;
@@ -2313,7 +2313,7 @@ __kernel void msd_begin_wide(__global uint *words, long n, int argument)
 
 // count the first digit
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_histogram_wide(__global const hs_stored_key *source, __global uint *words, long n, int argument)
+__kernel void first_histogram_wide(__global const hs_stored_key *source, __global uint *words, long n, int argument)
 {
     __local uint counts[4096];
 
@@ -2366,7 +2366,7 @@ __kernel void msd_histogram_wide(__global const hs_stored_key *source, __global 
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_starts_wide(__global uint *words, long n, int argument)
+__kernel void first_starts_wide(__global uint *words, long n, int argument)
 {
     __local uint tops[16];
 
@@ -2439,7 +2439,7 @@ __kernel void msd_starts_wide(__global uint *words, long n, int argument)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_first_wide(__global const hs_stored_key *source, __global hs_stored_key *partitioned, __global uint *words, long n, int argument)
+__kernel void first_partition_wide(__global const hs_stored_key *source, __global hs_stored_key *partitioned, __global uint *words, long n, int argument)
 {
     __local hs_key tile[7168];
     __local uint counts[1024];
@@ -2543,7 +2543,7 @@ __kernel void msd_first_wide(__global const hs_stored_key *source, __global hs_s
 
 // count the second digit
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_count_wide(__global const hs_stored_key *partitioned, __global uint *words, long n, int argument)
+__kernel void second_histogram_wide(__global const hs_stored_key *partitioned, __global uint *words, long n, int argument)
 {
     __local uint counts[2048];
     __local uint tile_value[1];
@@ -2598,7 +2598,7 @@ __kernel void msd_count_wide(__global const hs_stored_key *partitioned, __global
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_places_wide(__global uint *words, long n, int argument)
+__kernel void second_starts_wide(__global uint *words, long n, int argument)
 {
     __local uint tops[16];
 
@@ -2642,7 +2642,7 @@ __kernel void msd_places_wide(__global uint *words, long n, int argument)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_second_wide(__global const hs_stored_key *partitioned, __global hs_stored_key *destination, __global uint *words, long n, int argument)
+__kernel void second_partition_wide(__global const hs_stored_key *partitioned, __global hs_stored_key *destination, __global uint *words, long n, int argument)
 {
     __local hs_key tile[7168];
     __local uint counts[1024];

@@ -1657,7 +1657,7 @@ __kernel void clean(__global hs_stored_key *destination, int n, int argument)
 
 // clear the histogram of the first digit
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_begin(__global uint *words, int n, int argument)
+__kernel void partition_begin(__global uint *words, int n, int argument)
 {
 
     if (hs_group_id() > 0) return;
@@ -1671,7 +1671,7 @@ __kernel void msd_begin(__global uint *words, int n, int argument)
 
 // count the first digit
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_histogram(__global const hs_stored_key *source, __global uint *words, int n, int argument)
+__kernel void first_histogram(__global const hs_stored_key *source, __global uint *words, int n, int argument)
 {
     __local uint counts[2048];
 
@@ -1720,7 +1720,7 @@ __kernel void msd_histogram(__global const hs_stored_key *source, __global uint 
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_starts(__global uint *words, int n, int argument)
+__kernel void first_starts(__global uint *words, int n, int argument)
 {
     __local uint tops[16];
 
@@ -1793,7 +1793,7 @@ __kernel void msd_starts(__global uint *words, int n, int argument)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_first(__global const hs_stored_key *source, __global hs_stored_key *partitioned, __global uint *words, int n, int argument)
+__kernel void first_partition(__global const hs_stored_key *source, __global hs_stored_key *partitioned, __global uint *words, int n, int argument)
 {
     __local hs_key tile[5120];
     __local uint counts[512];
@@ -1897,7 +1897,7 @@ __kernel void msd_first(__global const hs_stored_key *source, __global hs_stored
 
 // count the second digit
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_count(__global const hs_stored_key *partitioned, __global uint *words, int n, int argument)
+__kernel void second_histogram(__global const hs_stored_key *partitioned, __global uint *words, int n, int argument)
 {
     __local uint counts[1024];
     __local uint tile_value[1];
@@ -1951,7 +1951,7 @@ __kernel void msd_count(__global const hs_stored_key *partitioned, __global uint
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_places(__global uint *words, int n, int argument)
+__kernel void second_starts(__global uint *words, int n, int argument)
 {
     __local uint tops[16];
 
@@ -1995,7 +1995,7 @@ __kernel void msd_places(__global uint *words, int n, int argument)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_second(__global const hs_stored_key *partitioned, __global hs_stored_key *destination, __global uint *words, int n, int argument)
+__kernel void second_partition(__global const hs_stored_key *partitioned, __global hs_stored_key *destination, __global uint *words, int n, int argument)
 {
     __local hs_key tile[5120];
     __local uint counts[512];
@@ -2815,7 +2815,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
 
 // clear the histogram of the first digit
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_begin_wide(__global uint *words, long n, int argument)
+__kernel void partition_begin_wide(__global uint *words, long n, int argument)
 {
 
     if (hs_group_id() > 0) return;
@@ -2829,7 +2829,7 @@ __kernel void msd_begin_wide(__global uint *words, long n, int argument)
 
 // count the first digit
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_histogram_wide(__global const hs_stored_key *source, __global uint *words, long n, int argument)
+__kernel void first_histogram_wide(__global const hs_stored_key *source, __global uint *words, long n, int argument)
 {
     __local uint counts[4096];
 
@@ -2882,7 +2882,7 @@ __kernel void msd_histogram_wide(__global const hs_stored_key *source, __global 
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_starts_wide(__global uint *words, long n, int argument)
+__kernel void first_starts_wide(__global uint *words, long n, int argument)
 {
     __local uint tops[16];
 
@@ -2955,7 +2955,7 @@ __kernel void msd_starts_wide(__global uint *words, long n, int argument)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_first_wide(__global const hs_stored_key *source, __global hs_stored_key *partitioned, __global uint *words, long n, int argument)
+__kernel void first_partition_wide(__global const hs_stored_key *source, __global hs_stored_key *partitioned, __global uint *words, long n, int argument)
 {
     __local hs_key tile[4608];
     __local uint counts[1024];
@@ -3059,7 +3059,7 @@ __kernel void msd_first_wide(__global const hs_stored_key *source, __global hs_s
 
 // count the second digit
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_count_wide(__global const hs_stored_key *partitioned, __global uint *words, long n, int argument)
+__kernel void second_histogram_wide(__global const hs_stored_key *partitioned, __global uint *words, long n, int argument)
 {
     __local uint counts[2048];
     __local uint tile_value[1];
@@ -3114,7 +3114,7 @@ __kernel void msd_count_wide(__global const hs_stored_key *partitioned, __global
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_places_wide(__global uint *words, long n, int argument)
+__kernel void second_starts_wide(__global uint *words, long n, int argument)
 {
     __local uint tops[16];
 
@@ -3158,7 +3158,7 @@ __kernel void msd_places_wide(__global uint *words, long n, int argument)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
 __attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void msd_second_wide(__global const hs_stored_key *partitioned, __global hs_stored_key *destination, __global uint *words, long n, int argument)
+__kernel void second_partition_wide(__global const hs_stored_key *partitioned, __global hs_stored_key *destination, __global uint *words, long n, int argument)
 {
     __local hs_key tile[4608];
     __local uint counts[1024];

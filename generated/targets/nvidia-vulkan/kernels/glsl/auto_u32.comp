@@ -2024,7 +2024,7 @@ void main()
 #endif
 
 // clear the histogram of the first digit
-#ifdef HS_KERNEL_msd_begin_radix
+#ifdef HS_KERNEL_partition_begin_radix
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
@@ -2051,7 +2051,7 @@ void main()
 #endif
 
 // count the first digit
-#ifdef HS_KERNEL_msd_histogram_radix
+#ifdef HS_KERNEL_first_histogram_radix
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
@@ -2115,7 +2115,7 @@ void main()
 #endif
 
 // turn the histogram of the first digit into starts
-#ifdef HS_KERNEL_msd_starts_radix
+#ifdef HS_KERNEL_first_starts_radix
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
@@ -2197,7 +2197,7 @@ void main()
 #endif
 
 // partition the keys by the first digit
-#ifdef HS_KERNEL_msd_first_radix
+#ifdef HS_KERNEL_first_partition_radix
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
@@ -2324,7 +2324,7 @@ void main()
 #endif
 
 // count the second digit
-#ifdef HS_KERNEL_msd_count_radix
+#ifdef HS_KERNEL_second_histogram_radix
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
@@ -2393,7 +2393,7 @@ void main()
 #endif
 
 // turn the histograms of the second digit into starts of buckets
-#ifdef HS_KERNEL_msd_places_radix
+#ifdef HS_KERNEL_second_starts_radix
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
@@ -2446,7 +2446,7 @@ void main()
 #endif
 
 // partition the keys by the second digit
-#ifdef HS_KERNEL_msd_second_radix
+#ifdef HS_KERNEL_second_partition_radix
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };

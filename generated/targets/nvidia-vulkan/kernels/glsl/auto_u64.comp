@@ -1751,7 +1751,7 @@ void main()
 #endif
 
 // clear the histogram of the first digit
-#ifdef HS_KERNEL_msd_begin
+#ifdef HS_KERNEL_partition_begin
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
@@ -1778,7 +1778,7 @@ void main()
 #endif
 
 // count the first digit
-#ifdef HS_KERNEL_msd_histogram
+#ifdef HS_KERNEL_first_histogram
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
@@ -1842,7 +1842,7 @@ void main()
 #endif
 
 // turn the histogram of the first digit into starts
-#ifdef HS_KERNEL_msd_starts
+#ifdef HS_KERNEL_first_starts
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
@@ -1924,7 +1924,7 @@ void main()
 #endif
 
 // partition the keys by the first digit
-#ifdef HS_KERNEL_msd_first
+#ifdef HS_KERNEL_first_partition
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
@@ -2051,7 +2051,7 @@ void main()
 #endif
 
 // count the second digit
-#ifdef HS_KERNEL_msd_count
+#ifdef HS_KERNEL_second_histogram
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
@@ -2120,7 +2120,7 @@ void main()
 #endif
 
 // turn the histograms of the second digit into starts of buckets
-#ifdef HS_KERNEL_msd_places
+#ifdef HS_KERNEL_second_starts
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
@@ -2173,7 +2173,7 @@ void main()
 #endif
 
 // partition the keys by the second digit
-#ifdef HS_KERNEL_msd_second
+#ifdef HS_KERNEL_second_partition
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
