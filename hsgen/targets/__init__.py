@@ -1,1 +1,1 @@
-"""Target files: their schema, reading them, and the sorts of a target."""
+"""Target files: the schema, the reader, and the sorts of a target."""

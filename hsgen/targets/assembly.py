@@ -1,4 +1,4 @@
-"""Sorts of several parts: algorithms combined by count, and properties of a whole sort derived from its parts."""
+"""Sorts of several parts: the combination of algorithms by count, and properties of a sort derived from its parts."""
 
 from __future__ import annotations
 
@@ -28,14 +28,15 @@ def assemble(
     groups: int = UNCAPPED,
     lanes: int = indirect_grids.LANES,
 ) -> tuple[tuple[Kernel, ...], Plan, tuple[Part, ...]]:
-    """Return kernels, plan and parts of a sort in which each part serves its counts, in ascending order.
+    """Return the kernels, the plan and the parts of a sort in which each part serves its range of counts.
 
-    The last part ends where its own plan does, and no part exceeds grids of `groups` work-groups in each
-    dimension.  A bit range is sorted by the parts that can, for every count.  `lanes`: the most of a work-group.
+    parts: in ascending order of counts.  The greatest count of the last part is that of its plan.  where: the table of
+    the sort, for messages.  groups: the greatest grid in one dimension.  lanes: the greatest work-group.  If a call
+    sorts by a part of the bits, the parts that support bit ranges serve all counts.
 
     Raises:
-        Usage: a part but the last cannot sort as many keys as it shall, or the last one none of its counts; two parts
-            need subgroups of different widths or bring different kernels of one name.
+        Usage: a part other than the last cannot sort its greatest count; the last part cannot sort any of its counts;
+            two parts need subgroups of different widths, or have different kernels of the same name.
     """
     shares = [placed(parts, part, where, signature, groups) for part in parts]
     shares = merged([bounded(x) for x in shares] if signature.device_count else shares)
@@ -44,7 +45,7 @@ def assemble(
         if kernels.setdefault(kernel.name, kernel) != kernel:
             raise Usage(f"{where}: two of the algorithms have a kernel {kernel.name}; give them the same shape")
     _one_width(kernels.values(), where)
-    whole = replace(
+    plan = replace(
         shares[-1].plan,
         steps=tuple(s for x in shares for s in x.steps),
         max_n=shares[-1].part.max_n,
@@ -52,43 +53,50 @@ def assemble(
         scratch=Scratch(tuple(rule for x in shares for rule in x.scratch.rules)),
         device_status=_shared_status([x.device_status for x in shares]),
     )
-    made = tuple(kernels.values())
-    made, whole = indirect_grids.counted(made, whole, lanes) if signature.device_count else (made, whole)
-    return made, whole, tuple(x.part for x in shares)
+    all_kernels = tuple(kernels.values())
+    all_kernels, plan = (
+        indirect_grids.counted(all_kernels, plan, lanes) if signature.device_count else (all_kernels, plan)
+    )
+    return all_kernels, plan, tuple(x.part for x in shares)
 
 
 def sorting(part: Part, signature: Signature) -> Signature | None:
-    """Return the signature of the sort that a part follows, if it follows one."""
+    """Return the signature of the sort that precedes a part, or None if no sort precedes the part."""
     after: Any = EVERY[part.algorithm]
-    made: Signature | None = after.sorting(signature) if after.TRAITS.joins else None
-    return made
+    preceding: Signature | None = after.sorting(signature) if after.TRAITS.joins else None
+    return preceding
 
 
 def joined(part: Part, sort: Sort) -> tuple[tuple[Kernel, ...], Plan, tuple[Part, ...]]:
-    """Return kernels, plan and parts of what follows a sort, together with those of the sort."""
+    """Return the kernels, the plan and the parts of a sort and of the part that follows it."""
     after: Any = EVERY[part.algorithm]
     kernels, plan = after.joined(part.params, sort.kernels, sort.plan)
     return kernels, plan, (part, *sort.parts)
 
 
 def limited(parts: Sequence[Part], max_n: int, signature: Signature) -> list[Part]:
-    """Return the parts of a sort for counts up to `max_n`; a bit range needs one of the parts that can sort by it."""
-    kept = [replace(x, max_n=min(x.max_n, max_n)) for x in parts if x.min_n < max_n]
+    """Return the parts of a sort for counts up to `max_n`.
+
+    If the signature has a bit range, one of the parts supports bit ranges, even if its own counts exceed `max_n`.
+    """
+    served = [replace(x, max_n=min(x.max_n, max_n)) for x in parts if x.min_n < max_n]
     able = [x for x in parts if EVERY[x.algorithm].TRAITS.bit_ranges and x.min_n >= max_n]
-    if signature.bit_range and able and not any(EVERY[x.algorithm].TRAITS.bit_ranges for x in kept):
-        kept.append(replace(able[0], min_n=max_n, max_n=max_n))
-    return kept
+    if signature.bit_range and able and not any(EVERY[x.algorithm].TRAITS.bit_ranges for x in served):
+        served.append(replace(able[0], min_n=max_n, max_n=max_n))
+    return served
 
 
 def _shared_status(statuses: Sequence[DeviceStatus | None]) -> DeviceStatus | None:
-    """The status that all parts from the first with a status on report in one place; None if one of them has none."""
+    """Return the common status of the parts from the first part with a status on; None if one of them has no status."""
     reporting = list(dropwhile(lambda o: o is None, statuses))
-    some = [o for o in reporting if o is not None]
-    return replace(some[0], words=max(o.words for o in some)) if some and len(some) == len(reporting) else None
+    present = [o for o in reporting if o is not None]
+    return (
+        replace(present[0], words=max(o.words for o in present)) if present and len(present) == len(reporting) else None
+    )
 
 
 def _one_width(kernels: Iterable[Kernel], where: str) -> None:
-    """Raise unless all kernels whose lanes exchange anything have subgroups of one width."""
+    """Raise `Usage` unless all kernels with an exchange between lanes have subgroups of the same width."""
     widths = sorted({k.subgroup for k in kernels if k.subgroup > 1})
     if len(widths) > 1:
         raise Usage(
@@ -96,40 +104,40 @@ def _one_width(kernels: Iterable[Kernel], where: str) -> None:
         )
 
 
-def _made(part: Part) -> tuple[Algorithm, Any]:
+def _algorithm_of(part: Part) -> tuple[Algorithm, Any]:
     return EVERY[part.algorithm], part.params
 
 
 def block(sort: Sort) -> int:
-    """Return the keys that one work-group sorts: the count around which validations are dense."""
-    made, params = _made(sort.parts[0])
-    return made.block(params)
+    """Return the number of keys that one work-group sorts; validations have many counts near this number."""
+    algorithm, params = _algorithm_of(sort.parts[0])
+    return algorithm.block(params)
 
 
-def _counts(sort: Sort, greatest: int, ask: Callable[[Algorithm, Any, int], Iterable[int]]) -> list[int]:
-    """The counts that each part names, those within its range."""
-    found: set[int] = set()
+def _counts(sort: Sort, greatest: int, counts_of: Callable[[Algorithm, Any, int], Iterable[int]]) -> list[int]:
+    """Return the counts that `counts_of` returns for each part, within the part's range and up to `greatest`."""
+    counts: set[int] = set()
     for part in sort.parts:
-        made, params = _made(part)
+        algorithm, params = _algorithm_of(part)
         top = min(part.max_n, greatest)
         if part.min_n < top:
-            found.update(n for n in ask(made, params, top) if part.min_n <= n <= top)
-    return sorted(found)
+            counts.update(n for n in counts_of(algorithm, params, top) if part.min_n <= n <= top)
+    return sorted(counts)
 
 
 def test_counts(sort: Sort, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the sort changes its way, changes of algorithm among them."""
-    inner = _counts(sort, greatest, lambda made, params, top: made.test_counts(params, top))
+    """Return the counts up to `greatest` at which the sort changes its method, including changes of algorithm."""
+    inner = _counts(sort, greatest, lambda algorithm, params, top: algorithm.test_counts(params, top))
     return sorted({*inner, *(p.min_n for p in sort.parts if p.min_n <= greatest)})
 
 
 def row_test_counts(sort: Sort, greatest: int) -> list[int]:
-    """Return counts up to `greatest` by which every guard of every kernel is decisive for some lane."""
-    return _counts(sort, greatest, lambda made, params, top: made.row_test_counts(params, top))
+    """Return counts up to `greatest` at which each guard of each kernel decides the result of at least one lane."""
+    return _counts(sort, greatest, lambda algorithm, params, top: algorithm.row_test_counts(params, top))
 
 
 def moved(sort: Sort, step: Step, n: int) -> int:
-    """Return the bytes of memory that one launch reads and writes for `n` keys."""
+    """Return the number of bytes that the launch of a step for `n` keys reads and writes."""
     if step.indirect:
         return 0
     kernel, name = sort.kernel(step.kernel), step.kernel
@@ -140,24 +148,24 @@ def moved(sort: Sort, step: Step, n: int) -> int:
     for part in sort.parts:
         name = name.removesuffix(suffix(sort.parts, part))
     params = kernel.params
-    if kernel.common is not None:  # of the part that serves the count
-        own = (x for x in sort.parts if x.algorithm == kernel.algorithm)
-        params = next((x.params for x in own if x.min_n < n <= x.max_n), params)
+    if kernel.common is not None:  # several parts share the kernel: use the parameters of the part for this count
+        parts = (x for x in sort.parts if x.algorithm == kernel.algorithm)
+        params = next((x.params for x in parts if x.min_n < n <= x.max_n), params)
     return EVERY[kernel.algorithm].moved(params, replace(step, kernel=name), n)
 
 
 def traffic(sort: Sort, n: int) -> int:
-    """Return the bytes of memory that a whole sort of `n` keys out of place reads and writes."""
+    """Return the number of bytes that an out-of-place sort of `n` keys reads and writes."""
     return sum(moved(sort, launch.step, n) for launch in launches(sort.plan, n, in_place=False))
 
 
 def notes(sort: Sort) -> list[tuple[str, str]]:
-    """Return derived values that a person wants to see: (name, value)."""
+    """Return derived values of a sort, for people, as (name, value)."""
     out: list[tuple[str, str]] = []
     for part in sort.parts:
-        made, params = _made(part)
+        algorithm, params = _algorithm_of(part)
         if len(sort.parts) > 1:
             counts = f"{part.min_n + 1} to {part.max_n} keys" if part.min_n < part.max_n else "a part of the bits"
             out.append((part.label or part.algorithm, counts))
-        out += made.notes(params)
+        out += algorithm.notes(params)
     return out

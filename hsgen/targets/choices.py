@@ -17,7 +17,7 @@ from hsgen.targets import assembly, ranges, strategies
 from hsgen.targets.strategies import VARIANT, WRONG_VARIANT, Labels
 
 ALL = 2**63 - 1
-"""A crossover that no count reaches."""
+"""A crossover above every count."""
 
 
 def algorithm(label: str) -> str:
@@ -28,9 +28,11 @@ def algorithm(label: str) -> str:
 def read_choices(
     r: Reader, data: Mapping[str, Any], device: Device | None
 ) -> tuple[dict[tuple[str, str], Any], dict[str, Labels]]:
-    """Return the parameters of every label and key that a target file has a table for, and by key what tables of
-    strategies are called; note what is wrong in `r`."""
-    found: dict[tuple[str, str], Any] = {}
+    """Return the parameters of each (label, key) with a table, and for each key the labels of tables of strategies.
+
+    Errors are recorded in `r`.  The parameters of a table with errors are None.
+    """
+    choices: dict[tuple[str, str], Any] = {}
     names: dict[str, Labels] = {}
     for name in ALGORITHMS:
         table = r.table(data, name, required=False)
@@ -42,7 +44,7 @@ def read_choices(
             if sub is None:
                 continue
             if hasattr(ALGORITHMS[name], "STRATEGIES"):
-                names[key] = strategies.read(r, found, name, key, sub, device)
+                names[key] = strategies.read(r, choices, name, key, sub, device)
                 continue
             before = len(r.errors)
             sub = _expanded(r, name, f"{name}.{key}", sub)
@@ -51,57 +53,57 @@ def read_choices(
             variants = {k: v for k, v in sub.items() if isinstance(v, dict)}
             plain = {k: v for k, v in sub.items() if k not in variants}
             if plain or not variants:
-                _choice(r, found, (name, key), f"{name}.{key}", plain, device)
+                _choice(r, choices, (name, key), f"{name}.{key}", plain, device)
             for variant, values in variants.items():
                 if re.fullmatch(VARIANT, variant):
-                    _choice(r, found, (f"{name}-{variant}", key), f"{name}.{key}.{variant}", values, device)
+                    _choice(r, choices, (f"{name}-{variant}", key), f"{name}.{key}.{variant}", values, device)
                 else:
                     r.error(f"{name}.{key}.{variant}", *WRONG_VARIANT)
     if not any(name in data for name in ALGORITHMS):
         first = next(iter(ALGORITHMS))
         r.error(first, "missing", f"choose a shape for at least one key type, for example in [{first}.u32]")
-    return found, names
+    return choices, names
 
 
 def _expanded(r: Reader, name: str, where: str, table: dict[str, Any]) -> dict[str, Any]:
-    """A table, or those of the variants that it stands for; {} if something is wrong."""
-    made: Any = ALGORITHMS[name]
-    if not made.TRAITS.rule or not made.listed(table):
+    """Return a table, or the tables of variants if the table has a rule for variants; {} if it has errors."""
+    module: Any = ALGORITHMS[name]
+    if not module.TRAITS.rule or not module.listed(table):
         return table
     before = len(r.errors)
-    r.fields({k: v for k, v in table.items() if not isinstance(v, dict)}, where, made.RULE)
+    r.fields({k: v for k, v in table.items() if not isinstance(v, dict)}, where, module.RULE)
     if len(r.errors) == before:
-        found: dict[str, Any] = made.expanded(table)
-        return found
+        tables: dict[str, Any] = module.expanded(table)
+        return tables
     return {}
 
 
 def _choice(
     r: Reader,
-    found: dict[tuple[str, str], Any],
+    choices: dict[tuple[str, str], Any],
     label: tuple[str, str],
     where: str,
     table: Mapping[str, Any],
     device: Device | None,
 ) -> None:
-    """Read one table of choices into `found`, if it is right."""
-    made = ALGORITHMS[algorithm(label[0])]
+    """Read one table into `choices`; record its errors in `r`."""
+    module = ALGORITHMS[algorithm(label[0])]
     before = len(r.errors)
-    values = r.fields(table, where, made.FIELDS)
+    values = r.fields(table, where, module.FIELDS)
     if device is None:
-        found[label] = None  # there is a table, which cannot be checked
+        choices[label] = None  # the table exists but cannot be checked
         return
     complete = len(r.errors) == before
-    params = made.params(KEYS[label[1]], values) if complete else None
-    wrong = list(made.alone(values, device))
-    wrong += made.problems(params, device) if complete else ()
-    for name, what, hint in wrong:
-        r.error(f"{where}.{name}", what, hint)
-    found[label] = None if wrong else params  # a table with problems takes no part in `assemble`
+    params = module.params(KEYS[label[1]], values) if complete else None
+    wrong = list(module.alone(values, device))
+    wrong += module.problems(params, device) if complete else ()
+    for name, problem, hint in wrong:
+        r.error(f"{where}.{name}", problem, hint)
+    choices[label] = None if wrong else params  # `assemble` ignores a table with problems
 
 
 Auto = tuple[tuple[str, int], ...]
-"""The labels that the sort for any count consists of, each with the greatest count that it serves."""
+"""The labels in a sort for any count, each with the greatest count that it serves."""
 
 
 def read_autos(
@@ -111,9 +113,11 @@ def read_autos(
     names: Mapping[str, Labels],
     device: Device | None,
 ) -> dict[str, Any]:
-    """Return, for each key with a table in ``[sort]``, what `hsgen.targets.target.Target` has of it: `autos`, labels
-    with the greatest count of each, `autos_valued`, the same with values, and `firsts`."""
-    found: dict[str, Auto] = {}
+    """Return the fields `autos`, `autos_valued` and `firsts` of `hsgen.targets.target.Target`, each by key.
+
+    Only keys with a table in ``[sort]`` are included.  Errors are recorded in `r`.
+    """
+    plain: dict[str, Auto] = {}
     valued: dict[str, Auto] = {}
     table = r.table(data, "sort", required=False) or {}
     r.unknown(table, "sort", KEYS)
@@ -124,48 +128,51 @@ def read_autos(
         rows = ranges.read(r, sub or {}, where, names.get(key, Labels()))
         if len(r.errors) > before or sub is None:
             continue
-        autos = {x: _auto(r, f"{where}.{x}", key, choices, *own, device) for x, own in rows.items()}
+        autos = {x: _auto(r, f"{where}.{x}", key, choices, *pair, device) for x, pair in rows.items()}
         if len(r.errors) == before and all(autos.values()):
-            found[key] = autos[ranges.RANGES]
-            valued[key] = autos.get(ranges.VALUED) or _modest(found[key], key, choices, device)
-    return {"autos": found, "autos_valued": valued, "firsts": _firsts(r, data, choices, names)}
+            plain[key] = autos[ranges.RANGES]
+            valued[key] = autos.get(ranges.VALUED) or _modest(plain[key], key, choices, device)
+    return {"autos": plain, "autos_valued": valued, "firsts": _firsts(r, data, choices, names)}
 
 
 def _firsts(
     r: Reader, data: Mapping[str, Any], choices: Mapping[tuple[str, str], Any], names: Mapping[str, Labels]
 ) -> dict[str, str]:
-    """Return the label of the sort whose kernels are compiled first, for each key that has one in ``[sort]``."""
-    found: dict[str, str] = {}
+    """Return for each key the label of the sort whose kernels are compiled first, if ``[sort]`` names such a sort."""
+    firsts: dict[str, str] = {}
     tables = data.get(ranges.SORT)
     for key, table in tables.items() if isinstance(tables, dict) else ():
         if key not in KEYS or not isinstance(table, dict):
             continue
-        given = {k: v for k, v in table.items() if k in ranges.FIRST}
-        for name, said in r.fields(given, f"{ranges.SORT}.{key}", ranges.FIRST).items():
-            label = names.get(key, Labels()).tables.get(said, said)
+        fields = {k: v for k, v in table.items() if k in ranges.FIRST}
+        for name, use in r.fields(fields, f"{ranges.SORT}.{key}", ranges.FIRST).items():
+            label = names.get(key, Labels()).tables.get(use, use)
             if (label, key) in choices and operation(label).by_count:
-                found[key] = label
+                firsts[key] = label
             else:
                 have = ", ".join(a for a, k in choices if k == key and operation(a).by_count) or "none"
                 r.error(
                     f"{ranges.SORT}.{key}.{name}", f'"{shown(label)}" has no table for {key}', f"name one of: {have}"
                 )
-    return found
+    return firsts
 
 
 def _modest(auto: Auto, key: str, choices: Mapping[tuple[str, str], Any], device: Device | None) -> Auto:
-    """Return the rows for sorts with values where a target gives none: those for keys alone, but each only up to a
-    power of two at which values of 4 bytes take a quarter MiB less than `scratch_limit`, since what is merged grows."""
-    made = []
+    """Return default rows for sorts with values, from the rows for sorts without values.
+
+    Merge passes need scratch for the values.  A row whose scratch with 4-byte values exceeds `scratch_limit` less 256
+    KiB gets a smaller greatest count, a power of two.
+    """
+    rows = []
     for label, top in auto[:-1]:
-        own, signature = {k: p for (a, k), p in choices.items() if a == label}, Signature(value="v4")
-        params = device and ALGORITHMS[algorithm(label)].specialize(own, KEYS[key], signature, device)
+        by_key, signature = {k: p for (a, k), p in choices.items() if a == label}, Signature(value="v4")
+        params = device and ALGORITHMS[algorithm(label)].specialize(by_key, KEYS[key], signature, device)
         if params is not None:
             rules, item = ALGORITHMS[algorithm(label)].plan(params).scratch, KEYS[key].bytes + 4
             while top > 1 and rules.bytes(top) > scratch_limit(top, item) - (256 << 10):
                 top = 1 << (top - 1).bit_length() - 1
-        made.append((label, top))
-    return (*(row for i, row in enumerate(made) if i == 0 or row[1] > made[i - 1][1]), auto[-1])
+        rows.append((label, top))
+    return (*(row for i, row in enumerate(rows) if i == 0 or row[1] > rows[i - 1][1]), auto[-1])
 
 
 def _auto(
@@ -177,8 +184,7 @@ def _auto(
     upto: list[int],
     device: Device | None,
 ) -> Auto:
-    """Return the labels with their greatest counts; () where something is wrong with the rows, or with the tables
-    that they name."""
+    """Return the labels with their greatest counts; () if the rows or the tables of their labels have errors."""
     before = len(r.errors)
     for label in labels:
         if r.misspelt(f"{algorithm(label)}.{key}"):
@@ -203,7 +209,7 @@ def _auto(
 
 
 def unserved(parts: Sequence[Part], signature: Signature) -> str:
-    """Return what serves a signature, if these parts of a sort do not; else ""."""
+    """Return a hint at sorts that support a signature, if these parts do not support the signature; else ""."""
     traits = [EVERY[x.algorithm].TRAITS for x in parts]
     if (signature.segment_ends or signature.segment_count) and not all(x.segments for x in traits):
         return "segmented sorts have segment ends" if signature.segment_ends else "segmented sorts count segments"

@@ -1,7 +1,7 @@
-"""Evidence for a target: the rows of its file, their summary, and writing new rows.
+"""Evidence for a target: the rows of its file, their summary, and new rows.
 
-A row says which choices it is about by the hash of the file's tables of choices: once a shape is changed, older rows
-are still true of what they were made with, but prove nothing of what is generated now.
+A row contains the hash of the tables of choices to which it applies.  After a change of a shape, older rows remain true
+of the older choices, but prove nothing about the kernels that are generated now.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LEVELS = {
     "cpu": "run on a CPU runtime",
     "device": "run on the device",
 }
-"""The levels, the weakest first, with what tables call them."""
+"""The levels, each with its name in tables; the weakest level comes first."""
 OLDER = " (older shapes)"
 
 _HEAD = "[[evidence]]"
@@ -30,28 +30,28 @@ _KEYS = ("level", "api", "device", "driver", "date", "result", "shapes")
 
 
 def shapes(data: Mapping[str, Any]) -> str:
-    """Return 12 hexadecimal digits that change with the choices of a target file, and with nothing else of it."""
+    """Return a hash of the choices of a target file, as 12 hexadecimal digits; no other table changes the hash."""
     chosen = {name: data[name] for name in ("sort", *TABLES) if name in data}
     return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def standing(rows: Sequence[Mapping[str, str]], now: str, level: str) -> dict[str, list[str]]:
-    """Return the devices or compilers of each API on which a level was reached, those with the present shapes first.
+    """Return for each API the devices or compilers on which the choices reached a level.
 
-    Where only earlier shapes were tried, names end in `OLDER`.
+    now: the hash of the present choices.  If an API has only evidence for older choices, the names end in `OLDER`.
     """
     out: dict[str, list[str]] = {}
     for api in APIS:
-        own = [r for r in rows if r["level"] == level and r["api"] == api]
-        names = [_listed(r) for r in own if r.get("shapes") == now]
-        names = names or [_listed(r) + OLDER for r in own]
+        matching = [r for r in rows if r["level"] == level and r["api"] == api]
+        names = [_listed(r) for r in matching if r.get("shapes") == now]
+        names = names or [_listed(r) + OLDER for r in matching]
         if names:
             out[api] = list(dict.fromkeys(names))
     return out
 
 
 def cell(rows: Sequence[Mapping[str, str]], now: str, level: str) -> str:
-    """Return what a table says of a level: the APIs, with where, "-" for none."""
+    """Return the text of a level in a table: the APIs with their devices or compilers; "-" without evidence."""
     by_place: dict[str, list[str]] = {}
     for api, names in standing(rows, now, level).items():
         by_place.setdefault(", ".join(names), []).append(APIS[api].title)
@@ -59,7 +59,7 @@ def cell(rows: Sequence[Mapping[str, str]], now: str, level: str) -> str:
 
 
 def unnamed(rows: Sequence[Mapping[str, str]], api: str, device: str, driver: str) -> str:
-    """Return what evidence of runs through an API is about, where no row names this device and driver; else ""."""
+    """Return a sentence on the devices with evidence for an API; "" if evidence names this device and driver."""
     ran = [(r["device"], r["driver"]) for r in rows if r["api"] == api and r["level"] != "compiled"]
     if (device, driver) in ran:
         return ""
@@ -68,19 +68,19 @@ def unnamed(rows: Sequence[Mapping[str, str]], api: str, device: str, driver: st
 
 
 def _parts(row: Mapping[str, str]) -> tuple[str, str]:
-    """The name and the platform of a row's device; no platform where a row has none."""
-    found = re.fullmatch(r"(.+) \(((?:[^()]|\([^()]*\))+)\)", row["device"])
-    return (row["device"], "") if found is None else (found[1], found[2])
+    """Return the name and the platform of a row's device; the platform is "" if the row has none."""
+    match = re.fullmatch(r"(.+) \(((?:[^()]|\([^()]*\))+)\)", row["device"])
+    return (row["device"], "") if match is None else (match[1], match[2])
 
 
 def _short(row: Mapping[str, str]) -> str:
-    """A device's name without its driver; of a CPU that stands in for a device the runtime alone."""
+    """Return a device's name without its platform; for a CPU in place of a device, only the platform."""
     name, platform = _parts(row)
     return platform if platform and row["level"] == "cpu" else name
 
 
 def _listed(row: Mapping[str, str]) -> str:
-    """The name of a device in tables; for a CPU that stands in for a device, also the runtime with its version."""
+    """Return the name of a device in tables; for a CPU in place of a device, with the runtime and its version."""
     name, platform = _parts(row)
     if not platform or row["level"] != "cpu":
         return name
@@ -89,28 +89,28 @@ def _listed(row: Mapping[str, str]) -> str:
 
 
 def _version(row: Mapping[str, str]) -> str:
-    """The version of a row's driver, at most three numbers of it."""
-    found = re.match(r"(?:[A-Za-z]+ )?\d+(?:\.\d+){0,2}", row["driver"])
-    return found[0] if found else row["driver"]
+    """Return the version of a row's driver, with at most three numbers."""
+    match = re.match(r"(?:[A-Za-z]+ )?\d+(?:\.\d+){0,2}", row["driver"])
+    return match[0] if match else row["driver"]
 
 
 def recorded(text: str, where: str, row: Mapping[str, str]) -> str:
-    """Return the text of a target file with a row of evidence, which gets the hash of the file's choices.
+    """Return the text of a target file with a new row of evidence; the row gets the hash of the file's choices.
 
-    What the same tool has said of the same sorts on the same device is replaced.
+    The new row replaces rows of the same tool about the same sorts on the same device.
 
     Raises:
-        Usage: the file's rows are written in a way that cannot be edited.
+        Usage: the format of the file's rows is not supported.
     """
     data = tomllib.loads(text)
     new = {**row, "shapes": shapes(data)}
     before = data.get("evidence", [])
-    wanted = [have for have in before if not _replaced(have, new)] + [new]
+    expected = [have for have in before if not _replaced(have, new)] + [new]
     try:
-        kept = [block for block, have in _blocks(text, before) if have is None or not _replaced(have, new)]
-        out = "".join(kept).rstrip("\n") + "\n\n" + _written(new)
-        right = tomllib.loads(out) == {**data, "evidence": wanted}
-    except ValueError:  # rows that are not found one by one, or no TOML any more
+        remaining = [block for block, have in _blocks(text, before) if have is None or not _replaced(have, new)]
+        out = "".join(remaining).rstrip("\n") + "\n\n" + _written(new)
+        right = tomllib.loads(out) == {**data, "evidence": expected}
+    except ValueError:  # `_blocks` does not find all rows, or the result is not TOML
         right = False
     if not right:
         raise Usage(f"{where}: evidence cannot be written; write each row as {_HEAD} with a line a key, at the end")
@@ -118,7 +118,10 @@ def recorded(text: str, where: str, row: Mapping[str, str]) -> str:
 
 
 def _replaced(have: Mapping[str, str], new: Mapping[str, str]) -> bool:
-    """Whether a row is superseded: the same tool on the same device, about the same sorts; of compilers about all."""
+    """Whether a new row replaces a row: it is of the same tool, the same device and the same sorts.
+
+    A row of a compiler replaces all rows of this compiler.
+    """
     if any(have.get(k) != new[k] for k in ("level", "api")):
         return False
     if new["level"] == "compiled":
@@ -133,12 +136,12 @@ def _written(row: Mapping[str, str]) -> str:
 
 
 def _blocks(text: str, rows: Sequence[Mapping[str, str]]) -> list[tuple[str, Mapping[str, str] | None]]:
-    """The file cut before and after every row of evidence, each block with its row, or None for other text.
+    """Return the text in blocks, each with its row of evidence, or with None for other text.
 
-    Comments right above a row belong to it.
+    Comments directly above a row belong to the row.
 
     Raises:
-        ValueError: a row does not begin as rows do.
+        ValueError: the number of heads of rows differs from the number of rows.
     """
     lines = text.splitlines(True)
     heads = [i for i, line in enumerate(lines) if re.match(r"\s*\[\[\s*evidence\s*\]\]", line)]

@@ -1,4 +1,4 @@
-"""The target for devices that no target names."""
+"""The target for devices that no other target matches."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ GENERIC = "generic"
 
 
 def among(api: str, known: Iterable[Target]) -> Target | None:
-    """Return the target of `known` for any device of an API: generic, or the first by name; None without one."""
-    found = [t for t in known if api in t.apis and t.match == Match()]
-    return min(found, key=lambda t: (t.name != GENERIC, t.name), default=None)
+    """Return the target for any device of an API: generic, or else the first such target by name, or None."""
+    candidates = [t for t in known if api in t.apis and t.match == Match()]
+    return min(candidates, key=lambda t: (t.name != GENERIC, t.name), default=None)
 
 
 def of(api: str) -> Target:
-    """Return the target that comes with hsgen for the most devices of an API, such as to list its devices with.
+    """Return the least specific target for an API among the targets of hsgen.
 
     Raises:
         Usage: no target is for the API.
@@ -28,7 +28,7 @@ def of(api: str) -> Target:
     generic = targets.find(GENERIC)
     if api in generic.apis:
         return generic
-    found = [t for t in map(targets.find, targets.names()) if api in t.apis]
-    if not found:
+    candidates = [t for t in map(targets.find, targets.names()) if api in t.apis]
+    if not candidates:
         raise Usage(f"no target is for {api}; name one with --target")
-    return min(found, key=lambda t: (rank(t.match), t.name))
+    return min(candidates, key=lambda t: (rank(t.match), t.name))

@@ -1,4 +1,4 @@
-"""Device-side counts: a first step computes the grids of all others from a count in device memory."""
+"""Device-side counts: the first step of a plan computes the grids of all other steps from a count in device memory."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from hsgen.core.plan import Binding, Grid, Guard, IndirectGrids, Plan, Step, fix
 from hsgen.core.scratch import Scratch, ScratchRule
 
 LANES = 64
-"""The lanes of a work-group that computes grids, unless a device has fewer."""
+"""The number of lanes of a work-group that computes grids, unless the device has smaller work-groups."""
 
 
 def counted(kernels: tuple[Kernel, ...], plan: Plan, lanes: int = LANES) -> tuple[tuple[Kernel, ...], Plan]:
-    """Return kernels and plan for a device-side count.
+    """Return the kernels and the plan with a first step that computes grids from a device-side count.
 
-    The first step stores the grids of all others at the start of scratch; the scratch of the others follows.  `lanes`:
-    the most that a work-group of the device has.
+    The first step stores the grids at the start of scratch; the scratch of the other steps follows.  lanes: the
+    greatest work-group of the device.
     """
     room = -(-12 * (len(plan.steps) + 1) // 1024) * 1024
     rows = _grid_rows(kernels, plan)
@@ -50,7 +50,7 @@ def counted(kernels: tuple[Kernel, ...], plan: Plan, lanes: int = LANES) -> tupl
 
 
 def _grid_rows(kernels: Iterable[Kernel], plan: Plan) -> tuple[tuple[Guard, Grid], ...]:
-    """The guard and the grid of each step, as the interpreter has them; an `always` kernel runs for 0 keys too."""
+    """Return the guard and the grid of each step; the guard of an `always` kernel includes counts from 0 on."""
     always = {k.name for k in kernels if k.always}
     return tuple(
         (replace(s.guard, min_n=0, at_zero=True) if s.kernel in always else s.guard, s.grid) for s in plan.steps

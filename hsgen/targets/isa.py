@@ -1,6 +1,6 @@
-"""Devices known to offline compilers by name, and the table ``[isa]`` of a target, which names some of them.
+"""The names of devices in offline compilers, and the table ``[isa]`` of a target, which lists some of these names.
 
-Plain data: what a target file may say must not depend on the compilers that a machine has.
+The names are plain data, because the validity of a target file must not depend on the compilers of a machine.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from hsgen.apis import cuda, hip, opencl, vulkan
 from hsgen.core.fields import Field, Reader
 
 SPIRV = "spirv"
-"""The check of SPIR-V modules, which every target for Vulkan gets; it is no compiler, and no key of ``[isa]``."""
+"""The name of the check of SPIR-V modules, which every target for Vulkan has; the name is not a key of ``[isa]``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """An offline compiler: the API whose kernels it compiles, and the devices that it can know."""
+    """An offline compiler: the API whose kernels it compiles, and the names of devices in any of its versions."""
 
     api: str
     devices: tuple[str, ...]
@@ -34,15 +34,15 @@ _AMDGCN = _named(
     "801 802 803 805 810 900 902 904 906 908 909 90a 90c 940 942 950 1010 1011 1012 1013 1030 1031 1032 1033 1034 1035 "
     "1036 1100 1101 1102 1103 1150 1151 1152 1153 1200 1201",
 )
-"""LLVM's processors from GCN3 on (its page "User Guide for AMDGPU Backend", processors)."""
+"""The processors of LLVM from GCN3 on (LLVM's "User Guide for AMDGPU Backend", section "Processors")."""
 
 KINDS = {
-    # What NVRTC 11.8 and 12.9 and nvcc 13.0 list, and what compilers before them compiled for.
+    # The lists of NVRTC 11.8 and 12.9 and of nvcc 13.0, and the targets of earlier compilers.
     "cuda": Kind(
         cuda.API.name,
         _named("sm_{}", "30 32 35 37 50 52 53 60 61 62 70 72 75 80 86 87 88 89 90 100 101 103 110 120 121"),
     ),
-    # `ocloc compile --help` of 22.43 lists them; families of devices (gen9, xe-hpg) are left out.
+    # The list of `ocloc compile --help`, version 22.43, without families of devices (gen9, xe-hpg).
     "ocloc": Kind(
         opencl.API.name,
         _named(
@@ -53,7 +53,7 @@ KINDS = {
     ),
     "amdgcn": Kind(opencl.API.name, _AMDGCN),
     "hip": Kind(hip.API.name, _AMDGCN),
-    # What RADV_FORCE_FAMILY of Mesa 25.0 takes.
+    # The values of RADV_FORCE_FAMILY in Mesa 25.0.
     "radv": Kind(
         vulkan.API.name,
         _named(
@@ -65,7 +65,7 @@ KINDS = {
         ),
     ),
 }
-"""The keys of ``[isa]``."""
+"""The offline compilers by name; the names are the keys of ``[isa]``."""
 
 _FIELDS = {
     name: Field("strs", f'devices that {name} compiles for, for example ["{kind.devices[-1]}"]', False, filled=True)
@@ -74,8 +74,8 @@ _FIELDS = {
 
 
 def read_isa(r: Reader, data: Mapping[str, Any], apis: list[str]) -> dict[str, tuple[str, ...]]:
-    """Return the devices by compiler, in the order of `KINDS`; note what is wrong in `r`.  `apis` are the target's."""
-    found: dict[str, tuple[str, ...]] = {}
+    """Return the devices by compiler, in the order of `KINDS`; record errors in `r`.  apis: the APIs of the target."""
+    by_compiler: dict[str, tuple[str, ...]] = {}
     for name, devices in r.fields(r.table(data, "isa", required=False) or {}, "isa", _FIELDS).items():
         kind, where = KINDS[name], f"isa.{name}"
         if kind.api not in apis:
@@ -88,5 +88,5 @@ def read_isa(r: Reader, data: Mapping[str, Any], apis: list[str]) -> dict[str, t
                 close = difflib.get_close_matches(device, kind.devices, 1)
                 hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(kind.devices)}"
                 r.error(where, f'"{device}" is unknown', hint)
-        found[name] = tuple(devices)
-    return found
+        by_compiler[name] = tuple(devices)
+    return by_compiler

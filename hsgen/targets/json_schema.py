@@ -1,7 +1,7 @@
-"""The JSON Schema of target files, from the fields that the reader checks, for editors that complete and check TOML.
+"""The JSON Schema of target files, for editors that complete and check TOML.
 
-The schema accepts some files that the reader refuses: constraints between keys, which depend on the device, are not
-in it.  It refuses none that the reader accepts.
+The schema is derived from the fields that the reader checks.  The schema accepts every file that the reader accepts,
+and also some invalid files, because it lacks the constraints between keys that depend on the device.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Schema = dict[str, Any]
 
 _TYPES = {"int": "integer", "bool": "boolean", "str": "string", "ints": "integer", "strs": "string"}
 _TEXT = {"pattern": "^[ -~]*$", "minLength": 1, "maxLength": LONGEST_TEXT}
-"""What `hsgen.core.fields.presentable` accepts."""
+"""The schema of texts that `hsgen.core.fields.presentable` accepts."""
 
 
 def _field(field: Field) -> Schema:
-    """The schema of a value."""
+    """Return the schema of a value."""
     one: Schema = {"type": _TYPES[field.kind]}
     if field.kind in ("int", "ints"):
         one |= {"minimum": field.least, "maximum": field.greatest}
@@ -37,39 +37,39 @@ def _field(field: Field) -> Schema:
     return {"description": field.hint, "type": "array", "items": one, **({"minItems": 1} if field.filled else {})}
 
 
-def _object(properties: Schema, *, required: list[str], what: str = "") -> Schema:
-    """The schema of a table without unknown keys."""
-    head = {"description": what} if what else {}
+def _object(properties: Schema, *, required: list[str], description: str = "") -> Schema:
+    """Return the schema of a table with these properties and no unknown keys."""
+    head = {"description": description} if description else {}
     needed = {"required": required} if required else {}
     return {**head, "type": "object", "properties": properties, **needed, "additionalProperties": False}
 
 
-def _table(fields: Mapping[str, Field], what: str = "") -> Schema:
-    """The schema of a table with the given fields."""
+def _table(fields: Mapping[str, Field], description: str = "") -> Schema:
+    """Return the schema of a table with these fields; dotted names are keys of inner tables."""
     required = [name for name, field in fields.items() if field.required and DOT not in name]
     properties = {name: _field(field) for name, field in fields.items() if DOT not in name}
     for record in records(fields):
-        own = {name.removeprefix(record + DOT): field for name, field in fields.items() if record_of(name) == record}
-        properties[record] = _table(own)
-    return _object(properties, required=required, what=what)
+        inner = {name.removeprefix(record + DOT): field for name, field in fields.items() if record_of(name) == record}
+        properties[record] = _table(inner)
+    return _object(properties, required=required, description=description)
 
 
-def _variants(name: str, fields: Mapping[str, Field], what: str) -> Schema:
-    """The definitions of a table, and of the table with its variants.
+def _variants(name: str, fields: Mapping[str, Field], description: str) -> Schema:
+    """Return the definitions of a variant's table, and of a table that also contains tables of variants.
 
-    The table's own keys are complete, or there are variants alone.
+    Such a table has all required keys, or it contains only variants.
     """
-    own, names = _table(fields), list(fields)
-    required = own.get("required", [])
+    table, names = _table(fields), list(fields)
+    required = table.get("required", [])
     variant = _reference(f"{name}_variant")
     both = [x for x in names if re.fullmatch(strategies.VARIANT, x)]  # a variant may have the name of a key
-    either = {x: {"anyOf": [own["properties"][x], variant]} for x in both}
+    either = {x: {"anyOf": [table["properties"][x], variant]} for x in both}
     return {
-        f"{name}_variant": own,
+        f"{name}_variant": table,
         name: {
-            "description": f"{what}: a table, and variants of it by their names",
+            "description": f"{description}: a table, and variants of it by their names",
             "type": "object",
-            "properties": {**own["properties"], **either},
+            "properties": {**table["properties"], **either},
             "additionalProperties": variant,
             "propertyNames": {"anyOf": [{"enum": names}, {"pattern": f"^{strategies.VARIANT}$"}]},
             "anyOf": [
@@ -81,21 +81,24 @@ def _variants(name: str, fields: Mapping[str, Field], what: str) -> Schema:
 
 
 def _ruled(name: str, tables: Schema) -> Schema:
-    """The schema of a table, or of one that stands for several variants, some of which may say more."""
-    made: Any = ALGORITHMS[name]
-    shared, more = _table(made.RULE), _table(made.FIELDS)
+    """Return the schema of a table of variants, or of a table with a rule and with changes for single variants."""
+    module: Any = ALGORITHMS[name]
+    shared, more = _table(module.RULE), _table(module.FIELDS)
     more.pop("required")
     shared |= {"additionalProperties": more, "propertyNames": tables["propertyNames"]}
     return {"description": tables["description"], "anyOf": [{**tables, "description": ""}, shared]}
 
 
-def _listed(strategy: str, what: str) -> Schema:
-    """The schema of a strategy's table, or of a list of them with a case for each range of counts."""
+def _listed(strategy: str, description: str) -> Schema:
+    """Return the schema of a strategy's table, or of a list of tables with a case for each range of counts."""
     fields = strategies.fields(strategy)
     case = _table({**strategies.CASE, **fields})
     case["properties"][strategies.NAME] |= {"pattern": f"^{strategies.VARIANT}$"}
     listed = {"type": "array", "minItems": 1, "items": case}
-    return {"description": f"{what}: a table, or one for each range of counts", "anyOf": [_table(fields), listed]}
+    return {
+        "description": f"{description}: a table, or one for each range of counts",
+        "anyOf": [_table(fields), listed],
+    }
 
 
 def _reference(name: str) -> Schema:
@@ -103,19 +106,19 @@ def _reference(name: str) -> Schema:
 
 
 def _definitions() -> Schema:
-    """The tables of algorithms."""
-    made: Schema = {}
+    """Return the definitions of the tables of all algorithms."""
+    definitions: Schema = {}
     for name, algorithm in ALGORITHMS.items():
         if not hasattr(algorithm, "STRATEGIES"):
-            made |= _variants(name, algorithm.FIELDS, name)
+            definitions |= _variants(name, algorithm.FIELDS, name)
             if algorithm.TRAITS.rule:
-                made[name] = _ruled(name, made[name])
+                definitions[name] = _ruled(name, definitions[name])
             continue
         for x in STRATEGIES:
-            made[f"{name}_{x}"] = _listed(x, f"{name}, strategy {x}")
+            definitions[f"{name}_{x}"] = _listed(x, f"{name}, strategy {x}")
         several = {x: _reference(f"{name}_{x}") for x in STRATEGIES}
-        made[f"{name}_variant"] = _object(several, required=[]) | {"minProperties": 1}
-        made[name] = {
+        definitions[f"{name}_variant"] = _object(several, required=[]) | {"minProperties": 1}
+        definitions[name] = {
             "description": f"{name}: tables by strategy, and variants of them by their names",
             "type": "object",
             "properties": several,
@@ -123,36 +126,38 @@ def _definitions() -> Schema:
             "propertyNames": {"anyOf": [{"enum": [*STRATEGIES]}, {"pattern": f"^{strategies.VARIANT}$"}]},
         }
     for name, algorithm in OPTIONAL.items():
-        made[name] = _table(algorithm.FIELDS, f"{name}: parameters in place of derived ones")
-    return made
+        definitions[name] = _table(algorithm.FIELDS, f"{name}: parameters in place of derived ones")
+    return definitions
 
 
 def _algorithm(name: str) -> Schema:
-    """The schema of the tables of an algorithm."""
-    return _object(dict.fromkeys(KEYS, _reference(name)), required=[], what=f"{name}: tables by the width of keys")
+    """Return the schema of an algorithm's tables by key width."""
+    return _object(
+        dict.fromkeys(KEYS, _reference(name)), required=[], description=f"{name}: tables by the width of keys"
+    )
 
 
 def _isa() -> Schema:
-    """The schema of the devices of offline compilers."""
+    """Return the schema of the table ``[isa]``."""
     names = {
         name: {"type": "array", "items": {"enum": list(kind.devices)}, "minItems": 1, "uniqueItems": True}
         for name, kind in isa.KINDS.items()
     }
-    return _object(names, required=[], what="the devices that offline compilers compile the kernels for")
+    return _object(names, required=[], description="the devices that offline compilers compile the kernels for")
 
 
 def _match() -> Schema:
-    """The schema of the criteria that match a device."""
-    made = _table(matching.FIELDS, "the criteria that match a device; without any, the target matches all")
+    """Return the schema of the table ``[match]``."""
+    table = _table(matching.FIELDS, "the criteria that match a device; without any, the target matches all")
     for name in ("names", "platforms"):
-        made["properties"][name]["items"] |= _TEXT
-    made["properties"]["compute"] |= {"minItems": 2, "maxItems": 2}
-    made["properties"]["compute"]["items"]["minimum"] = 1
-    return made
+        table["properties"][name]["items"] |= _TEXT
+    table["properties"]["compute"] |= {"minItems": 2, "maxItems": 2}
+    table["properties"]["compute"]["items"]["minimum"] = 1
+    return table
 
 
 def target_schema() -> Schema:
-    """Return the JSON Schema (draft 7, which editors of TOML support) of a target file."""
+    """Return the JSON Schema of a target file, in draft 7, which editors of TOML support."""
     top = {name: _field(field) for name, field in schema.TOP.items()}
     top["name"] |= {"pattern": "^[a-z0-9]+(-[a-z0-9]+)*$", "maxLength": LONGEST_NAME}
     top["summary"] |= _TEXT
@@ -165,16 +170,18 @@ def target_schema() -> Schema:
         "isa": _isa(),
         "evidence": {"type": "array", "items": _table(schema.EVIDENCE, "evidence that the target works")},
         ranges.SORT: _object(
-            dict.fromkeys(KEYS, served), required=[], what="the sort for any count: which table serves which counts"
+            dict.fromkeys(KEYS, served),
+            required=[],
+            description="the sort for any count: which table serves which counts",
         ),
         **{name: _algorithm(name) for name in TABLES},
     }
-    made = _object({**top, **tables}, required=[*schema.TOP, "device"])
+    body = _object({**top, **tables}, required=[*schema.TOP, "device"])
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "hsgen target",
         "description": f"A target file of hsgen, schema {schema.SCHEMA}",
-        **made,
+        **body,
         "anyOf": [{"required": [name]} for name in ALGORITHMS],
         "definitions": _definitions(),
     }

@@ -19,7 +19,11 @@ FIELDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """The properties by which a host recognises a device of the target; an empty tuple matches every device."""
+    """The properties by which a host recognises a device of the target.  An empty tuple matches every device.
+
+    types: OpenCL device types.  vendors: vendor numbers.  names, platforms: parts of names.  compute: the least and the
+    greatest compute capability.
+    """
 
     types: tuple[str, ...] = ()
     vendors: tuple[int, ...] = ()
@@ -29,16 +33,17 @@ class Match:
 
 
 def rank(match: Match) -> int:
-    """Return how specific a match is: by the number of properties that it names, then by the least compute capability.
+    """Return a number that orders matches: by the number of properties, then by the least compute capability.
 
-    (An API that does not report the capability then gets the newest of the targets that differ in nothing else.)
+    An API that does not report compute capabilities selects the newest of the targets that differ only in this
+    property.
     """
     named = sum(bool(x) for x in (match.types, match.vendors, match.names, match.platforms, match.compute))
     return 1000 * named + (match.compute[0] if match.compute else 0)
 
 
 def read_match(r: Reader, data: Mapping[str, Any]) -> Match:
-    """Return what the table says; note what is wrong in `r`."""
+    """Return the content of the table ``[match]``; record errors in `r`."""
     match = r.fields(r.table(data, "match", required=False) or {}, "match", FIELDS)
     for part in (*match.get("names", []), *match.get("platforms", [])):
         if not presentable(part):

@@ -1,4 +1,4 @@
-"""Optional tables: parameters of algorithms that need no table, which replace those derived from the device."""
+"""Optional tables: parameters of algorithms that replace parameters derived from the device."""
 
 from __future__ import annotations
 
@@ -18,35 +18,34 @@ Tables = Mapping[tuple[str, str], Mapping[str, Any]]
 def specialized(
     choices: Mapping[str, Any], tables: Tables, name: str, key: str, signature: Signature, device: Device
 ) -> Any:
-    """Return the parameters of an algorithm for a key width and a signature, from those of a target by label; None if
-    it does not support them.
+    """Return the parameters of an algorithm for a key width and a signature, or None if they are not supported.
 
-    Narrow keys without a table of their own have that of u32.
+    choices: the parameters of the target by label.  Narrow keys without a separate table use the table of u32.
     """
-    made = IMPLICIT[name].specialize(choices, KEYS[key], signature, device)
+    params = IMPLICIT[name].specialize(choices, KEYS[key], signature, device)
     values = tables.get((name, key), tables.get((name, _word(key)), {}))
-    return None if made is None else replace(made, **values)
+    return None if params is None else replace(params, **values)
 
 
 def replaced(
     choices: Mapping[tuple[str, str], Any], tables: Tables, label: str, key: str, values: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the choices and the optional tables of a target in which a label has other values, by their names."""
+    """Return the field of a target, `choices` or `tables`, in which a label has other values, by the field's name."""
     if label in OPTIONAL:
         return {"tables": {**tables, (label, key): values}}
     return {"choices": {**choices, (label, key): named(label).params(KEYS[key], values)}}
 
 
 def _word(key: str) -> str:
-    """The width whose tables serve a width without own ones."""
+    """Return the width whose table serves a width without a separate table."""
     return "u32" if KEYS[key].bytes < 4 else key
 
 
 def read(
     r: Reader, data: Mapping[str, Any], choices: Mapping[tuple[str, str], Any], device: Device | None
 ) -> dict[tuple[str, str], Mapping[str, Any]]:
-    """Return the values of all optional tables of a target file; note what is wrong in `r`."""
-    found: dict[tuple[str, str], Mapping[str, Any]] = {}
+    """Return the values of all optional tables of a target file; record errors in `r`."""
+    tables: dict[tuple[str, str], Mapping[str, Any]] = {}
     for name in OPTIONAL:
         table = r.table(data, name, required=False) or {}
         r.unknown(table, name, KEYS)
@@ -56,22 +55,22 @@ def read(
             before = len(r.errors)
             values = {} if sub is None else r.fields(sub, where, OPTIONAL[name].FIELDS)
             if device is not None and len(r.errors) == before:
-                for at, what, hint in _problems(name, key, values, choices, device):
-                    r.error(f"{where}.{at}" if at else where, what, hint)
-            found[name, key] = values
-    return found
+                for at, problem, hint in _problems(name, key, values, choices, device):
+                    r.error(f"{where}.{at}" if at else where, problem, hint)
+            tables[name, key] = values
+    return tables
 
 
 def _problems(
     name: str, key: str, values: Mapping[str, Any], choices: Mapping[tuple[str, str], Any], device: Device
 ) -> Iterator[tuple[str, str, str]]:
-    """The problems of a table: of single values, else of all parameters."""
+    """Yield the problems of a table as (key, problem, hint): of single values, or else of all parameters."""
     wrong = list(OPTIONAL[name].alone(values, device))
     yield from wrong
-    own = {label: p for (label, k), p in choices.items() if k in (key, _word(key))}
-    does = operation(name)
-    made = specialized(own, {(name, key): values}, name, key, does.of_type(does.tuned, TYPES[key]), device)
-    if made is None:
-        yield "", f"there is no {does.noun} of {key} keys on this device", "leave the table out"
+    by_label = {label: p for (label, k), p in choices.items() if k in (key, _word(key))}
+    task = operation(name)
+    params = specialized(by_label, {(name, key): values}, name, key, task.of_type(task.tuned, TYPES[key]), device)
+    if params is None:
+        yield "", f"there is no {task.noun} of {key} keys on this device", "leave the table out"
     elif not wrong:
-        yield from OPTIONAL[name].problems(made, device)
+        yield from OPTIONAL[name].problems(params, device)

@@ -1,4 +1,4 @@
-"""Ranges of counts and the sort that serves each: rows such as ``{ to = 131072, use = "bitonic" }``."""
+"""Ranges of counts, each with the sort that serves it: rows such as ``{ to = 131072, use = "bitonic" }``."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from hsgen.core.fields import Field, Reader
 from hsgen.targets.strategies import Labels
 
 SORT = "sort"
-"""The table of which sort serves which counts."""
+"""The name of the table with the ranges of counts."""
 RANGES, VALUED = "ranges", "ranges_values"
 FIRST = {
     "first": Field("str", 'the sort whose kernels are compiled first, such as "radix-reduce_scan"', required=False)
 }
-"""Which sort serves calls while the kernels of the others are compiled."""
+"""The field for the sort that serves calls while the kernels of other sorts are compiled."""
 ROW = {
     "use": Field("str", 'a label, for example "bitonic" or "radix-onesweep"'),
     "to": Field("int", "the greatest count of the row; none in the last row", required=False, least=1),
@@ -23,13 +23,13 @@ _HINT = 'write rows such as [{ to = 131072, use = "bitonic" }, { use = "radix-on
 
 
 def read(r: Reader, table: Mapping[str, Any], where: str, names: Labels) -> dict[str, tuple[list[str], list[int]]]:
-    """Return the labels of `RANGES`, and of `VALUED` if given, each with the greatest counts of all but the last.
+    """Return for `RANGES`, and for `VALUED` if present, the labels, and the greatest counts of all labels but the last.
 
-    A row that names a list stands for its cases, of which the last one serves the counts up to the row's.  Errors are
-    noted in `r`.
+    A row that names a list is replaced by the cases of the list; the last case serves the counts up to the row's
+    greatest count.  Errors are recorded in `r`.
     """
     r.unknown(table, where, (RANGES, VALUED, *FIRST))
-    found: dict[str, tuple[list[str], list[int]]] = {}
+    ranges: dict[str, tuple[list[str], list[int]]] = {}
     for name in (RANGES, VALUED):
         if name not in table:
             if name == RANGES and not r.misspelt(f"{where}.{name}"):
@@ -45,12 +45,12 @@ def read(r: Reader, table: Mapping[str, Any], where: str, names: Labels) -> dict
                 r.error(f"{where}.{name}[{i}].to", "bounds the last row", "leave it out: the last row serves the rest")
             if "to" not in row and i < len(good) - 1 and "to" not in rows[i]:
                 r.error(f"{where}.{name}[{i}].to", "missing", f"give {ROW['to'].hint}")
-        found[name] = _expanded(good, names)
-    return found
+        ranges[name] = _expanded(good, names)
+    return ranges
 
 
 def _expanded(rows: list[dict[str, Any]], names: Labels) -> tuple[list[str], list[int]]:
-    """The labels of rows, with the cases of lists, and the greatest counts of all but the last."""
+    """Return the labels of rows and of the cases of lists, and the greatest counts of all labels but the last."""
     labels: list[str] = []
     upto: list[int | None] = []
     for row in rows:
@@ -62,6 +62,6 @@ def _expanded(rows: list[dict[str, Any]], names: Labels) -> tuple[list[str], lis
 
 
 def written(labels: list[str], upto: list[int]) -> str:
-    """Return rows as a target file has them, a line each."""
+    """Return rows as text for a target file, one line per row."""
     rows = [f'    {{ to = {n}, use = "{x}" }},' for x, n in zip(labels[:-1], upto, strict=True)]
     return "\n".join(["[", *rows, f'    {{ use = "{labels[-1]}" }},', "]"])

@@ -1,4 +1,4 @@
-"""Target files without their choices: the fields of tables, and what must hold between them."""
+"""The schema of target files without their choices: the fields of tables, and constraints between tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hsgen.targets.evidence import LEVELS
 
 SCHEMA = 3
 PROGRESS = ("none", "started", "guaranteed")
-VULKANS = ("1.1", "1.2", "1.3")  # whose SPIR-V is of version 1.3, 1.5 and 1.6
+VULKANS = ("1.1", "1.2", "1.3")  # with SPIR-V 1.3, 1.5 and 1.6
 
 TOP = {
     "schema": Field("int", f"the number {SCHEMA}", least=SCHEMA, greatest=SCHEMA),
@@ -58,30 +58,32 @@ TABLES = ("device", "match", "isa", "evidence", "sort", *ALGORITHM_TABLES)
 
 
 def newest(data: Mapping[str, Any], where: str) -> None:
-    """Refuse a file of another schema.
+    """Check that a file has the newest schema.
 
     Raises:
-        Usage: for the schema before, the line names the command that rewrites the file.
+        Usage: the file has another schema.  For the previous schema, the message names the command that rewrites it.
     """
-    found = data.get("schema")
-    if not isinstance(found, int) or isinstance(found, bool) or found < 1 or found == SCHEMA:
+    version = data.get("schema")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1 or version == SCHEMA:
         return
     hints = {SCHEMA - 1: f"rewrite the file with `hsgen targets --upgrade {where}`"}
-    hint = hints.get(found, "use a newer hsgen" if found > SCHEMA else "use an hsgen that reads it, or write it again")
-    raise Usage(f"{where}: schema: {found} is not read, this hsgen reads {SCHEMA}; {hint}")
+    hint = hints.get(
+        version, "use a newer hsgen" if version > SCHEMA else "use an hsgen that reads it, or write it again"
+    )
+    raise Usage(f"{where}: schema: {version} is not read, this hsgen reads {SCHEMA}; {hint}")
 
 
 def name(r: Reader, top: Mapping[str, Any], stem: str) -> None:
-    """Note what is wrong with a target's name."""
-    if problem := target_problem(top.get("name", "x")):
-        what, hint = problem
-        r.error("name", f"{shown(repr(top['name']))} {what}", hint)
+    """Record an error in `r` if the target's name is invalid or differs from `stem`, the file's name."""
+    if wrong := target_problem(top.get("name", "x")):
+        problem, hint = wrong
+        r.error("name", f"{shown(repr(top['name']))} {problem}", hint)
     elif top.get("name", stem) != stem:
         r.error("name", f'"{top["name"]}" is not the file\'s name', f'write "{stem}" or rename the file')
 
 
 def able(r: Reader, names: list[str], choices: Mapping[tuple[str, str], Any], device: Device | None) -> None:
-    """Note choices that an API of a target cannot serve."""
+    """Record errors in `r` for choices that an API of the target does not support."""
     for api in map(APIS.__getitem__, names):
         if device and 0 < api.local_bytes < device.local_bytes:
             hint = f"give local_bytes = {api.local_bytes}, and tables that fit, or omit the API"
@@ -104,7 +106,7 @@ def able(r: Reader, names: list[str], choices: Mapping[tuple[str, str], Any], de
 
 
 def evidence(r: Reader, data: Mapping[str, Any]) -> tuple[Mapping[str, str], ...]:
-    """Return the rows of evidence; note what is wrong with them."""
+    """Return the rows of evidence; record errors in `r`."""
     rows = data.get("evidence", [])
     if not isinstance(rows, list) or not all(isinstance(x, dict) for x in rows):
         r.error("evidence", "is not a list of tables", "write each entry as [[evidence]]")
@@ -113,5 +115,5 @@ def evidence(r: Reader, data: Mapping[str, Any]) -> tuple[Mapping[str, str], ...
 
 
 def tuples(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values with lists as tuples."""
+    """Return values with tuples instead of lists."""
     return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}

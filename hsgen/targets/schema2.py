@@ -1,6 +1,6 @@
-"""Target schema 2, as data: stages of radix sorts had keys with prefixes, and variants came after their strategy.
+"""The conversion of target data from schema 2 to schema 3, for `hsgen.targets.upgrade`.
 
-Only `hsgen.targets.upgrade` reads it.
+In schema 2, the keys of a radix sort's stages had prefixes, and variants followed their strategy.
 """
 
 from __future__ import annotations
@@ -44,18 +44,19 @@ NEW: Mapping[str, Mapping[str, str]] = {
     },
     "partition": {**_BUCKET, "pass_group": "uneven.work_group", "pass_items": "uneven.items"},
 }
-"""The keys of schema 3 by those of schema 2, of each strategy whose keys differ."""
+"""For each strategy whose keys differ, the keys of schema 3 by the keys of schema 2."""
 HYBRID = "hybrid"
 FIRST = variant(1, exclusive=False)
-"""The variant of prefix sums that others follow."""
+"""The variant of prefix sums whose values become the rule for all variants."""
 Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Tables that become the cases of one list: consecutive rows of a range of counts with one fallback.
+    """Tables that become the cases of one list: consecutive rows of a range of counts with the same fallback.
 
-    paths: of schema 2, in ascending order of counts.  tops: the greatest count of each but the last.  to: the list.
+    key: the key width.  range: the name of the ranges.  first: the index of the first row.  paths: the tables in schema
+    2, in ascending order of counts.  tops: the greatest counts of all tables but the last.  to: the path of the list.
     """
 
     key: str
@@ -72,38 +73,41 @@ class Run:
 
 
 def name_of(path: Path) -> str:
-    """Return the name of a table in ranges: its place without the key."""
+    """Return the name of a table in ranges: its path without the key."""
     return "-".join((path[0], *path[2:]))
 
 
 def moved(path: Path) -> Path:
-    """Return the place of a strategy's table in schema 3, where a variant stands before the strategy."""
+    """Return the path in schema 3 of a strategy's table; in schema 3, a variant precedes its strategy."""
     radix, key, strategy, *variant = path
     return (radix, key, *variant, strategy)
 
 
 def behind(fallback: str) -> str:
-    """Return the name of a fallback in schema 3."""
+    """Return the name in schema 3 of a fallback in schema 2."""
     strategy, _, variant = fallback.partition(DOT)
     return DOT.join(x for x in (variant, strategy) if x)
 
 
 def records_of(strategy: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the table of a strategy with the keys of schema 3, without a bound of pairs that follows from others."""
+    """Return the table of a strategy with the keys of schema 3.
+
+    The bound `above` of a pair bucket is omitted if the other keys determine it.
+    """
     flat = {NEW.get(strategy, {}).get(key, key): value for key, value in values.items()}
-    made = nested(flat)
-    bucket = made.get("pair_bucket", {})
+    table = nested(flat)
+    bucket = table.get("pair_bucket", {})
     if {"above", "work_group", "items", "bins"} <= set(bucket):
         rest = {k: v for k, v in bucket.items() if k != "above"}
         if PairBucket(**rest).least == bucket["above"]:
-            made["pair_bucket"] = rest
-    if FALLBACK in made:
-        made[FALLBACK] = behind(str(made[FALLBACK]))
-    return made
+            table["pair_bucket"] = rest
+    if FALLBACK in table:
+        table[FALLBACK] = behind(str(table[FALLBACK]))
+    return table
 
 
 def tables(data: Mapping[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the places and values of the tables of all strategies."""
+    """Yield the path and the values of each table of a strategy."""
     for key, strategies in data.get(RADIX, {}).items():
         for strategy, table in strategies.items():
             plain = {k: v for k, v in table.items() if not isinstance(v, dict)}
@@ -114,16 +118,16 @@ def tables(data: Mapping[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def runs(data: Mapping[str, Any]) -> list[Run]:
-    """Return the tables that become lists."""
+    """Return the runs of tables that become lists."""
     known = dict(tables(data))
-    found: list[Run] = []
+    out: list[Run] = []
     for key, sort in data.get(SORT, {}).items():
         names = {name_of(path): path for path in known if path[1] == key}
         rows = {name: sort[name] for name in (RANGES, VALUED) if name in sort}
         used = [row["use"] for name in rows for row in rows[name]]
-        for name, some in rows.items():
-            found += _runs(key, name, some, names, known, used)
-    return found
+        for name, listed in rows.items():
+            out += _runs(key, name, listed, names, known, used)
+    return out
 
 
 def _runs(
@@ -134,7 +138,7 @@ def _runs(
     known: Mapping[Path, dict[str, Any]],
     used: list[str],
 ) -> Iterator[Run]:
-    """The runs of one range: each table is a variant, and serves no other row."""
+    """Yield the runs of one range.  Each table in a run is a variant and serves no other row."""
     group: list[int] = []
     for i, row in enumerate([*rows, {"use": ""}]):
         path = names.get(row["use"], ())
@@ -156,7 +160,7 @@ def _run(
     names: Mapping[str, Path],
     known: Mapping[Path, dict[str, Any]],
 ) -> Run | None:
-    """A run whose list is next to its fallback; None where another table has that place."""
+    """Return a run whose list has the variant of its fallback; None if another table has the path of the list."""
     paths = tuple(names[rows[i]["use"]] for i in group)
     variant = str(known[paths[0]][FALLBACK]).partition(DOT)[2]
     to = tuple(x for x in (RADIX, key, variant, HYBRID) if x)
@@ -167,18 +171,18 @@ def _run(
 
 
 def case(run: Run, path: Path, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return one case of a list."""
+    """Return the case of a list for a table."""
     at = run.paths.index(path)
-    own = {k: v for k, v in records_of(path[2], values).items()}
-    return {"name": path[3], **({"up_to": run.tops[at]} if at < len(run.tops) else {}), **own}
+    table = {k: v for k, v in records_of(path[2], values).items()}
+    return {"name": path[3], **({"up_to": run.tops[at]} if at < len(run.tops) else {}), **table}
 
 
-def rows(found: list[Run], key: str, name: str, some: list[dict[str, Any]], names: Mapping[str, str]) -> Any:
-    """Return the rows of a range with the names of schema 3, and one row for each list."""
-    own = [run for run in found if (run.key, run.range) == (key, name)]
+def rows(lists: list[Run], key: str, name: str, before: list[dict[str, Any]], names: Mapping[str, str]) -> Any:
+    """Return the rows of a range with the names of schema 3; one row replaces the rows of each list's cases."""
+    merged = [run for run in lists if (run.key, run.range) == (key, name)]
     out = []
-    for i, row in enumerate(some):
-        run = next((x for x in own if x.first <= i < x.first + len(x.paths)), None)
+    for i, row in enumerate(before):
+        run = next((x for x in merged if x.first <= i < x.first + len(x.paths)), None)
         if run is None:
             out.append({**row, "use": names.get(row["use"], row["use"])})
         elif i == run.first + len(run.paths) - 1:
@@ -187,21 +191,21 @@ def rows(found: list[Run], key: str, name: str, some: list[dict[str, Any]], name
 
 
 def renamed(data: Mapping[str, Any], key: str) -> dict[str, str]:
-    """Return the names of tables in ranges of schema 3 by those of schema 2."""
+    """Return the names in ranges of schema 3 by the names in ranges of schema 2."""
     return {name_of(path): name_of(moved(path)) for path, _ in tables(data) if path[1] == key}
 
 
 def converted(data: Mapping[str, Any], schema: int) -> dict[str, Any]:
-    """Return the data of a file of schema 2 in schema 3; evidence keeps its hashes."""
-    found = runs(data)
-    listed = {path: run for run in found for path in run.paths}
+    """Return the data of a schema 2 file in schema 3; the hashes of evidence are unchanged."""
+    lists = runs(data)
+    listed = {path: run for run in lists for path in run.paths}
     out: dict[str, Any] = {**data, "schema": schema}
     if RADIX in data:
         out[RADIX] = {key: {} for key in data[RADIX]}
     for path, values in tables(data):
         if path not in listed:
             _put(out, moved(path), records_of(path[2], values))
-    for run in found:
+    for run in lists:
         known = dict(tables(data))
         _put(out, run.to, [case(run, path, known[path]) for path in run.paths])
     if SCAN in data:
@@ -209,21 +213,23 @@ def converted(data: Mapping[str, Any], schema: int) -> dict[str, Any]:
     for key, table in data.get(SORT, {}).items():
         names = renamed(data, key)
         rest = {k: names.get(v, v) for k, v in table.items() if k not in (RANGES, VALUED)}
-        made = {k: rest[k] if k in rest else rows(found, key, k, table[k], names) for k in table}
-        out[SORT] = {**out[SORT], key: made}
+        ranges = {k: rest[k] if k in rest else rows(lists, key, k, table[k], names) for k in table}
+        out[SORT] = {**out[SORT], key: ranges}
     return out
 
 
 def sums(table: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return one table for the prefix sums of a width, with tables of variants that differ from its rule; None where
-    the variants are no pairs of inclusive and exclusive sums, or have other keys than the first."""
+    """Return one table with a rule for the prefix sums of a width, and with tables for variants that differ.
+
+    Return None if the variants are not pairs of inclusive and exclusive sums, or do not have the same keys.
+    """
     first = table.get(FIRST)
     if not isinstance(first, dict) or not all(isinstance(x, dict) for x in table.values()):
         return None
-    own = {name: (x.get("columns"), x.get("exclusive")) for name, x in table.items()}
-    columns = sorted({n for n, _ in own.values() if isinstance(n, int)})
-    wanted = {variant(n, exclusive=ex): (n, ex) for n in columns for ex in (False, True)}
-    if own != wanted or any(x.keys() != first.keys() for x in table.values()):
+    pairs = {name: (x.get("columns"), x.get("exclusive")) for name, x in table.items()}
+    columns = sorted({n for n, _ in pairs.values() if isinstance(n, int)})
+    expected = {variant(n, exclusive=ex): (n, ex) for n in columns for ex in (False, True)}
+    if pairs != expected or any(x.keys() != first.keys() for x in table.values()):
         return None
     shared = {"columns": columns, **{k: v for k, v in first.items() if k not in ("columns", "exclusive")}}
     rule = expanded(shared)

@@ -1,4 +1,4 @@
-"""The shares of a sort of several parts: what the algorithm of each brings for its counts."""
+"""The shares of a sort of several parts: the kernels and steps of each part for its range of counts."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ from hsgen.core.sort import Part
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """A part of a sort with what it contributes; `low` and `high` bound the counts of its steps, `tail` ends the names
-    of its kernels."""
+    """A part of a sort with its kernels, steps and scratch.
+
+    plan: the part's plan, from which the steps come.  low, high: the counts of the steps are above `low` up to `high`.
+    tail: the suffix of the names of its kernels.
+    """
 
     part: Part
     plan: Plan
@@ -31,16 +34,18 @@ class Share:
 
     @property
     def device_status(self) -> DeviceStatus | None:
-        """Its status, from its least count on."""
+        """The status of the part for counts above `low`, or None."""
         status = self.plan.device_status
         return status and replace(status, min_n=max(status.min_n, self.low))
 
 
 def placed(parts: Sequence[Part], part: Part, where: str, signature: Signature, groups: int) -> Share:
-    """Return a part for its counts, and with a bit range for those of parts that cannot sort by one.
+    """Return the share of a part in a sort.
+
+    If the signature has a bit range, a part that supports bit ranges also serves the counts of parts that do not.
 
     Raises:
-        Usage: it cannot sort as many keys as it shall.
+        Usage: the part cannot sort its greatest count.
     """
     algorithm = EVERY[part.algorithm]
     plan = within(algorithm.plan(part.params), groups)
@@ -66,10 +71,10 @@ def placed(parts: Sequence[Part], part: Part, where: str, signature: Signature, 
 
 
 def bounded(share: Share) -> Share:
-    """The part for a device-side count: it finds its scratch by its own greatest count, not by any capacity.
+    """Return a share for a device-side count: its scratch offsets depend on its greatest count, not on the capacity.
 
-    Parts that report a status do so in one place, which depends on the capacity alone; their tables have rows for their
-    own counts.
+    Parts with a status are an exception: all parts report the status at the same offset, which depends only on the
+    capacity.  The scratch rules of such parts are bounded by their counts.
     """
     if share.plan.device_status:
         rows = (replace(r, units=min(r.units, -(-r.max_n // r.unit)), max_n=ANY_N) for r in share.scratch.rules)
@@ -84,17 +89,19 @@ def within(plan: Plan, groups: int) -> Plan:
 
 
 def suffix(parts: Sequence[Part], part: Part) -> str:
-    """Return what follows the names of a part's kernels: the label, where the algorithm has several shapes in the sort
-    and this is not the first."""
+    """Return the suffix of the names of a part's kernels.
+
+    The suffix is the label if the sort has several shapes of the algorithm and this part is not the first; else "".
+    """
     several = EVERY[part.algorithm].TRAITS.several
     first = next((x for x in parts if several and x.algorithm == part.algorithm), part)
     return "" if first.params == part.params else "_" + (part.label or part.algorithm).replace("-", "_")
 
 
 def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[Kernel]:
-    """The kernels that some step launches, under the names of their part.
+    """Return the kernels that the steps launch, with the suffix `tail`.
 
-    A later part must not clear what an `always` kernel clears: an earlier part may have noted something.
+    The kernels of later parts lose `always`: a later part must not clear the notes of an earlier part.
     """
     used = {s.kernel for s in steps}
     return [
@@ -103,39 +110,41 @@ def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[K
 
 
 def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
-    """The counts of other parts for which a part sorts by a part of the bits: those of the parts that cannot, each lent
-    to the next part that can, or else to the last one."""
+    """Return the ranges of counts of other parts for which this part serves bit ranges.
+
+    The next part that supports bit ranges, or else the last such part, serves the counts of a part that does not.
+    """
     able = [x for x in parts if EVERY[x.algorithm].TRAITS.bit_ranges]
-    others = [x for x in parts if x not in able] if able else []
-    found = []
-    for other in others:
-        if next((x for x in able if x.min_n >= other.max_n), able[-1]) is part:
-            found.append((other.min_n, other.max_n))
-    return found
+    unable = [x for x in parts if x not in able] if able else []
+    counts = []
+    for borrower in unable:
+        if next((x for x in able if x.min_n >= borrower.max_n), able[-1]) is part:
+            counts.append((borrower.min_n, borrower.max_n))
+    return counts
 
 
 def _narrowed(steps: Iterable[Step], low: int, high: int, part: str) -> list[Step]:
-    """The steps that run for counts above `low` up to `high`, and only there; `part` is the bit ranges that may be."""
+    """Return the steps restricted to counts above `low` up to `high`; `part`: their bit ranges, any, whole or part."""
     fits = (
         replace(s, guard=replace(s.guard, range=s.guard.range if part == "any" else part))
         for s in steps
         if "any" in (part, s.guard.range) or s.guard.range == part
     )
-    mine = (s.within(low, high) for s in fits)
-    return [s for s in mine if not s.guard.empty]
+    narrowed = (s.within(low, high) for s in fits)
+    return [s for s in narrowed if not s.guard.empty]
 
 
 def merged(shares: Sequence[Share]) -> list[Share]:
-    """Let later parts launch the kernels of earlier ones whose text is the same."""
+    """Return the shares without duplicate kernels: later parts launch the kernels of earlier parts with equal text."""
     known: list[tuple[Kernel, str]] = []
-    found = []
+    out = []
     for x in shares:
         names = {}
         for k in (k for k in x.kernels if k.common is not None):
             plain = replace(k, name=k.name.removesuffix(x.tail), params=None)
-            names[k.name] = next((name for other, name in known if other == plain), k.name)
+            names[k.name] = next((name for earlier, name in known if earlier == plain), k.name)
             known.append((plain, k.name))
         kernels = [k for k in x.kernels if names.get(k.name, k.name) == k.name]
         steps = [replace(s, kernel=names.get(s.kernel, s.kernel)) for s in x.steps]
-        found.append(replace(x, kernels=kernels, steps=steps))
-    return found
+        out.append(replace(x, kernels=kernels, steps=steps))
+    return out

@@ -1,7 +1,7 @@
-"""Tables of a target file by label, read and placed without a check of their values.
+"""Tables of a target file by label.  The functions do not check values.
 
-The table of a label has the keys of its table in the file, those of a stage by dotted names.  For an algorithm with
-strategies it also has the key `strategy` and the keys of the table that its strategy falls back on.
+The table of a label has the keys of its table in the file; keys of a stage have dotted names.  For an algorithm with
+strategies, the table of a label also has the key `strategy` and the keys of its fallback's table.
 """
 
 from __future__ import annotations
@@ -17,70 +17,70 @@ from hsgen.targets.strategies import CASE, NAME
 
 STRATEGY = "strategy"
 Path = tuple[str | int, ...]
-"""The place of a table in a file, such as ("radix", "u32", "onesweep"), with the number of a case in a list."""
+"""The path of a table in a file, such as ("radix", "u32", "onesweep"); a case ends with its index in the list."""
 Placed = dict[Path, dict[str, Any]]
-"""Tables by their places; the table that another one falls back on comes first."""
+"""Tables by their paths; the table of a fallback comes first."""
 
 
 def head(path: Path) -> str:
-    """Return the head of a table in a file."""
+    """Return the line with which a table starts in a file, such as ``[radix.u32.onesweep]``."""
     names = DOT.join(str(x) for x in path if isinstance(x, str))
     return f"[[{names}]]" if isinstance(path[-1], int) else f"[{names}]"
 
 
 def placed_of(data: Mapping[str, Any], label: str, key: str) -> Placed:
-    """Return the tables that a label has in a file; empty if it has none."""
+    """Return the tables of a label in a file, by path; empty if the label has no table."""
     name, _, variant = label.partition("-")
     table = data.get(name, {}).get(key, {})
     if not _strategies(name):
         listed = expanded(name, table) is not table and not variant
-        own = {} if listed else table.get(variant) if variant else table
-        own = _plain(own) if isinstance(own, dict) else {}
-        return {(name, key, *_rest(variant)): own} if own else {}
-    tables = {(name, key, *path): (own, x) for path, own, x in _tables(name, table)}
-    behind = [own.get(FALLBACK) for own, _ in tables.values()]
-    for path, (own, other) in tables.items():
-        if other == variant and (isinstance(path[-1], int) or DOT.join(map(str, path[2:])) not in behind):
-            base: Path = (name, key, *str(own.get(FALLBACK, "")).split(DOT))
-            found: Placed = {base: tables.get(base, ({}, ""))[0]} if FALLBACK in own else {}
-            return {**found, path: own}
+        values = {} if listed else table.get(variant) if variant else table
+        values = _plain(values) if isinstance(values, dict) else {}
+        return {(name, key, *_rest(variant)): values} if values else {}
+    tables = {(name, key, *path): (values, x) for path, values, x in _tables(name, table)}
+    behind = [values.get(FALLBACK) for values, _ in tables.values()]
+    for path, (values, ending) in tables.items():
+        if ending == variant and (isinstance(path[-1], int) or DOT.join(map(str, path[2:])) not in behind):
+            base: Path = (name, key, *str(values.get(FALLBACK, "")).split(DOT))
+            base_table: Placed = {base: tables.get(base, ({}, ""))[0]} if FALLBACK in values else {}
+            return {**base_table, path: values}
     return {}
 
 
 def table_of(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | None:
-    """Return the table of a label; None if the file has none."""
+    """Return the table of a label, or None if the file has no table for the label."""
     if (ruled := _ruled(data, label, key)) is not None:
         return ruled
-    found = placed_of(data, label, key)
-    if not found:
+    parts = placed_of(data, label, key)
+    if not parts:
         return None
-    merged = {k: v for table in found.values() for k, v in _flat(table).items() if k not in (FALLBACK, *CASE)}
+    merged = {k: v for table in parts.values() for k, v in _flat(table).items() if k not in (FALLBACK, *CASE)}
     name = label.partition("-")[0]
     if not _strategies(name):
         return merged
-    behind, strategy = (_strategy(path) for path in (next(iter(found)), list(found)[-1]))
+    behind, strategy = (_strategy(path) for path in (next(iter(parts)), list(parts)[-1]))
     unusual = behind not in (strategy, *list(_fallbacks(name, strategy))[:1])
     return {STRATEGY: strategy, **({FALLBACK: behind} if unusual else {}), **merged}
 
 
 def expanded(name: str, table: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the tables of an algorithm and a key with those of the variants that one table stands for."""
-    made: Any = TABLES[name]
-    found: Mapping[str, Any] = made.expanded(table) if made.TRAITS.rule and made.listed(table) else table
-    return found
+    """Return the table of an algorithm and a key; if the table has a rule for variants, the tables of the variants."""
+    module: Any = TABLES[name]
+    tables: Mapping[str, Any] = module.expanded(table) if module.TRAITS.rule and module.listed(table) else table
+    return tables
 
 
 def _ruled(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | None:
-    """The table of a variant that one table stands for; None for others."""
+    """Return the table of a variant by the rule of its algorithm's table; None without such a rule."""
     name, _, variant = label.partition("-")
     table = data.get(name, {}).get(key, {})
     every = expanded(name, table)
-    found = every.get(variant) if every is not table else None
-    return dict(found) if isinstance(found, dict) else None
+    ruled = every.get(variant) if every is not table else None
+    return dict(ruled) if isinstance(ruled, dict) else None
 
 
 def labels(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the labels and keys that have a table in a file."""
+    """Yield each (label, key) with a table in a file."""
     for name in (x for x in TABLES if x in data):
         for key, table in data[name].items():
             every = [x for _, _, x in _tables(name, table)] if _strategies(name) else ["", *expanded(name, table)]
@@ -90,12 +90,15 @@ def labels(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def placed(data: Mapping[str, Any], label: str, key: str, table: Mapping[str, Any]) -> Placed:
-    """Return the tables of a file for the table of a label, in their present places if its strategy is the same."""
+    """Return the tables of a file for the table of a label, by path.
+
+    The paths are unchanged if the strategy of the label is unchanged.
+    """
     name, _, variant = label.partition("-")
     if not _strategies(name):
         return {(name, key, *_rest(variant)): dict(table)}
     strategy = str(table[STRATEGY])
-    own = {k: v for k, v in table.items() if k not in (STRATEGY, FALLBACK)}
+    values = {k: v for k, v in table.items() if k not in (STRATEGY, FALLBACK)}
     now = placed_of(data, label, key)
     last = list(now)[-1] if now else ()
     same = now and _strategy(last) == strategy
@@ -103,23 +106,23 @@ def placed(data: Mapping[str, Any], label: str, key: str, table: Mapping[str, An
     case = {k: v for k, v in now[last].items() if k in CASE} if same else {}
     usual = list(_fallbacks(name, strategy))
     if not usual:
-        return {path: {**case, **nested(own)}}
+        return {path: {**case, **nested(values)}}
     there, fallback = next(iter(now), path), str(table.get(FALLBACK, usual[0]))
     behind = there if same and _strategy(there) == fallback else (name, key, *_rest(variant), fallback)
-    more = {k: v for k, v in own.items() if k in _strategies(name)[strategy].FIELDS}
+    more = {k: v for k, v in values.items() if k in _strategies(name)[strategy].FIELDS}
     return {
-        behind: {k: v for k, v in own.items() if k not in more},
+        behind: {k: v for k, v in values.items() if k not in more},
         path: {**case, FALLBACK: DOT.join(map(str, behind[2:])), **nested(more)},
     }
 
 
 def changed(data: Mapping[str, Any], label: str, key: str, table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data of a file in which a label has another table."""
+    """Return the data of a file with another table for a label."""
     out: dict[str, Any] = _copied(data)
-    own, before = _strategies(label.partition("-")[0]), placed_of(data, label, key)
+    strategies, before = _strategies(label.partition("-")[0]), placed_of(data, label, key)
     for path in before:
         at = _at(out, path)
-        for name in list(at) if own else _plain(at):
+        for name in list(at) if strategies else _plain(at):
             del at[name]
     for path, values in placed(data, label, key, table).items():
         at = _at(out, path)
@@ -132,7 +135,7 @@ def changed(data: Mapping[str, Any], label: str, key: str, table: Mapping[str, A
 
 
 def _copied(value: Any) -> Any:
-    """A copy whose tables can be changed."""
+    """Return a deep copy of tables and lists."""
     if isinstance(value, list):
         return [_copied(x) for x in value]
     return {k: _copied(v) for k, v in value.items()} if isinstance(value, dict) else value
@@ -145,23 +148,23 @@ def _at(data: Any, path: Path) -> Any:
 
 
 def full(data: Mapping[str, Any], label: str, key: str) -> str:
-    """Return the name of a label's table in ranges, such as radix-bits2-onesweep; of a case, its label."""
-    found = placed_of(data, label, key)
-    if not found or not _strategies(label.partition("-")[0]):
+    """Return the name of a label's table in ranges, such as radix-bits2-onesweep; for a case, the label."""
+    parts = placed_of(data, label, key)
+    if not parts or not _strategies(label.partition("-")[0]):
         return label
-    name, _, *rest = list(found)[-1]
+    name, _, *rest = list(parts)[-1]
     return label if isinstance(rest[-1], int) else "-".join(map(str, [name, *rest]))
 
 
 def rows(data: Mapping[str, Any], key: str, labels: Sequence[str], upto: Sequence[int]) -> list[dict[str, Any]]:
-    """Return the rows of `ranges` for labels and their greatest counts, of which the last label needs none."""
+    """Return the rows of `ranges` for labels; `upto`: the greatest counts of all labels but the last."""
     names = [full(data, label, key) for label in labels]
-    made: list[dict[str, Any]] = [{"to": n, "use": x} for x, n in zip(names, upto, strict=False)]
-    return [*made, {"use": names[-1]}]
+    out: list[dict[str, Any]] = [{"to": n, "use": x} for x, n in zip(names, upto, strict=False)]
+    return [*out, {"use": names[-1]}]
 
 
 def renamed(before: Mapping[str, Any], after: Mapping[str, Any], key: str, labels: Sequence[str]) -> dict[str, Any]:
-    """Return the table ``[sort.KEY]`` of a file in which labels have moved to other strategies."""
+    """Return the table ``[sort.KEY]`` of a file after labels have moved to other strategies."""
     names = {full(before, x, key): full(after, x, key) for x in labels}
     table = before.get(SORT, {}).get(key, {})
     return {
@@ -171,19 +174,19 @@ def renamed(before: Mapping[str, Any], after: Mapping[str, Any], key: str, label
 
 
 def _strategies(name: str) -> Mapping[str, Any]:
-    """The strategies of an algorithm; empty for most."""
-    found: Mapping[str, Any] = getattr(TABLES[name], "STRATEGIES", {})
-    return found
+    """Return the strategies of an algorithm by name; most algorithms have no strategies."""
+    strategies: Mapping[str, Any] = getattr(TABLES[name], "STRATEGIES", {})
+    return strategies
 
 
 def _fallbacks(name: str, strategy: str) -> Mapping[str, Any]:
-    """The strategies that one of an algorithm can fall back on; empty for most."""
-    found: Mapping[str, Any] = getattr(TABLES[name], "FALLBACKS", {}).get(strategy, {})
-    return found
+    """Return the possible fallbacks of a strategy by name; most strategies have no fallbacks."""
+    fallbacks: Mapping[str, Any] = getattr(TABLES[name], "FALLBACKS", {}).get(strategy, {})
+    return fallbacks
 
 
 def _strategy(path: Path) -> str:
-    """The strategy whose table stands at a place."""
+    """Return the strategy in the path of a table."""
     return str(path[-2] if isinstance(path[-1], int) else path[-1])
 
 
@@ -196,18 +199,18 @@ def _plain(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
-    """A table with dotted names in place of the tables within it."""
-    found: dict[str, Any] = {}
+    """Return a table with dotted names instead of inner tables."""
+    out: dict[str, Any] = {}
     for name, value in table.items():
-        found |= {f"{name}{DOT}{k}": v for k, v in value.items()} if isinstance(value, dict) else {name: value}
-    return found
+        out |= {f"{name}{DOT}{k}": v for k, v in value.items()} if isinstance(value, dict) else {name: value}
+    return out
 
 
 def _tables(name: str, table: Mapping[str, Any]) -> Iterator[tuple[Path, dict[str, Any], str]]:
-    """Yield the tables of a key: the places within that of the key, the values, and the variants of their labels."""
+    """Yield (path after the key, values, variant in the label) for each table of a key."""
     known = _strategies(name)
-    for first, own in table.items():
-        strategies = {(first,): own} if first in known else {(first, x): v for x, v in own.items() if x in known}
+    for first, sub in table.items():
+        strategies = {(first,): sub} if first in known else {(first, x): v for x, v in sub.items() if x in known}
         for path, values in strategies.items():
             variant = "" if first in known else first
             if isinstance(values, dict):

@@ -1,6 +1,6 @@
-"""Targets: facts about a device family and the choices made for it, read from strict TOML.
+"""Targets: the facts and the choices for a device family, read from strict TOML.
 
-Knows no algorithm by name but through the registry, and renders nothing.
+The module names no algorithm; the registry lists the algorithms.  The module renders no text.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from hsgen.targets.matching import Match, read_match
 
 
 def _of_type(label: str, key: str, signature: Signature) -> Signature:
-    """The signature of a label for a key type; no change for a label that no algorithm has."""
+    """Return the signature that supports a key type; unchanged if the label has no algorithm."""
     known = label == AUTO or algorithm(label) in EVERY
     return operation(label).of_type(signature, TYPES[key]) if known else signature
 
 
 def _width(key: str, signature: Signature) -> str:
-    """The width of keys as kernels see them: packed ones are 64-bit words."""
+    """Return the width of keys in kernels; packed values are the lower halves of 64-bit keys."""
     width = TYPES[key].key
     if signature.value != "packed":
         return width
@@ -47,14 +47,17 @@ def _width(key: str, signature: Signature) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A target file, read and checked.
+    """The content of a target file.
 
-    `choices` maps (label, key name) to an algorithm's parameters; a label is the algorithm's name, or with a
-    variant as a suffix, as in radix-bits2.  `autos` maps a key name to the labels that its sort for any count
-    consists of, each with the greatest count that it serves; `autos_valued` the same where values are sorted as well;
-    `firsts` to the label of the sort that is compiled first.  `tables` are the optional ones.  `named` maps the full
-    names of tables of strategies, such as radix-onesweep, with key names to labels.  `isa` maps offline compilers to
-    the devices that they compile for.  `shapes` is the hash of all choices (`hsgen.targets.evidence.shapes`).
+    choices: an algorithm's parameters by (label, key name).  A label is the algorithm's name, with a variant as an
+    optional suffix, as in radix-bits2.
+    autos: for each key name, the labels in the sort for any count, each with the greatest count that it serves.
+    autos_valued: the same for sorts with values.
+    firsts: for each key name, the label of the sort whose kernels are compiled first.
+    isa: for each offline compiler, the devices for which it compiles the kernels.
+    named: labels by (full name of a strategy's table, key name); a full name is, for example, radix-onesweep.
+    tables: the optional tables.
+    shapes: the hash of all choices (`hsgen.targets.evidence.shapes`).
     """
 
     name: str
@@ -73,43 +76,43 @@ class Target:
     shapes: str = ""
 
     def labels(self, key: str) -> list[str]:
-        """Return what can be asked for with a key type: "auto" first where there is one, then the choices."""
+        """Return the valid labels for a key type: "auto" first, if it exists, then the labels of choices."""
         width = TYPES[key].key
-        own = self.keys_of(width)
-        have = [a for a, k in self.choices if k == own and self._specialized(a, width, PLAIN) is not None]
-        return [AUTO] * any(a in have for a, _ in self.autos.get(own, ())) + have
+        table_width = self.keys_of(width)
+        have = [a for a, k in self.choices if k == table_width and self._specialized(a, width, PLAIN) is not None]
+        return [AUTO] * any(a in have for a, _ in self.autos.get(table_width, ())) + have
 
     def keys_of(self, width: str) -> str:
-        """Return the width whose choices serve a width: its own, or for narrow keys those of words."""
-        own = any(k == width for _, k in self.choices)
-        return "u32" if width in ("u8", "u16") and not own else width
+        """Return the width whose choices serve a width: u32 for u8 and u16 without choices, else the same width."""
+        has_tables = any(k == width for _, k in self.choices)
+        return "u32" if width in ("u8", "u16") and not has_tables else width
 
     def implicit(self, key: str) -> list[str]:
-        """Return the algorithms without tables that can be asked for with a key type."""
-        given = TYPES[key]
-        plain = {name: operation(name).of_type(PLAIN, given) for name in IMPLICIT}
-        return [name for name in IMPLICIT if self._specialized(name, given.key, plain[name]) is not None]
+        """Return the algorithms that need no table and support a key type."""
+        key_type = TYPES[key]
+        plain = {name: operation(name).of_type(PLAIN, key_type) for name in IMPLICIT}
+        return [name for name in IMPLICIT if self._specialized(name, key_type.key, plain[name]) is not None]
 
     def derived(self, key: str) -> list[str]:
-        """Return the labels that can be asked for with a key type although the target has no table for them."""
+        """Return the labels that support a key type by derived parameters, because the target has no table for them."""
         width = TYPES[key].key
         have = [label for label in DERIVED if (label, width) not in self.choices]
         return [label for label in have if self._specialized(label, width, PLAIN) is not None]
 
     def _specialized(self, label: str, width: str, signature: Signature) -> Any:
-        """The parameters of a label for a width and a form; None if the algorithm does not serve them."""
+        """Return the parameters of a label for a width and a signature, or None if they are not supported."""
         if label in IMPLICIT:
-            own = {a: p for (a, k), p in self.choices.items() if k == self.keys_of(width)}
-            return optional.specialized(own, self.tables, label, width, signature, self.device)
+            by_label = {a: p for (a, k), p in self.choices.items() if k == self.keys_of(width)}
+            return optional.specialized(by_label, self.tables, label, width, signature, self.device)
         have = {k: p for (a, k), p in self.choices.items() if a == label}
         if label in DERIVED and width not in have:
-            own = {a: p for (a, k), p in self.choices.items() if k == width}
-            made = DERIVED[label].derive(label, own, KEYS[width], self.device)
-            have |= {} if made is None else {width: made}
+            by_label = {a: p for (a, k), p in self.choices.items() if k == width}
+            params = DERIVED[label].derive(label, by_label, KEYS[width], self.device)
+            have |= {} if params is None else {width: params}
         return ALGORITHMS[algorithm(label)].specialize(have, KEYS[width], signature, self.device)
 
     def _upto(self, label: str, key: str, chosen: str, signature: Signature) -> Auto:
-        """The algorithms of a sort with their greatest counts, by the choices for the width `chosen`.
+        """Return the labels of a sort with their greatest counts, by the choices for the width `chosen`.
 
         Raises:
             Usage: the target has no choices for them.
@@ -123,7 +126,7 @@ class Target:
         return upto
 
     def _parts(self, upto: Auto, width: str, signature: Signature, *, stable: bool) -> list[Part]:
-        """The parts of a sort that serve the form; `stable` ones only where equal keys must stay in their order."""
+        """Return the parts of a sort that support a signature; `stable`: only stable parts."""
         parts, low = list[Part](), 0
         for name, top in upto:
             params = self._specialized(name, width, signature)
@@ -136,21 +139,21 @@ class Target:
         return parts
 
     def default(self, key: str, signature: Signature = PLAIN, max_n: int = ALL) -> Sort:
-        """Return the sort for `key` that serves any count up to `max_n`, or the first one of the file.
+        """Return the sort "auto" for a key type and counts up to `max_n`, or the first sort of the file.
 
         Raises:
-            Usage: this target makes no choice for such keys.
+            Usage: the target has no choices for such keys.
         """
         sorting = [a for a in self.labels(key) if operation(a).by_count]
         return self.sort(sorting[0] if sorting else AUTO, key, signature, max_n)
 
     def sort(self, label: str, key: str, signature: Signature = PLAIN, max_n: int = ALL) -> Sort:
-        """Return the sort of the algorithm or variant `label`, or "auto", for keys of a type, in a form.
+        """Return the sort of a label, or of "auto", for a key type and a signature.
 
-        Of the algorithms of "auto" those take part that serve the form and counts up to `max_n`.
+        The sort "auto" consists of the algorithms that support the signature and serve counts up to `max_n`.
 
         Raises:
-            Usage: this target makes no choice for them, or none that serves the form.
+            Usage: the target has no choices for such keys, or the choices do not support the signature.
         """
         signature = _of_type(label, key, signature)
         width = _width(key, signature)
@@ -159,11 +162,11 @@ class Target:
         label = self.named.get((label, chosen), label)
         parts = self._parts(self._upto(label, key, chosen, signature), width, signature, stable=label == AUTO)
         if which := unserved(parts, signature):
-            what = " ".join(x for x in (f"{label} for {key} keys", described(signature)) if x)
-            raise Usage(f"target {self.name}: no {what}; {which}")
+            request = " ".join(x for x in (f"{label} for {key} keys", described(signature)) if x)
+            raise Usage(f"target {self.name}: no {request}; {which}")
         parts[-1] = replace(parts[-1], max_n=ALL)
         parts = assembly.limited(parts, max_n, signature)
-        does, most, where = operation(parts[0].algorithm), self.device, f"target {self.name}: sort.{chosen}"
+        task, most, where = operation(parts[0].algorithm), self.device, f"target {self.name}: sort.{chosen}"
         kernels, plan, placed = assembly.assemble(parts, where, signature, groups=most.groups, lanes=most.work_group)
         if sorting := assembly.sorting(placed[0], signature):
             kernels, plan, placed = assembly.joined(placed[0], self.default(key, sorting, min(max_n, plan.max_n)))
@@ -175,9 +178,9 @@ class Target:
             kernels=kernels,
             plan=shares.within(plan, most.groups),
             parts=placed,
-            operation=does.name,
+            operation=task.name,
             limit=max_n,
-            columns=does.columns(parts[0].params),
+            columns=task.columns(parts[0].params),
             groups=most.groups,
             pair=not self.device.int64,
             vulkan=self.device.vulkan,
@@ -187,30 +190,32 @@ class Target:
 
 
 def names() -> list[str]:
-    """Return the names of the targets that come with hsgen, sorted."""
+    """Return the sorted names of the targets that are part of hsgen."""
     return sorted(p.stem for p in resources.targets().glob("*.toml"))
 
 
 def find(name: str) -> Target:
-    """Return the target called `name`, or the one that the file `name` (ending in .toml) describes.
+    """Return the target of hsgen with this name, or the target in the file `name`, which ends in .toml.
 
     Raises:
-        Usage: there is no such target or file, or the file is wrong (one line for each error).
+        Usage: the target or the file does not exist, or the file has errors (one line per error).
     """
-    path, said = Path(name) if name.endswith(".toml") else resources.targets() / f"{name}.toml", shown(name)
+    path, shown_name = Path(name) if name.endswith(".toml") else resources.targets() / f"{name}.toml", shown(name)
     if not name.endswith(".toml") and name not in names():
         close = difflib.get_close_matches(name[:SHOWN], names(), 1)
         hint = f"did you mean {close[0]}? known are" if close else "known are"
-        raise Usage(f"target {said}: unknown; {hint} {', '.join(names())}, or give a file that ends in .toml")
-    text = documents.text(path, "give the path of a target file", name=f"target {said}")
+        raise Usage(f"target {shown_name}: unknown; {hint} {', '.join(names())}, or give a file that ends in .toml")
+    text = documents.text(path, "give the path of a target file", name=f"target {shown_name}")
     if path.stem in names() and path.resolve() != (resources.targets() / path.name).resolve():
-        raise Usage(f"target {said}: {path.stem} comes with hsgen; give your target and its file another name")
+        raise Usage(f"target {shown_name}: {path.stem} comes with hsgen; give your target and its file another name")
     return parse(text, path.stem, shown(path) if name.endswith(".toml") else f"targets/{path.name}")
 
 
 @lru_cache(maxsize=256)
 def parse(text: str, stem: str, where: str) -> Target:
-    """Return the target that `text` describes; `stem` is the name it must have, `where` begins error lines.
+    """Return the target in a text.
+
+    stem: the name that the target must have.  where: the prefix of error lines.
 
     Raises:
         Usage: the errors of the text, one line each, up to a limit.
@@ -223,8 +228,8 @@ def parse(text: str, stem: str, where: str) -> Target:
     schema.name(r, top, stem)
     device_table = r.table(data, "device")
     facts = r.fields(device_table, "device", schema.DEVICE) if device_table is not None else {}
-    whole = all(name in facts for name, field in schema.DEVICE.items() if field.required)
-    device = Device(**schema.tuples(facts)) if whole else None
+    complete = all(name in facts for name, field in schema.DEVICE.items() if field.required)
+    device = Device(**schema.tuples(facts)) if complete else None
     match = read_match(r, data)
     isa = read_isa(r, data, top.get("apis", list(APIS)))
     if not presentable(top.get("summary", "x")):

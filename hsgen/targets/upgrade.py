@@ -1,7 +1,7 @@
-"""Target files of schema 2 rewritten line by line, with their comments.
+"""The upgrade of target files from schema 2 to schema 3, line by line, with their comments.
 
-A variant of a radix sort moves before its strategy, the keys of a stage become one inline table, and tables that serve
-consecutive ranges of counts become the cases of one list.  Evidence about the choices of the file gets their new hash.
+A variant of a radix sort moves before its strategy.  The keys of a stage become one inline table.  Tables that serve
+consecutive ranges of counts become the cases of one list.  Evidence for the present choices gets their new hash.
 """
 
 from __future__ import annotations
@@ -32,49 +32,49 @@ _HINT = "write each table as [NAME.KEY] with a line a key, each row of a range o
 
 
 def upgraded(text: str, stem: str, where: str) -> str | None:
-    """Return the text in the newest schema; None if it has that schema.
+    """Return the text in the newest schema, or None if the text already has the newest schema.
 
     Raises:
-        Usage: the file is wrong, or written in a way that cannot be rewritten.
+        Usage: the file has errors, or its format is not supported.
     """
     data = documents.toml(text, where, "the file must be TOML")
     if data.get("schema") == schema.SCHEMA:
         return None
     if data.get("schema") != schema.SCHEMA - 1 or isinstance(data.get("schema"), bool):
-        target.parse(text, stem, where)  # which says what is wrong
+        target.parse(text, stem, where)  # raises an error about the schema
     wrong = f"{where}: cannot be rewritten as it is written; {_HINT}"
     try:
-        wanted = schema2.converted(data, schema.SCHEMA)
+        expected = schema2.converted(data, schema.SCHEMA)
         out = _rewritten(text, data)
-        if tomllib.loads(out) != wanted:
+        if tomllib.loads(out) != expected:
             raise Usage(wrong)
-        out = out.replace(f'"{shapes(data)}"', f'"{shapes(wanted)}"')
+        out = out.replace(f'"{shapes(data)}"', f'"{shapes(expected)}"')
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):  # tables or lists of another type
         raise Usage(wrong) from None
-    if any(name in data for name in ALGORITHMS):  # facts alone, as `hsgen suggest` takes them, are no target
+    if any(name in data for name in ALGORITHMS):  # a file with facts only, for `hsgen suggest`, is not a target
         target.parse(out, stem, where)
     return out
 
 
 @dataclass(slots=True)
 class _Block:
-    """The lines of a table: comments above its head, and everything up to the next table's."""
+    """The lines of a table: the comments above its head, and all lines up to the block of the next table."""
 
     path: Path
     lines: list[str] = field(default_factory=list)
 
     @property
     def head(self) -> int:
-        """The number of the line with the head."""
+        """The index of the line with the head."""
         return next(i for i, line in enumerate(self.lines) if _ANY_HEAD.match(line))
 
 
 def _rewritten(text: str, data: Mapping[str, Any]) -> str:
-    """The text with each table rewritten."""
+    """Return the text with each table rewritten."""
     runs, known = schema2.runs(data), dict(schema2.tables(data))
     listed = {path: run for run in runs for path in run.paths}
     blocks = _blocks(text)
-    scans = {key: made for key, table in data.get(SCAN, {}).items() if (made := schema2.sums(table))}
+    scans = {key: table_sums for key, table in data.get(SCAN, {}).items() if (table_sums := schema2.sums(table))}
     out, done = "", set[Path]()
     for block in blocks:
         run = listed.get(block.path)
@@ -90,21 +90,24 @@ def _rewritten(text: str, data: Mapping[str, Any]) -> str:
 
 
 def _blocks(text: str) -> list[_Block]:
-    """The lines before the first table, and those of each table from the comments right above its head on."""
-    found = [_Block(())]
+    """Return the lines before the first table as a block, and a block for each table.
+
+    Comments directly above the head of a table belong to its block.
+    """
+    blocks = [_Block(())]
     for line in text.splitlines(True):
         if _ANY_HEAD.match(line):
             above: list[str] = []
-            while found[-1].lines and found[-1].lines[-1].startswith("#"):
-                above.insert(0, found[-1].lines.pop())
+            while blocks[-1].lines and blocks[-1].lines[-1].startswith("#"):
+                above.insert(0, blocks[-1].lines.pop())
             head = _HEAD.match(line)
-            found.append(_Block(tuple(head[1].split(DOT)) if head else ("?",), above))
-        found[-1].lines.append(line)
-    return found
+            blocks.append(_Block(tuple(head[1].split(DOT)) if head else ("?",), above))
+        blocks[-1].lines.append(line)
+    return blocks
 
 
 def _written(block: _Block, data: Mapping[str, Any], known: Mapping[Path, Any], runs: list[Run]) -> list[str]:
-    """The lines of a table that becomes a table."""
+    """Return the lines of a table that does not become a case of a list."""
     if block.path in known:
         return _strategy(block, schema2.moved(block.path), known[block.path])
     if len(block.path) == 2 and block.path[0] == SORT:
@@ -113,34 +116,37 @@ def _written(block: _Block, data: Mapping[str, Any], known: Mapping[Path, Any], 
 
 
 def _strategy(block: _Block, to: Path, values: Mapping[str, Any], more: str = "", *, case: bool = False) -> list[str]:
-    """The lines of a strategy's table in its new place; `more` are its first lines."""
+    """Return the lines of a strategy's table at its new path.
+
+    more: lines to insert after the head.  case: the table becomes a case of a list.
+    """
     at, strategy = block.head, block.path[2]
     old, new = DOT.join(block.path), DOT.join(to)
     head = block.lines[at].replace(old, new, 1)
     if case:
         head = head.replace("[", "[[", 1).replace("]", "]]", 1)
-    wanted = schema2.records_of(strategy, values)
+    table = schema2.records_of(strategy, values)
     out, pending, done = [*block.lines[:at], head, more], list[str](), set[str]()
     for line in block.lines[at + 1 :]:
-        found = _KEY.match(line)
-        if found is None:
+        match = _KEY.match(line)
+        if match is None:
             pending.append(line)
             continue
-        name = NEW.get(strategy, {}).get(found[1], found[1])
+        name = NEW.get(strategy, {}).get(match[1], match[1])
         record = record_of(name)
         if not record:
-            out += [*pending, _plain(line, found, name)]
+            out += [*pending, _plain(line, match, name)]
         else:
-            out += [*pending, *([f"{found[3]}\n"] if found[3] else [])]
+            out += [*pending, *([f"{match[3]}\n"] if match[3] else [])]
             if record not in done:
-                out.append(f"{record} = {_inline(wanted[record])}\n")
+                out.append(f"{record} = {_inline(table[record])}\n")
                 done.add(record)
         pending = []
     return _comments_first(out) + pending
 
 
 def _comments_first(lines: list[str]) -> list[str]:
-    """The lines with comments that stood between the keys of a stage above its inline table."""
+    """Return the lines with comments after an inline table moved above the inline table."""
     out: list[str] = []
     for line in lines:
         table = len(out) and line.startswith("#") and re.match(r"\w+ = \{", out[-1])
@@ -148,12 +154,12 @@ def _comments_first(lines: list[str]) -> list[str]:
     return out
 
 
-def _plain(line: str, found: re.Match[str], name: str) -> str:
-    """A line of a key that stays a line."""
+def _plain(line: str, match: re.Match[str], name: str) -> str:
+    """Return the line of a key outside of stages, with the new name of the key or of the fallback."""
     if name == FALLBACK:
-        value = found[2].strip('"')
+        value = match[2].strip('"')
         return line.replace(f'"{value}"', f'"{schema2.behind(value)}"', 1)
-    return line if name == found[1] else line.replace(found[1], name, 1)
+    return line if name == match[1] else line.replace(match[1], name, 1)
 
 
 def _inline(values: Mapping[str, Any]) -> str:
@@ -161,56 +167,59 @@ def _inline(values: Mapping[str, Any]) -> str:
 
 
 def _case(block: _Block, run: Run, values: Mapping[str, Any]) -> list[str]:
-    """The lines of a table that becomes the case of a list."""
+    """Return the lines of a table that becomes a case of a list."""
     at = run.paths.index(block.path)
     more = f'name = "{block.path[3]}"\n' + (f"up_to = {run.tops[at]}\n" if at < len(run.tops) else "")
     return _strategy(block, run.to, values, more, case=True)
 
 
-def _sum(block: _Block, made: Mapping[str, Any]) -> list[str]:
-    """The lines of a prefix sum: of the first one a table for all, of others only what differs, and their comments."""
+def _sum(block: _Block, sums: Mapping[str, Any]) -> list[str]:
+    """Return the lines of a variant of prefix sums, with its comments.
+
+    The first variant becomes the table with the rule; other variants have only the keys that differ from the rule.
+    """
     _, key, name = block.path
-    first, kept = name == schema2.FIRST, made.get(name, {})
+    first, differing = name == schema2.FIRST, sums.get(name, {})
     at = block.head
     head = block.lines[at].replace(f"{SCAN}.{key}.{name}", f"{SCAN}.{key}" if first else f"{SCAN}.{key}.{name}", 1)
     comment = re.search(r"#.*$", head)
     out = [*block.lines[:at]]
     if first:
-        out += [head, f"columns = {json.dumps(made['columns'])}\n"]
-    elif kept:
+        out += [head, f"columns = {json.dumps(sums['columns'])}\n"]
+    elif differing:
         out.append(head)
     elif comment:
         out.append(f"{comment[0]}\n")
     for line in block.lines[at + 1 :]:
-        found = _KEY.match(line)
-        if found is None:
-            out += [line] if first or kept or line.strip() else []
-        elif (first and found[1] not in ("columns", "exclusive")) or found[1] in kept:
+        match = _KEY.match(line)
+        if match is None:
+            out += [line] if first or differing or line.strip() else []
+        elif (first and match[1] not in ("columns", "exclusive")) or match[1] in differing:
             out.append(line)
-        elif found[3]:
-            out.append(f"{found[3]}\n")
+        elif match[3]:
+            out.append(f"{match[3]}\n")
     return out
 
 
 def _ranges(block: _Block, data: Mapping[str, Any], runs: list[Run]) -> list[str]:
-    """The lines of a sort for any count: rows with new names, and one row for the cases of a list."""
+    """Return the lines of a sort for any count, with new names, and with one row for the cases of a list."""
     key = block.path[1]
     names = schema2.renamed(data, key)
     inner = {schema2.name_of(path): run for run in runs if run.key == key for path in run.paths}
     out = []
     for line in block.lines:
-        found = _USE.search(line)
-        run = inner.get(found[2]) if found else None
+        match = _USE.search(line)
+        run = inner.get(match[2]) if match else None
         if run is None:
             out.append(_renamed(line, names))
-        elif found and found[2] == schema2.name_of(run.paths[-1]):
-            out.append(line.replace(f'"{found[2]}"', f'"{run.use}"', 1))
+        elif match and match[2] == schema2.name_of(run.paths[-1]):
+            out.append(line.replace(f'"{match[2]}"', f'"{run.use}"', 1))
         elif comment := re.search(r"#.*$", line):
             out.append(f"    {comment[0]}\n")
     return out
 
 
 def _renamed(line: str, names: Mapping[str, str]) -> str:
-    """A line of a sort for any count with the new names of tables."""
+    """Return a line of a sort for any count with the new names of tables."""
     line = _USE.sub(lambda m: f'{m[1]}"{names.get(m[2], m[2])}"', line)
     return re.sub(r'^(\s*first\s*=\s*)"([^"]*)"', lambda m: f'{m[1]}"{names.get(m[2], m[2])}"', line)
