@@ -1,1 +1,1 @@
-"""Bundles: in memory, on disk, and their manifest."""
+"""Bundles of generated files: in memory, on disk, and their manifest."""

@@ -1,4 +1,4 @@
-"""Bundles: all files of a `generate`, built in memory.  Nothing here writes; see `hsgen.bundle.update`."""
+"""The files of a bundle, built in memory; `hsgen.bundle.update` writes them."""
 
 from __future__ import annotations
 
@@ -23,40 +23,41 @@ Files = dict[str, bytes]
 
 
 def spirv_path(sort: Sort) -> str:
-    """Return where the SPIR-V of a sort lies in its bundle."""
+    """Return the path of a sort's SPIR-V in its bundle."""
     return f"targets/{sort.target}/spirv/{sort.target}_{sort.file}.c"
 
 
 def earlier_spirv_path(sort: Sort) -> str:
-    """Return where it lies in older bundles, under a name that files of other targets have, too."""
+    """Return the path of a sort's SPIR-V in older bundles; its file name is not unique among targets."""
     return f"targets/{sort.target}/spirv/{sort.file}.c"
 
 
 def _headers(prefix: str) -> list[str]:
-    """The headers of a bundle of single files that can hold SPIR-V."""
+    """Return the headers of a bundle of single files that can include SPIR-V."""
     return [single_file.name(api, prefix) for api in having(lambda api: api.spirv)]
 
 
 def glsl_hash(sort: Sort, source: Source) -> str:
-    """Return the hash of a GLSL text without its header, of the Vulkan version, and of the kernels' names: a kernel
-    without GLSL still has an entry in the file."""
+    """Return the hash of a GLSL text without its header, of the Vulkan version, and of the kernels' names.
+
+    The names matter because a kernel without GLSL has an entry in the file of SPIR-V.
+    """
     names = " ".join(k.name for k in sort.kernels)
     return digest((sort.vulkan + names + spirv.body(source.text)).encode())
 
 
 Words = Callable[[Sort, Source], tuple[bytes, Compiled] | None]
-"""Where the C file with the SPIR-V of a sort comes from; None: the sort goes without."""
+"""A function that returns the C file with the SPIR-V of a sort, and its origin; None if the sort has no SPIR-V."""
 
 
 @dataclass(slots=True)
 class Modules:
-    """SPIR-V for the targets of a bundle: taken over from the bundle in `folder` or compiled.
+    """SPIR-V for the targets of a bundle: kept from the bundle in `folder`, or compiled.
 
-    `checking` compiles again what the manifest says came from the compiler at hand, and takes over only what
-    cannot be compiled here; otherwise words whose GLSL is the same are taken over.  `missing` collects paths of
-    SPIR-V that could neither be kept nor made.  While `checking`, `unchecked` collects those that could not be
-    compared, each with the compiler that it needs, and `unsound` those that hold something else than the modules of
-    their GLSL.
+    SPIR-V is kept if its GLSL is unchanged.  With `checking`, SPIR-V from the installed compiler is compiled again, and
+    only other SPIR-V is kept.  `missing` collects the paths of SPIR-V that could be neither kept nor compiled.  With
+    `checking`, `unchecked` collects the paths that could not be compared, each with the required compiler.  `unsound`
+    collects the paths whose content is not the modules of their GLSL.
     """
 
     folder: Path
@@ -69,7 +70,7 @@ class Modules:
     single: bool = False
 
     def __call__(self, sort: Sort, source: Source) -> tuple[bytes, Compiled] | None:
-        """Return the C file of a sort's modules and where they come from.
+        """Return the C file of a sort's modules, and their origin.
 
         Raises:
             Wrong: the compiler refuses a kernel.
@@ -78,32 +79,34 @@ class Modules:
         record = entry.spirv.get(sort.file) if entry else None
         using = spirv.compiler()
         again = self.checking and record is not None and using is not None and using.identity == record.compiler
-        if record and not again and (kept := self._kept(sort, source, record)) is not None:
+        if record and not again and (data := self._kept(sort, source, record)) is not None:
             if self.checking:
                 self.unchecked[self.shown(sort)] = record.compiler
-            return kept, record
+            return data, record
         if using is None:
             if self.checking and record:
                 self.unsound.add(self.shown(sort))
                 return b"", record
-            if self.checking and self.single:  # the header is there, without them
+            if self.checking and self.single:  # the header exists, without SPIR-V
                 self.unsound.add(self.shown(sort))
             elif self.shown(sort) not in self.missing:
                 self.missing.append(self.shown(sort))
             return None
-        made = c_spirv.modules_c(sort, spirv.compile_all(sort, source, using), using.identity, self.prefix)
-        return made, Compiled(glsl_hash(sort, source), using.identity)
+        text = c_spirv.modules_c(sort, spirv.compile_all(sort, source, using), using.identity, self.prefix)
+        return text, Compiled(glsl_hash(sort, source), using.identity)
 
     def shown(self, sort: Sort) -> str:
-        """The file of the bundle, as it will be, that holds the modules of a sort."""
+        """Return the path of the file with a sort's modules in the new bundle."""
         return _headers(self.prefix)[0] if self.single else spirv_path(sort)
 
     def _kept(self, sort: Sort, source: Source, record: Compiled) -> bytes | None:
-        """The words that the bundle has, in a file of today, if the bundle's file is what the manifest records, holds
-        nothing but these modules, and their GLSL is still the same.
+        """Return the bundle's SPIR-V of a sort in today's file format; None if it cannot be kept.
+
+        It can be kept if the bundle's file has the recorded hash, if the file has only these modules, and if their GLSL
+        is unchanged.
 
         Raises:
-            Usage: a link or something else that is no file is in its place.
+            Usage: the path is a link, or something else that is not a file.
         """
         assert self.old is not None
         if record.glsl != glsl_hash(sort, source):
@@ -121,21 +124,21 @@ class Modules:
         if path in headers:
             data = single_file.section(data, spirv_path(sort)) or b""
         have = spirv_file.read(data)
-        made = c_spirv.modules_of(sort, have, spirv.modules(sort), self.old.prefix) if have else None
-        if made is None or not all(spirv_file.sound(module, sort.vulkan) for module in made.values()):
+        modules = c_spirv.modules_of(sort, have, spirv.modules(sort), self.old.prefix) if have else None
+        if modules is None or not all(spirv_file.sound(module, sort.vulkan) for module in modules.values()):
             return None
-        return c_spirv.modules_c(sort, made, record.compiler, self.prefix)
+        return c_spirv.modules_c(sort, modules, record.compiler, self.prefix)
 
 
 def target_files(
     target: Target, choice: Choice, words: Words, prefix: str, single: bool = False
 ) -> tuple[Files, dict[str, Compiled]]:
-    """Return every file of one target, and where the SPIR-V of its sorts comes from."""
+    """Return every file of one target, and the origin of the SPIR-V of each sort."""
     files: Files = {}
     records: dict[str, Compiled] = {}
     sources: dict[str, list[tuple[Sort, Source]]] = {api: [] for api in choice.apis}
-    made = sorts(target, choice)
-    for sort in made:
+    target_sorts = sorts(target, choice)
+    for sort in target_sorts:
         name = sort.file
         for api in choice.apis:
             source = render(sort, api)
@@ -143,27 +146,27 @@ def target_files(
             sources[api].append((sort, source))
             if APIS[api].spirv and choice.glsl_only:
                 files[spirv_path(sort)] = c_spirv.absent_c(sort, prefix)
-            elif APIS[api].spirv and (found := words(sort, source)) is not None:
-                files[spirv_path(sort)], records[name] = found
+            elif APIS[api].spirv and (module := words(sort, source)) is not None:
+                files[spirv_path(sort)], records[name] = module
         files[f"targets/{target.name}/plans/{name}.json"] = plan_json(sort)
-    texts = {sort.file: source for own in listed(sources) if own.text for sort, source in sources[own.name]}
+    texts = {sort.file: source for api_ in listed(sources) if api_.text for sort, source in sources[api_.name]}
     with template_errors():
-        rows = [(s, texts.get(s.file), s.file in records) for s in made]
+        rows = [(s, texts.get(s.file), s.file in records) for s in target_sorts]
         files[f"targets/{target.name}/{target.name}.c"] = c_files.target_c(target, rows, prefix, single=single)
         if single and texts:
             files[f"targets/{target.name}/{target.name}_text.c"] = c_files.text_c(target, rows, prefix)
-        for own in listed(sources):
-            if own.tables:
-                path = f"targets/{target.name}/{own.named(own.tables.target, target=target.name)}"
-                files[path] = c_files.target_tables(own, target, sources[own.name], prefix)
-            if own.package:
-                looped = [(s, _looped(s, source, own.name)) for s, source in sources[own.name]]
-                files |= js_files.of_target(own.package, target, looped)
+        for api_ in listed(sources):
+            if api_.tables:
+                path = f"targets/{target.name}/{api_.named(api_.tables.target, target=target.name)}"
+                files[path] = c_files.target_tables(api_, target, sources[api_.name], prefix)
+            if api_.package:
+                looped = [(s, _looped(s, source, api_.name)) for s, source in sources[api_.name]]
+                files |= js_files.of_target(api_.package, target, looped)
     return files, records
 
 
 def _looped(sort: Sort, source: Source, api: str) -> Source:
-    """The source with loops over registers as loops: what is downloaded is small."""
+    """Return the source with loops over registers kept as loops, so that downloads are small."""
     return render(replace(sort, written_out=False), api) if sort.written_out else source
 
 
@@ -175,21 +178,21 @@ def build(
     *,
     single: bool = False,
 ) -> tuple[Files, Manifest]:
-    """Return the files of the targets in `parts` with the common ones, and the manifest of the whole bundle.
+    """Return the files of the targets in `parts` and the common files, and the manifest of the whole bundle.
 
-    Targets of `old` that `parts` does not name stay as the old manifest has them.  `single`: one header per API; if
-    `parts` lacks targets then, headers stay, too.
+    Targets of `old` that are not in `parts` keep their entries in the manifest.  With `single`, the bundle has one
+    header per API.  If `parts` lacks a target then, the headers keep their entries too.
     """
     files: Files = {}
     entries = dict(old.targets if old else {})
     for name, (target, choice) in parts.items():
-        made, records = target_files(target, choice, words, prefix, single)
-        files.update(made)
+        generated, records = target_files(target, choice, words, prefix, single)
+        files.update(generated)
         entries[name] = Entry(
             choice=choice,
             sorts=tuple(s.file for s in sorts(target, choice)),
             spirv=records,
-            files={path: digest(data) for path, data in made.items()},
+            files={path: digest(data) for path, data in generated.items()},
         )
     named = [_named_files(name, entry) for name, entry in entries.items()]
     identifiers.refuse_clashes(named)
@@ -204,7 +207,7 @@ def build(
 
 
 def _named_files(name: str, entry: Entry) -> c_files.Named:
-    """A target as the common files need it."""
+    """Return the facts of a target that the common files need."""
     choice, spirv_of = entry.choice, tuple(sorted(entry.spirv))
     bare = choice.glsl_only and any(APIS[api].spirv for api in choice.apis)
     glsl = tuple(sorted(entry.sorts)) if bare else ()

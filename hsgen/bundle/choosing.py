@@ -1,4 +1,4 @@
-"""Choices of a target's sorts by name: those of a command, those of an earlier bundle, and both together."""
+"""Choices of a target's sorts by name: the choice of a command, of an earlier bundle, and their union."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from hsgen.core.scratch import ANY_N
 from hsgen.targets.target import AUTO, Target
 
 COMPANIONS = tuple(name for name in EVERY if operation(name).accompanies)
-"""The algorithms that a bundle gets along with the sort for any count."""
+"""The algorithms that a bundle has in addition to the sort for any count."""
 
 
 def offered(target: Target) -> tuple[str, ...]:
-    """Return the key types that a target sorts or scans; narrow ones use the shape for words."""
+    """Return the key types that a target sorts or scans; narrow types use the shape for words."""
     return tuple(t for t in TYPES if target.labels(t))
 
 
@@ -33,10 +33,10 @@ def choose(
     features: Iterable[str] = (),
     epilogue: str = "",
 ) -> Choice:
-    """Return the choice of these names.
+    """Return the choice that names make; empty names have defaults.
 
-    Defaults: the keys for which the target has tables, all APIs of the target, the algorithm "auto" (the sort for any
-    count), no values, ascending order, no features.
+    The defaults are the keys for which the target has tables, all APIs of the target, the algorithm "auto" (the sort
+    for any count), no values, ascending order, and no features.
 
     Raises:
         Usage: the target lacks a named key type, API or algorithm, or a name is unknown.
@@ -50,13 +50,13 @@ def choose(
         "order": ("ascending",),
         "feature": (),
     }
-    asked = (keys, apis, algorithms, values, orders, features)
+    requested = (keys, apis, algorithms, values, orders, features)
     picked: dict[str, Any] = {}
-    for word, names in zip(have, asked, strict=True):
-        wanted = set(names)
-        for name in sorted(wanted - set(have[word])):
+    for word, names in zip(have, requested, strict=True):
+        chosen = set(names)
+        for name in sorted(chosen - set(have[word])):
             raise Usage(f"target {target.name}: has no {word} {name}; it has {', '.join(have[word])}")
-        picked[word] = tuple(n for n in have[word] if n in (wanted or default[word]))
+        picked[word] = tuple(n for n in have[word] if n in (chosen or default[word]))
     return Choice(**{f"{word}s": names for word, names in picked.items()}, epilogue=epilogue)
 
 
@@ -64,15 +64,15 @@ def again(target: Target, have: Choice) -> Choice:
     """Return the names of an earlier choice, resolved against the current target.
 
     Raises:
-        Usage: the target lacks one of them.
+        Usage: the target lacks a name of the choice.
     """
     more = {"values": have.values, "orders": have.orders, "features": have.features}
-    found = choose(target, have.keys, have.apis, have.algorithms, **more, epilogue=have.epilogue)
-    return replace(found, glsl_only=have.glsl_only, max_n=have.max_n)
+    choice = choose(target, have.keys, have.apis, have.algorithms, **more, epilogue=have.epilogue)
+    return replace(choice, glsl_only=have.glsl_only, max_n=have.max_n)
 
 
 def _known(target: Target) -> dict[str, tuple[str, ...]]:
-    """All names that a choice of the target can hold, by kind, in the order of a choice."""
+    """Return all names that a choice of the target can have, by kind, in the order of a choice."""
     return {
         "key": offered(target),
         "api": target.apis,
@@ -84,8 +84,10 @@ def _known(target: Target) -> dict[str, tuple[str, ...]]:
 
 
 def widened(choice: Choice, have: Choice | None, target: Target) -> Choice:
-    """Return the union of `choice` and the bundle's choice `have`, limited to what the target still offers.
-    The bundle's epilogue and greatest count are kept if `choice` has none; `choice` decides whether there is SPIR-V.
+    """Return the union of `choice` and the bundle's choice `have`, limited to the names that the target still has.
+
+    The bundle's epilogue and greatest count are kept if `choice` has none.  `choice` decides whether the bundle has
+    SPIR-V.
     """
     if have is None:
         return choice

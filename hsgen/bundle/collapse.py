@@ -1,4 +1,4 @@
-"""Bundles of folders become bundles of one header per API."""
+"""Conversion of a bundle of folders into a bundle with one header per API."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from hsgen.emit.kernels import template_errors
 
 
 def collapsed(
-    files: Mapping[str, bytes], manifest: Manifest, kept: Manifest | None = None
+    files: Mapping[str, bytes], manifest: Manifest, old: Manifest | None = None
 ) -> tuple[dict[str, bytes], Manifest]:
-    """Return the files of a bundle of single files, and their manifest, for a bundle of folders.
+    """Return the files of a bundle of single files, and their manifest, from a bundle of folders.
 
-    Headers are made of all targets.  If `files` lacks some, the headers stay as the manifest `kept` has them.
+    A header includes all targets.  If `files` lacks a target, the headers keep their entries of the manifest `old`.
     """
     targets, prefix = sorted(manifest.targets), manifest.prefix
     apis = listed(api for entry in manifest.targets.values() for api in entry.choice.apis)
-    made = {"LICENSE": files["LICENSE"]}
+    out = {"LICENSE": files["LICENSE"]}
     with template_errors():
-        made["README.md"] = single_file.readme(apis, {n: e.sorts for n, e in manifest.targets.items()}, prefix)
+        out["README.md"] = single_file.readme(apis, {n: e.sorts for n, e in manifest.targets.items()}, prefix)
     for api in apis:
         path = f"examples/{c_files.prefixed(api.named(api.example), prefix)}"
-        made[path] = single_file.program(files[path], api, prefix)
-        if kept is None:
+        out[path] = single_file.program(files[path], api, prefix)
+        if old is None:
             with template_errors():
-                made[single_file.name(api, prefix)] = single_file.header(files, api, apis, targets, prefix)
-    common = {path: digest(data) for path, data in made.items()}
-    if kept is not None:
+                out[single_file.name(api, prefix)] = single_file.header(files, api, apis, targets, prefix)
+    common = {path: digest(data) for path, data in out.items()}
+    if old is not None:
         headers = {single_file.name(api, prefix) for api in apis}
-        common |= {path: hash_ for path, hash_ in kept.common.items() if path in headers}
+        common |= {path: hash_ for path, hash_ in old.common.items() if path in headers}
     entries = {name: replace(entry, files={}) for name, entry in manifest.targets.items()}
-    return made, replace(manifest, common=common, targets=entries, single=True)
+    return out, replace(manifest, common=common, targets=entries, single=True)

@@ -31,9 +31,9 @@ _CHOOSING = ("COMPANIONS", "again", "choose", "offered", "widened")
 class Choice:
     """The selection of a target's sorts for a bundle.
 
-    `keys` are types, each sorted by the kernels of its width; `values`, `orders` and `features` are names in
-    `hsgen.core.keys`.  Orders, features, types other than unsigned ones and the text of an `epilogue` apply to all
-    sorts of the target, and so does `max_n`, the greatest count.  `glsl_only`: it has GLSL without SPIR-V.
+    `keys` are types; the kernels of a key width sort all types of this width.  `values`, `orders` and `features` are
+    names in `hsgen.core.keys`.  Orders, features, signed and float types, the text of an `epilogue` and the greatest
+    count `max_n` apply to all sorts of the target.  `glsl_only`: the bundle has GLSL without SPIR-V.
     """
 
     keys: tuple[str, ...]
@@ -52,11 +52,11 @@ class Choice:
         return tuple(k for k in KEYS if any(TYPES[t].key == k for t in self.keys))
 
     def untyped(self, value: str = "none") -> Signature:
-        """Return the signature without what the types of keys add to it."""
+        """Return the signature of the sorts with these values, without support for signed and float keys."""
         return replace(self.signature(value), key_transform="descending" in self.orders)
 
     def signature(self, value: str = "none") -> Signature:
-        """Return the form of the sorts with these values."""
+        """Return the signature of the sorts with these values."""
         return Signature(
             value=value,
             key_transform="descending" in self.orders or any(TYPES[t].kind for t in self.keys),
@@ -66,7 +66,7 @@ class Choice:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The manifest's representation; it has the whole epilogue, line by line, so that a bundle is reproducible."""
+        """The choice as a manifest records it; the record has the whole epilogue, so that a bundle is reproducible."""
         more = {"epilogue": self.epilogue.splitlines(), "glsl_only": self.glsl_only, "max_n": self.max_n % ANY_N}
         return {
             "keys": list(self.keys),
@@ -80,7 +80,7 @@ class Choice:
 
 
 def digest(data: bytes) -> str:
-    """Return the hash of a file as the manifest records it."""
+    """Return the hash of a file's content, as a manifest records it (SHA-256, hexadecimal)."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -92,7 +92,7 @@ class Compiled:
     compiler: str
 
     def __post_init__(self) -> None:
-        """Check the characters of the compiler's name and version, which are written into C comments.
+        """Check the characters of the compiler's name and version, because C comments include both.
 
         Raises:
             ValueError: a value has other characters.
@@ -114,7 +114,7 @@ class Entry:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The manifest's representation."""
+        """The entry as a manifest records it."""
         return {
             **self.choice.record,
             "sorts": list(self.sorts),
@@ -125,7 +125,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """The content of a bundle: its targets, and the hashes of the files that they share.
+    """The content of a bundle: its targets, and the hashes of the files that the targets share.
 
     `read` is the hash of the manifest file; empty if the manifest was not read from a file.  `single`: the bundle has
     one header per API instead of folders.
@@ -139,7 +139,7 @@ class Manifest:
     read: str = field(default="", compare=False)
 
     def without(self, names: Iterable[str]) -> Manifest:
-        """Return the manifest without some of its targets."""
+        """Return the manifest without the targets `names`."""
         return replace(self, targets={n: e for n, e in self.targets.items() if n not in set(names)})
 
     @property

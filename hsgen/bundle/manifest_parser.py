@@ -1,4 +1,4 @@
-"""Parsing of manifests, which are untrusted: they may name only what hsgen itself could have written."""
+"""Parser of manifests.  A manifest is untrusted: it may name only files that hsgen itself could have written."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from hsgen.emit.c_paths import PREFIX, check_prefix
 from hsgen.system import documents
 from hsgen.system.paths import clash, target_problem
 
-READ = (1, 2, 3)  # schemas; the first has no C files and no prefix, the second no values, orders and features
-LARGEST = 16 << 20  # bytes; with every target, key and value a manifest has less than 1 MB
+READ = (1, 2, 3)  # schemas; schema 1 has no C files and no prefix, schema 2 no values, orders and features
+LARGEST = 16 << 20  # bytes; a manifest with every target, key and value has less than 1 MB
 
 
 def parse_manifest(data: bytes, where: str) -> Manifest:
-    """Return the manifest that `data` holds.
+    """Return the manifest in a file's bytes.
 
     Raises:
-        Usage: it is not a manifest of a supported schema, or names what no bundle holds.
+        Usage: the bytes are not a manifest of a supported schema, or it names a file that no bundle has.
     """
     try:
         raw = documents.parsed_json(data.decode("utf-8"), where, "")
     except UnicodeDecodeError as e:
-        what = f"is not a manifest of hsgen, nor UTF-8 text (byte {e.start})"
-        raise Usage(f"{where}: {what}; restore it, or generate into another folder") from None
+        problem = f"is not a manifest of hsgen, nor UTF-8 text (byte {e.start})"
+        raise Usage(f"{where}: {problem}; restore it, or generate into another folder") from None
     except Usage:
         raise _no_manifest(where) from None
     try:
@@ -36,7 +36,7 @@ def parse_manifest(data: bytes, where: str) -> Manifest:
             raise TypeError
         if raw["schema"] not in READ:
             raise Usage(f"{where}: schema {str(raw['schema'])[:20]} is not known; this hsgen reads schema {SCHEMA}")
-        found = Manifest(
+        manifest = Manifest(
             version=_text(raw["hsgen"]),
             prefix=check_prefix(_text(raw.get("prefix", PREFIX))),
             common=_hashes(raw["files"]),
@@ -46,8 +46,8 @@ def parse_manifest(data: bytes, where: str) -> Manifest:
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise _no_manifest(where) from None
-    refuse_names(found, where)
-    return found
+    refuse_names(manifest, where)
+    return manifest
 
 
 def _no_manifest(where: str) -> Usage:
@@ -55,10 +55,10 @@ def _no_manifest(where: str) -> Usage:
 
 
 def refuse_names(manifest: Manifest, where: str) -> None:
-    """Refuse a manifest whose targets, sorts or files have names that a bundle cannot have.
+    """Check that a bundle can have the targets, sorts and files of a manifest.
 
     Raises:
-        Usage: the first such name.
+        Usage: a name is invalid; the message has the first such name.
     """
     apis = {api for e in manifest.targets.values() for api in e.choice.apis}
     strange = sorted(set(manifest.common) - contents.common(manifest.prefix, apis, single=manifest.single))
@@ -68,12 +68,12 @@ def refuse_names(manifest: Manifest, where: str) -> None:
         for sort in (*entry.sorts, *(set(entry.spirv) - set(entry.sorts))):
             if not contents.is_sort(sort) or sort not in entry.sorts:
                 raise Usage(f"{where}: target {name} lists {shown(repr(sort))}, which is no sort of it")
-        own = () if manifest.single else (name, entry.choice.apis, entry.sorts)
-        strange += sorted(p for p in entry.files if not own or not contents.is_of_target(p, *own))
+        owner = () if manifest.single else (name, entry.choice.apis, entry.sorts)
+        strange += sorted(p for p in entry.files if not owner or not contents.is_of_target(p, *owner))
     for path in strange:
         raise Usage(f"{where}: lists {shown(repr(path))}, which no such bundle holds; generate into another folder")
-    if found := clash([*manifest.hashes, MANIFEST]):
-        raise Usage(f"{where}: lists {found[0]} and {found[1]}, which some systems cannot keep apart; rename a target")
+    if pair := clash([*manifest.hashes, MANIFEST]):
+        raise Usage(f"{where}: lists {pair[0]} and {pair[1]}, which some systems cannot keep apart; rename a target")
 
 
 def _entry(raw: Mapping[str, Any]) -> Entry:
@@ -96,37 +96,37 @@ def _entry(raw: Mapping[str, Any]) -> Entry:
 
 
 def _names(raw: Mapping[str, Any], word: str, absent: list[str] | None = None) -> tuple[str, ...]:
-    """A list of names; `absent` is the value for manifests of older schemas, which lack it."""
-    found = _strings(raw, word, absent)
-    if not all(re.fullmatch(r"[A-Za-z0-9._-]{1,64}", name) for name in found):
+    """Return a list of names; `absent` is the value for manifests of older schemas, which lack the list."""
+    names = _strings(raw, word, absent)
+    if not all(re.fullmatch(r"[A-Za-z0-9._-]{1,64}", name) for name in names):
         raise TypeError
-    return found
+    return names
 
 
 def _strings(raw: Mapping[str, Any], word: str, absent: list[str] | None) -> tuple[str, ...]:
-    found = raw[word] if absent is None else raw.get(word, absent)
-    if not isinstance(found, list) or not all(isinstance(v, str) for v in found):
+    strings = raw[word] if absent is None else raw.get(word, absent)
+    if not isinstance(strings, list) or not all(isinstance(v, str) for v in strings):
         raise TypeError
-    return tuple(found)
+    return tuple(strings)
 
 
 def _flag(raw: Mapping[str, Any], word: str) -> bool:
-    """A flag, which is absent unless it is set."""
+    """Return a flag, which is absent if it is False."""
     if raw.get(word, True) is not True:
         raise TypeError
     return word in raw
 
 
 def _count(raw: Mapping[str, Any], word: str) -> int:
-    """A greatest count, which is absent unless there is one."""
-    found = raw.get(word, ANY_N)
-    if type(found) is not int or not 1 <= found <= ANY_N:
+    """Return a greatest count, which is absent if any count is possible."""
+    count = raw.get(word, ANY_N)
+    if type(count) is not int or not 1 <= count <= ANY_N:
         raise TypeError
-    return found
+    return count
 
 
 def _text(value: object) -> str:
-    """A short printable text: a version, a compiler, a hash."""
+    """Return a short printable text: a version, a compiler or a hash."""
     if not isinstance(value, str) or len(value) > 200 or not value.isprintable():
         raise TypeError
     return value

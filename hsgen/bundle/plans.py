@@ -1,4 +1,4 @@
-"""Launch plans as JSON: what a host that plays them by itself reads."""
+"""Launch plans as JSON, for hosts that launch kernels without hsgen's runtimes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ PLAN_SCHEMA = 5
 
 
 def _form(sort: Sort) -> dict[str, Any]:
-    """What a plan says of a form: of an epilogue, the words of its report."""
+    """Return the fields of a plan about its signature; an epilogue is recorded as the words of its report."""
     signature = asdict(sort.signature)
-    del signature["epilogue"], signature["floats"], signature["rows"]  # the key and the kind say it
+    del signature["epilogue"], signature["floats"], signature["rows"]  # these follow from the key and the kind
     if sort.signature.epilogue:
         signature["epilogue"] = dict(zip(("words", "words_per_key"), report_words(sort), strict=True))
     return signature
@@ -64,8 +64,10 @@ def plan_json(sort: Sort) -> bytes:
 
 
 def _plain(plan: Plan, step: Step) -> int | None:
-    """The argument of a step in a call without options, out of place; None where it does not run or the call has a
-    number in addition to n."""
+    """Return the argument of a step in an out-of-place call without options.
+
+    The result is None if the step does not run in such a call, or if the call has a number in addition to n.
+    """
     if step.guard.place == "in" or isinstance(step.argument, CallNumber):
         return None
     return argument(plan, step, PLAIN, in_place=False)
@@ -74,11 +76,11 @@ def _plain(plan: Plan, step: Step) -> int | None:
 def _row(plan: Plan, step: Step) -> str:
     bindings = [asdict(b) if b.per_n or b.plus else b.role for b in step.bindings]
     flags = [name for name, bit in BIT.items() if step.argument.flags >> bit & 1]
-    given = {"kind": step.argument.kind, **asdict(step.argument), "flags": flags}
+    argument_row = {"kind": step.argument.kind, **asdict(step.argument), "flags": flags}
     guard = asdict(step.guard)
     if step.guard.x == "n":
         del guard["x"]
     if step.guard.reduction == "any":
         del guard["reduction"]
-    row = {**asdict(step), "bindings": bindings, "guard": guard, "argument": given, "plain": _plain(plan, step)}
+    row = {**asdict(step), "bindings": bindings, "guard": guard, "argument": argument_row, "plain": _plain(plan, step)}
     return json.dumps(row)

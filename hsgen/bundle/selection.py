@@ -1,4 +1,4 @@
-"""The sorts of a target that a choice names, and which of the targets get which APIs."""
+"""The sorts of a target that a choice names, and the APIs of each target."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from hsgen.targets.target import AUTO, Target
 
 
 def shared_out(apis: Sequence[str], targets: Sequence[Target]) -> list[tuple[str, ...]]:
-    """Return for each target those of the named APIs that it has; nothing where none is named.
+    """Return the named APIs of each target; empty tuples if no API is named.
 
     Raises:
-        Usage: an API that none of the targets has, or a target that has none of the APIs.
+        Usage: no target has an API, or a target has no named API.
     """
     for api in apis:
         if targets and not any(api in t.apis for t in targets):
@@ -36,64 +36,65 @@ def shared_out(apis: Sequence[str], targets: Sequence[Target]) -> list[tuple[str
 def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[Sort]:
     """Return the sorts of `target` that `choice` names, in a fixed order.
 
-    Each algorithm is made for every width and value of the choice that it goes with: algorithms for the widths that
-    they have tables for, packed words for keys of 32 bits; and with the sort for any count the one that the target has
-    compiled first.  A sort has all features of the choice.  Another operation has those that it supports, and no
-    values if it supports none of the choice's.  The types of keys in `needed` must be among what is sorted.
+    Each algorithm has a sort for every key width and value of the choice that it supports.  An algorithm supports the
+    widths for which it has tables; packed words are for keys of 32 bits.  The sort for any count comes with the sort
+    that the target compiles first.  A sort has all features of the choice.  Another operation has the features that it
+    supports, and no values if it supports no value of the choice.  The sorts must include the types of keys in
+    `needed`.
 
     Raises:
-        Usage: one of the sorts is not served; an algorithm, a value or a type that is needed goes with nothing else.
+        Usage: the target lacks a sort, or no sort has an algorithm, a value or a needed type of the choice.
     """
-    made: dict[str, Sort] = {}
+    out: dict[str, Sort] = {}
     used: set[str] = set()
     of_sorts = [a for a in choice.algorithms if operation(a).by_count or operation(a).accompanies]
     segmented = any(a in EVERY and EVERY[a].TRAITS.segments for a in choice.algorithms)
     for label, width, value in _asked(target, choice, of_sorts):
         signature = operation(label).signature(choice.signature(value))
-        if segmented:  # whose features these are
+        if segmented:  # these features are for segmented sorts only
             signature = replace(signature, segment_ends=False, segment_count=False)
         for key in operation(label).types(choice.keys, width):
             of = (key, signature, choice.max_n)
             sort = target.default(*of) if label == AUTO else target.sort(label, *of)
             first = _first(target, *of) if label == AUTO and not sort.plan.device_status else None
-            made.setdefault(sort.file, replace(sort, first=first.file) if first else sort)
+            out.setdefault(sort.file, replace(sort, first=first.file) if first else sort)
             if first:
-                made.setdefault(first.file, first)
+                out.setdefault(first.file, first)
         used |= {label, width, value}
     for label in (a for a in choice.algorithms if a not in of_sorts):
         for width in choice.widths:
             for value, sort in _others(target, choice, label, width):
-                made.setdefault(sort.file, sort)
+                out.setdefault(sort.file, sort)
                 used |= {label, width, value}
     _refuse(target, choice, used, needed)
-    return list(made.values())
+    return list(out.values())
 
 
 def requested(target: Target, choice: Choice, keys: Iterable[str] = ()) -> list[Sort]:
-    """Return the sorts of a choice that a user requests by itself, with these types of keys.
+    """Return the sorts of a choice that a user requests, with these types of keys.
 
-    Each name of the choice must be honoured by at least one of its algorithms.
+    At least one algorithm of the choice must support each name.
 
     Raises:
-        Usage: none of the algorithms has a value, an order, a feature, the epilogue or a type of keys.
+        Usage: no algorithm supports a value, an order, a feature, the epilogue or a type of keys.
     """
-    made, named = sorts(target, choice, keys), _named(choice)
+    chosen, named = sorts(target, choice, keys), _named(choice)
     for option, has in _options(choice, keys):
-        if not any(has(sort) for sort in made if _is_named(sort, named)):
+        if not any(has(sort) for sort in chosen if _is_named(sort, named)):
             able = [label for label in known(target) if label not in named and _honours(target, choice, label, has)]
             hint = f"{', '.join(able)} {'does' if len(able) == 1 else 'do'}" if able else "omit it"
             verb = "take" if len(named) > 1 else "takes"
             where = f"target {target.name}: {', '.join(named)} for {', '.join(choice.keys)}"
             raise Usage(f"{where} {verb} no {option}; {hint}")
-    return made
+    return chosen
 
 
 Has = Callable[[Sort], bool]
-"""Whether a sort honours an option."""
+"""A predicate that is True if a sort supports an option."""
 
 
 def _options(choice: Choice, keys: Iterable[str]) -> Iterator[tuple[str, Has]]:
-    """The options of a choice that are no defaults."""
+    """Yield the options of a choice that differ from the defaults, each with its predicate."""
     for value in choice.values:
         if value != "none":
             yield f"value {value}", lambda sort, value=value: sort.signature.value == value  # type: ignore[misc]
@@ -108,18 +109,18 @@ def _options(choice: Choice, keys: Iterable[str]) -> Iterator[tuple[str, Has]]:
 
 
 def _sorts(sort: Sort, key: Type) -> bool:
-    """Whether calls of a sort may have keys of a type."""
+    """Return True if calls of a sort may have keys of a type."""
     packed = sort.signature.value == "packed" and TYPES[key.name].key == "u32"
     return packed or operation(sort.algorithm).serves(sort, key)
 
 
 def _is_named(sort: Sort, named: Sequence[str]) -> bool:
-    """Whether a sort is of the named algorithms; without a choice by count, the sort for any count is another one."""
+    """Return True if a sort is of a named algorithm; a sort by count belongs to the sort for any count too."""
     return sort.algorithm in named or (AUTO in named and operation(sort.algorithm).by_count)
 
 
 def _honours(target: Target, choice: Choice, label: str, has: Has) -> bool:
-    """Whether an algorithm alone honours an option of a choice."""
+    """Return True if an algorithm alone supports an option of a choice."""
     try:
         return any(has(sort) for sort in sorts(target, replace(choice, algorithms=(label,))))
     except Usage:
@@ -127,15 +128,15 @@ def _honours(target: Target, choice: Choice, label: str, has: Has) -> bool:
 
 
 def _others(target: Target, choice: Choice, label: str, width: str) -> list[tuple[str, Sort]]:
-    """The values of a choice with which an operation other than sort is served for a width, each with its sort.
+    """Return the values of a choice that an operation other than sort supports for a key width, with their sorts.
 
     Raises:
-        Usage: it is not served even without values.
+        Usage: the target lacks the operation for this width even without values.
     """
     out: list[tuple[str, Sort]] = []
-    asked = [(w, v) for _, w, v in _asked(target, choice, (label,)) if w == width]
+    pairs = [(w, v) for _, w, v in _asked(target, choice, (label,)) if w == width]
     why: Usage | None = None
-    for value in [v for _, v in asked] or ["none"] * (label in _labels(target, width)):
+    for value in [v for _, v in pairs] or ["none"] * (label in _labels(target, width)):
         for key in operation(label).types(choice.keys, width):
             try:
                 out.append((value, _served(target, choice, label, key, value)))
@@ -143,39 +144,41 @@ def _others(target: Target, choice: Choice, label: str, width: str) -> list[tupl
                 why = e
     if why is None or out:
         return out
-    if all(v == "none" for _, v in asked):
+    if all(v == "none" for _, v in pairs):
         raise why
     return [("none", _served(target, choice, label, key, "none")) for key in operation(label).types(choice.keys, width)]
 
 
 def _served(target: Target, choice: Choice, label: str, key: str, value: str) -> Sort:
-    """An operation with a value, and with what it supports of the rest of a choice's signature."""
-    whole, does = choice.signature(value), operation(label)
+    """Return an operation's sort with a value, and with the features of the choice that the operation supports."""
+    full, served = choice.signature(value), operation(label)
 
-    def made(signature: Signature) -> Sort:
-        return target.sort(label, key, does.signature(signature), choice.max_n)
+    def sort_of(signature: Signature) -> Sort:
+        return target.sort(label, key, served.signature(signature), choice.max_n)
 
     with suppress(Usage):
-        return made(whole)
-    kept = replace(PLAIN, value=value)
-    sort = made(kept)
+        return sort_of(full)
+    signature = replace(PLAIN, value=value)
+    sort = sort_of(signature)
     for name in (f.name for f in fields(Signature)):
         with suppress(Usage):
-            more = replace(kept, **{name: getattr(whole, name)})
-            sort, kept = made(more), more
+            more = replace(signature, **{name: getattr(full, name)})
+            sort, signature = sort_of(more), more
     return sort
 
 
 def known(target: Target) -> tuple[str, ...]:
     """Return all algorithms that a choice of the target can name, except companions."""
-    found = (AUTO, *sorted({a for a, _ in target.choices} | DERIVED.keys()), *IMPLICIT)
-    return tuple(a for a in found if a not in COMPANIONS)
+    labels = (AUTO, *sorted({a for a, _ in target.choices} | DERIVED.keys()), *IMPLICIT)
+    return tuple(a for a in labels if a not in COMPANIONS)
 
 
 def _first(target: Target, key: str, signature: Signature, max_n: int) -> Sort | None:
-    """Return the sort that serves calls while the kernels of the sort for any count are compiled; None if the target
-    names none, or none that serves the signature.  A sort that reports a status has none, since the other reports
-    none."""
+    """Return the sort that serves calls while the kernels of the sort for any count are compiled.
+
+    The result is None if the target names no such sort, or if that sort does not support the signature.  A sort that
+    reports a status has no first sort, because a first sort reports no status.
+    """
     label = target.firsts.get(target.keys_of("u64" if signature.value == "packed" else TYPES[key].key))
     try:
         return target.sort(label, key, signature, max_n) if label else None
@@ -184,15 +187,19 @@ def _first(target: Target, key: str, signature: Signature, max_n: int) -> Sort |
 
 
 def _refuse(target: Target, choice: Choice, used: set[str], needed: Iterable[str]) -> None:
-    """Refuse a choice in which a value, an algorithm or a type that is needed is not `used`."""
+    """Check that all values, algorithms and needed types of a choice are `used`.
+
+    Raises:
+        Usage: a name is not used.
+    """
     where, keys, labels = f"target {target.name}", ", ".join(choice.keys), ", ".join(_named(choice))
     values = f" with value {', '.join(choice.values)}" if choice.values != ("none",) else ""
     have = "`hsgen targets` lists what it has"
     plain_only = [operation(label).plain_only for label in _named(choice)]
     if all(plain_only):
-        asked = [described(signature) for signature in map(choice.untyped, choice.values) if signature != PLAIN]
-        if asked:
-            raise Usage(f"{where}: {labels} {plain_only[0]} plain elements alone, not {keys} {asked[0]}; name a sort")
+        forms = [described(signature) for signature in map(choice.untyped, choice.values) if signature != PLAIN]
+        if forms:
+            raise Usage(f"{where}: {labels} {plain_only[0]} plain elements alone, not {keys} {forms[0]}; name a sort")
     if "packed" in set(choice.values) - used:
         raise Usage(f"{where}: value packed goes with keys of 32 bits and tables of u64, not with {labels} for {keys}")
     for label in (a for a in _named(choice) if a not in used):
@@ -202,12 +209,12 @@ def _refuse(target: Target, choice: Choice, used: set[str], needed: Iterable[str
 
 
 def _named(choice: Choice) -> tuple[str, ...]:
-    """The algorithms of a choice that its user thinks of: digests come along with others."""
+    """Return the algorithms of a choice that its user named; companions, such as digests, are left out."""
     return tuple(a for a in choice.algorithms if a not in COMPANIONS) or choice.algorithms
 
 
 def _asked(target: Target, choice: Choice, labels: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """The labels, widths and values of a choice that go with each other."""
+    """Yield the combinations of labels, key widths and values of a choice that the target supports."""
     labels = tuple(labels)
     pairs = product(labels, choice.widths)
     more = [(a, w, v) for a, w in pairs for v in operation(a).more_values(choice.values)]
@@ -222,7 +229,7 @@ def _asked(target: Target, choice: Choice, labels: Iterable[str]) -> Iterator[tu
 
 
 def _labels(target: Target, width: str) -> tuple[str, ...]:
-    """The algorithms that serve a width of keys."""
+    """Return the algorithms for a key width."""
     return (AUTO, *target.labels(width), *_without_tables(target, width))
 
 

@@ -1,6 +1,6 @@
-"""Reading, comparing and verifying a bundle on disk; `hsgen.bundle.update` writes it.
+"""Readers of a bundle on disk, which compare and verify it; `hsgen.bundle.update` writes bundles.
 
-Readers take a shared lock.
+Readers hold a shared lock.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from hsgen.system.lock import locked
 from hsgen.system.tree import Tree
 
 EDITED = "edited by hand"
-"""Why a file has another hash than the manifest records."""
+"""The reason for a file whose hash differs from the manifest's record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differences:
-    """The differences between a folder and a bundle, as paths within it; `reasons` says why some of them are stale."""
+    """The differences between a folder and a bundle, as paths in the bundle, with reasons of stale files."""
 
     stale: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class Differences:
         return bool(self.stale or self.missing or self.unexpected)
 
     def rows(self) -> list[tuple[str, str]]:
-        """Return (kind of difference, path) of each file."""
+        """Return the kind of difference and the path of each file."""
         named = (("stale", self.stale), ("missing", self.missing), ("unexpected", self.unexpected))
         return [(word, path) for word, paths in named for path in paths]
 
@@ -46,23 +46,23 @@ class Differences:
         return [f"{word} {shown(path)}{why.get(path, '')}" for word, path in self.rows()]
 
     def remedy(self, command: str) -> str:
-        """Return what undoes the differences, given the command that generates the bundle."""
+        """Return the remedy for the differences; `command` generates the bundle."""
         files = "file" if len(self.unexpected) == 1 else "files"
         return f"{command} and delete the unexpected {files}" if self.unexpected else command
 
 
 @contextmanager
-def refusals(folder: Path, what: str) -> Iterator[None]:
-    """Turn system errors into one line; `what` is "read" or "written".
+def refusals(folder: Path, verb: str) -> Iterator[None]:
+    """Turn system errors into a message of one line; `verb` is "read" or "written".
 
     Raises:
-        Usage: that line.
+        Usage: a system error occurred.
     """
     try:
         yield
     except OSError as e:
         where, why = shown(e.filename or folder), e.strerror or e
-        raise Usage(f"{where}: cannot be {what} ({why}); name a folder that can") from None
+        raise Usage(f"{where}: cannot be {verb} ({why}); name a folder that can") from None
 
 
 @contextmanager
@@ -124,7 +124,7 @@ def parsed(folder: Path, data: bytes | None) -> Manifest | None:
 
 
 def compare(folder: Path, expected: Mapping[str, str]) -> Differences:
-    """Compare `folder` with hashes, which may include that of the manifest.
+    """Compare `folder` with hashes, which may include the manifest's; return the differences.
 
     Raises:
         Usage: the folder cannot be read.
@@ -137,8 +137,8 @@ def compare(folder: Path, expected: Mapping[str, str]) -> Differences:
 def verify(folder: Path) -> tuple[Manifest, Differences]:
     """Return the manifest of a bundle and the folder's differences from it.
 
-    A SPIR-V file, or part of a header, that holds anything except words is a difference, regardless of its hash in the
-    manifest.
+    A file or a part of a header for SPIR-V must have only words of SPIR-V.  Other content is a difference even if the
+    hash is that of the manifest.
 
     Raises:
         Usage: the folder cannot be read, holds no bundle, or its manifest is invalid.
@@ -147,20 +147,23 @@ def verify(folder: Path) -> tuple[Manifest, Differences]:
     with reading(folder) as tree:
         if tree is None or (manifest := parsed(folder, recorded(tree))) is None:
             raise no_bundle(folder)
-        found = _compared(tree, manifest.hashes)
-        present = set(manifest.hashes) - set(found.missing)
+        differences = _compared(tree, manifest.hashes)
+        present = set(manifest.hashes) - set(differences.missing)
         foreign = (single_parts if manifest.single else spirv_file).foreign(present, tree.read)
-        reasons = {**dict.fromkeys(foreign, "holds something other than SPIR-V"), **dict.fromkeys(found.stale, EDITED)}
-        return manifest, replace(found, stale=tuple(sorted({*found.stale, *foreign})), reasons=reasons)
+        reasons = {
+            **dict.fromkeys(foreign, "holds something other than SPIR-V"),
+            **dict.fromkeys(differences.stale, EDITED),
+        }
+        return manifest, replace(differences, stale=tuple(sorted({*differences.stale, *foreign})), reasons=reasons)
 
 
 def _compared(tree: Tree, expected: Mapping[str, str]) -> Differences:
-    found = set(tree.files(empty=True))
-    shared = sorted(found & set(expected))
+    present = set(tree.files(empty=True))
+    shared = sorted(present & set(expected))
     return Differences(
         stale=tuple(p for p in shared if tree.digest(p) != expected[p]),
-        missing=tuple(sorted(set(expected) - found)),
-        unexpected=tuple(sorted(found - set(expected) - {MANIFEST})),
+        missing=tuple(sorted(set(expected) - present)),
+        unexpected=tuple(sorted(present - set(expected) - {MANIFEST})),
     )
 
 

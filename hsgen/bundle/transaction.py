@@ -1,12 +1,12 @@
-"""Atomic updates of a bundle on disk, also if the process is killed at any moment.
+"""Atomic updates of a bundle on disk, even if the process is killed at any moment.
 
-New files are written to a work folder in the bundle.  Then a journal with their destinations is moved into place by one
-rename, which commits the update.  Then each file is renamed to its destination, the manifest last; files that left the
-bundle, the journal and the work folder are removed.  A later run that finds a work folder discards it if it has no
-journal, and otherwise resumes the update.
+First, new files are written to a work folder in the bundle.  Then a rename moves a journal with their destinations into
+place, which commits the update.  Then each file is renamed to its destination, the manifest last.  Finally, files that
+left the bundle, the journal and the work folder are removed.  If a later run finds a work folder, it resumes the update
+from the journal, or discards the folder if there is no journal.
 
-The journal is untrusted input.  It may put only files that the new manifest lists with their hashes, and delete only
-files whose hashes match the old manifest in it; both manifests obey the rules for names.
+The journal is untrusted input.  It may put only files that the new manifest lists with their hashes.  It may delete
+only files whose hashes match the old manifest, which is part of the journal.  Both manifests obey the rules for names.
 """
 
 from __future__ import annotations
@@ -61,15 +61,15 @@ class Journal:
 
 
 def unfinished(tree: Tree) -> bool:
-    """Whether a killed run left its work folder."""
+    """Return True if a killed run left its work folder."""
     return tree.kind(WORK) is not None
 
 
 def commit(tree: Tree, files: Mapping[str, bytes], old: bytes | None, check: Callable[[], None]) -> None:
-    """Write files and remove those that only the manifest `old` lists.  `check` may raise before the commit.
+    """Write files, and remove files that only the manifest `old` lists.  `check` may raise before the commit.
 
     Raises:
-        OSError: something cannot be written.  The folder is unchanged, or has a journal from which `heal` resumes.
+        OSError: a file cannot be written.  The folder is unchanged, or has a journal from which `heal` resumes.
     """
     order = sorted(files, key=lambda p: (p == MANIFEST, p))
     puts = tuple(Put(p, i, digest(files[p]), tree.digest(p)) for i, p in enumerate(order))
@@ -91,11 +91,11 @@ def commit(tree: Tree, files: Mapping[str, bytes], old: bytes | None, check: Cal
 
 
 def heal(tree: Tree) -> str | None:
-    """Complete or discard an interrupted update, and return a line that says which.
+    """Complete or discard an interrupted update; return a line about it, or None if no update was interrupted.
 
     Raises:
-        Usage: the work folder holds foreign files.
-        OSError: something cannot be written.
+        Usage: the work folder has foreign files.
+        OSError: a file cannot be written.
     """
     if not unfinished(tree):
         return None
@@ -119,10 +119,10 @@ def _discard(tree: Tree) -> None:
 
 
 def _staged(tree: Tree) -> list[str]:
-    """The staged files in the work folder.
+    """Return the staged files in the work folder.
 
     Raises:
-        Usage: the work folder holds foreign files.
+        Usage: the work folder has foreign files.
     """
     for name in tree.names(WORK):
         path = f"{WORK}/{name}"
@@ -142,13 +142,17 @@ def _strange(tree: Tree, path: str) -> Usage:
     return Usage(f"{shown(tree.root / path)}: is not hsgen's; move it away")
 
 
-def _damaged(tree: Tree, what: str) -> Usage:
+def _damaged(tree: Tree, problem: str) -> Usage:
     hint = f"delete the folder {WORK} there and generate again"
-    return Usage(f"{shown(tree.root / _JOURNAL)}: {what}; {hint}")
+    return Usage(f"{shown(tree.root / _JOURNAL)}: {problem}; {hint}")
 
 
 def _read(tree: Tree) -> Journal:
-    """The journal of an interrupted update, checked against the staged files."""
+    """Return the journal of an interrupted update, after checking it against the staged files.
+
+    Raises:
+        Usage: the journal is damaged.
+    """
     try:
         name = shown(tree.root / _JOURNAL)
         raw = documents.parsed_json(documents.decoded(tree.read(_JOURNAL, 2 * LARGEST), name, ""), name, "")
@@ -169,7 +173,11 @@ def _read(tree: Tree) -> Journal:
 
 
 def _check(tree: Tree, puts: tuple[Put, ...]) -> None:
-    """Refuse a journal that puts files which the new manifest does not list."""
+    """Check that the new manifest lists all files of a journal.
+
+    Raises:
+        Usage: the journal is damaged.
+    """
     staged = set(_staged(tree))
     last = puts[-1].staged if puts and puts[-1].path == MANIFEST and puts[-1].staged in staged else MANIFEST
     expected = _manifest(tree, last).hashes
@@ -208,7 +216,7 @@ def _roll_forward(tree: Tree, journal: Journal) -> None:
 
 
 def _drop(tree: Tree, old: bytes | None) -> None:
-    """Remove files that only the previous manifest lists, if their hashes match, and folders that become empty."""
+    """Remove files that only the previous manifest lists, if their hashes match, and empty folders."""
     if old is None:
         return
     before = parse_manifest(old, shown(tree.root / _JOURNAL)).hashes

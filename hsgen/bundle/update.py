@@ -20,7 +20,7 @@ from hsgen.system.interrupts import deferred
 from hsgen.system.lock import locked
 from hsgen.system.tree import Tree
 
-_TRIES = 5  # attempts, each lost to another writer
+_TRIES = 5  # attempts that another writer may spoil
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class Change:
 
 
 Make = Callable[[Manifest | None], tuple[Files, Manifest]]
-"""Maps the manifest of a folder to the files of the new bundle and their manifest."""
+"""A function from the manifest of a folder to the files of the new bundle and their manifest."""
 
 
 def update(folder: Path, make: Make, *, note: Callable[[str], None], dry_run: bool = False) -> Change:
@@ -54,11 +54,11 @@ def update(folder: Path, make: Make, *, note: Callable[[str], None], dry_run: bo
             data = recorded(tree)
         files, manifest = make(parsed(folder, data))
         manifest_parser.refuse_names(manifest, shown(folder / MANIFEST))
-        wanted = {**files, MANIFEST: manifest.bytes()}
+        content = {**files, MANIFEST: manifest.bytes()}
         if dry_run:
             with reading(folder) as tree:
-                return _change(folder, tree, wanted, parsed(folder, data), manifest)[0]
-        if (change := _write(folder, wanted, data, manifest)) is not None:
+                return _change(folder, tree, content, parsed(folder, data), manifest)[0]
+        if (change := _write(folder, content, data, manifest)) is not None:
             return change
     raise Usage(f"{shown(folder)}: others keep writing to it; run this again when they have ended")
 
@@ -70,16 +70,16 @@ def _healed(folder: Path, note: Callable[[str], None]) -> None:
 
 
 def _change(
-    folder: Path, tree: Tree | None, wanted: Files, old: Manifest | None, new: Manifest
+    folder: Path, tree: Tree | None, content: Files, old: Manifest | None, new: Manifest
 ) -> tuple[Change, Files]:
-    """The required changes, and the new content of changed files.
+    """Return the required changes, and the new content of changed files.
 
     Raises:
-        Usage: files would be lost, or something is in the way.
+        Usage: a file would be lost, or a path is not writable.
     """
     known = old.hashes if old else {}
-    have = {p: tree.digest(p) if tree else None for p in {*wanted, *known} - (set(new.hashes) - set(wanted))}
-    changed = {path: data for path, data in wanted.items() if have[path] != digest(data)}
+    have = {p: tree.digest(p) if tree else None for p in {*content, *known} - (set(new.hashes) - set(content))}
+    changed = {path: data for path, data in content.items() if have[path] != digest(data)}
     gone = sorted(p for p in set(known) - set(new.hashes) if have[p])
     foreign = [p for p in changed if have[p] and p not in known and p != MANIFEST]
     edited = [p for p in gone if have[p] != known[p]]
@@ -88,19 +88,27 @@ def _change(
     if tree:
         for path in [*changed, *gone]:
             _look(tree, path)
-    hashes = {**new.hashes, MANIFEST: digest(wanted[MANIFEST])}
+    hashes = {**new.hashes, MANIFEST: digest(content[MANIFEST])}
     return Change(written=tuple(sorted(changed)), removed=tuple(gone), hashes=hashes), changed
 
 
 def _keep(folder: Path, paths: list[str], why: str) -> None:
-    """Refuse to overwrite or remove files."""
+    """Refuse to overwrite or remove files.
+
+    Raises:
+        Usage: `paths` is not empty; the message names the first path and the reason `why`.
+    """
     if paths:
         more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
         raise Usage(f"{shown(folder / sorted(paths)[0])}{more}: {why}; move it away")
 
 
 def _look(tree: Tree, path: str) -> None:
-    """Refuse a folder that cannot be written, before anything is written."""
+    """Check that the folder of a path can be written, before anything is written.
+
+    Raises:
+        Usage: the folder cannot be written.
+    """
     above = path.rpartition("/")[0]
     while above and tree.kind(above) is None:
         above = above.rpartition("/")[0]
@@ -109,35 +117,35 @@ def _look(tree: Tree, path: str) -> None:
             raise Usage(f"{shown(tree.root / folder)}: cannot be written; name a folder that can")
 
 
-def _write(folder: Path, wanted: Files, data: bytes | None, manifest: Manifest) -> Change | None:
+def _write(folder: Path, content: Files, data: bytes | None, manifest: Manifest) -> Change | None:
     """Write the update; return None if the folder has changed since the bundle was rendered."""
     with refusals(folder, "written"), deferred() as check:
-        made = _make_folders(folder)
+        folders = _make_folders(folder)
         try:
             with locked(folder, write=True, check=check) as tree:
                 if tree is None or transaction.unfinished(tree) or recorded(tree) != data:
                     return None
                 tree.files()
-                change, files = _change(folder, tree, wanted, parsed(folder, data), manifest)
+                change, files = _change(folder, tree, content, parsed(folder, data), manifest)
                 if files or change.removed:
                     transaction.commit(tree, files, data, check)
                 return change
         finally:
-            for path in made:
+            for path in folders:
                 with suppress(OSError):  # not empty
                     path.rmdir()
 
 
 def _make_folders(folder: Path) -> list[Path]:
     """Create a folder and its missing parents; return the created folders, the deepest first."""
-    made: list[Path] = []
+    folders: list[Path] = []
     try:
         for path in reversed([folder, *folder.parents]):
             if not path.exists():
                 path.mkdir(exist_ok=True)
-                made.insert(0, path)
+                folders.insert(0, path)
     except BaseException:
-        for path in made:
+        for path in folders:
             path.rmdir()
         raise
-    return made
+    return folders

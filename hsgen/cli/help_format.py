@@ -1,4 +1,4 @@
-"""The help of commands under headings, with examples.  A terminal gets rich-click drawings, else plain text."""
+"""The help of commands under headings, with examples; drawn by rich-click on a terminal, otherwise plain text."""
 
 from __future__ import annotations
 

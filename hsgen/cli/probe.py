@@ -89,4 +89,4 @@ def _ask(api: str, device: str | None, bundle: Path | None) -> tuple[asked.Query
     if problem := hosts.unsound(host):
         raise Unavailable(f"{host.label}: {problem}")
     report(host.label, api)
-    return asked.Query(api=api, properties=queries.asked(host)), selection.specification(host, listed)
+    return asked.Query(api=api, properties=queries.properties(host)), selection.specification(host, listed)

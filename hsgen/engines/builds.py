@@ -1,4 +1,4 @@
-"""Compiling OpenCL source through pyopencl, and keeping what compilers say of it."""
+"""Compilation of OpenCL source through pyopencl, and the logs of failures."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from hsgen.engines.hosts import newest
 from hsgen.system import toolchain
 
 LOGS = "HSGEN_LOGS"
-"""The variable that names the folder for logs to processes whose temporary folder goes when they end."""
+"""The environment variable with the folder for logs.
+
+Processes whose temporary folder is removed at their end need it.
+"""
 
 
 def standard(context: Any, *, lanes: bool) -> str:
-    """Return the language option: OpenCL C 1.2 unless `lanes` exchange values."""
+    """Return the language option: OpenCL C 1.2, or the newest language if `lanes` exchange values."""
     return newest(context) if lanes else "-cl-std=CL1.2"
 
 
 def options(context: Any, language: str, *, lanes: bool, optimized: bool) -> str:
-    """Return the options of a compilation; `language` is the option for it where it is not the usual one."""
+    """Return the options of a compilation; `language` replaces the usual language option if it is not empty."""
     return (language or standard(context, lanes=lanes)) + ("" if optimized else " -cl-opt-disable")
 
 
@@ -32,7 +35,7 @@ def build(context: Any, source: str, path: str, kernels: Sequence[str], option: 
     """Compile `source` and return its kernels by name.
 
     Raises:
-        Wrong: it does not build; the line names the kernel and the file that holds the log.
+        Wrong: the source does not build; the message names the kernel and the file with the log.
     """
     cl = toolchain.pyopencl()
     with warnings.catch_warnings():
@@ -49,19 +52,19 @@ def build(context: Any, source: str, path: str, kernels: Sequence[str], option: 
 
 
 def keep_log(text: str) -> Path:
-    """Write what a compiler said, with its source, to a file that stays; return its path."""
+    """Write a compiler's output and its source to a file that is not removed; return the path of the file."""
     log = Path(tempfile.mkdtemp(prefix="hsgen-", dir=os.environ.get(LOGS))) / "build.log"
     log.write_text(text, encoding="utf-8")
     return log
 
 
 def _culprit(log: str, source: str, kernels: Sequence[str]) -> str:
-    """The kernel in which the log's first error lies."""
-    found = re.search(r":(\d+):\d+:\s*(?:fatal )?error", log)
-    if found is None:
+    """Return the kernel with the log's first error."""
+    match = re.search(r":(\d+):\d+:\s*(?:fatal )?error", log)
+    if match is None:
         return next(
             (k for k in kernels if k in log), kernels[0] if len(kernels) == 1 else f"among {', '.join(kernels)}"
         )
-    before = source.splitlines()[: int(found.group(1))]
+    before = source.splitlines()[: int(match.group(1))]
     names = [k for line in before for k in kernels if re.search(rf"\b{k}\b", line) and "__kernel" in line]
     return names[-1] if names else kernels[0]

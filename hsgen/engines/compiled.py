@@ -20,9 +20,10 @@ from hsgen.system import toolchain
 
 
 class Compiled:
-    """A sort compiled for one context, with the scratch memory that its sorts share.
+    """A sort compiled for one context, with the scratch memory that its calls share.
 
-    Not thread-safe: OpenCL kernels keep their arguments.  Sorts that need scratch run one by one, on any queues.
+    The class is not thread-safe, because OpenCL kernels keep their arguments.  Calls that need scratch run one after
+    another, on any queues.
     """
 
     def __init__(
@@ -33,7 +34,7 @@ class Compiled:
         self._groups = {k.name: k.work_group for k in sort.kernels}
         option = options(context, source.option, lanes=sort.lanes > 1, optimized=source.optimized)
         self._kernels = dict(kernels or build(context, source.text, source.path, list(self._groups), option))
-        # with types known, pyopencl sets arguments in a tenth of the time (20 us saved a launch)
+        # known types let pyopencl set arguments in a tenth of the time, which saves 20 us per launch
         for k in sort.kernels:
             scalars = [np.int64 if k.index64 else np.int32, np.int32, *[np.int32] * (2 * sort.signature.numbers)]
             self._kernels[k.name].set_scalar_arg_dtypes([None] * len(k.buffers) + scalars)
@@ -44,7 +45,11 @@ class Compiled:
         self._n = 0
 
     def _check_groups(self, context: Any, path: str) -> None:
-        """Refuse kernels whose work-group exceeds what the device runs, which registers may limit."""
+        """Check that the device runs the work-groups of all kernels; registers may limit them.
+
+        Raises:
+            Unavailable: a work-group is too large.
+        """
         info = toolchain.pyopencl().kernel_work_group_info.WORK_GROUP_SIZE
         for device in context.devices:
             for name, lanes in self._groups.items():
@@ -61,21 +66,23 @@ class Compiled:
         buffers: Mapping[str, Any],
         n: int,
         wait_for: Sequence[Any] | None = None,
-        how: Options = PLAIN,
+        call_options: Options = PLAIN,
         marks: list[Any] | None = None,
     ) -> Any:
-        """Enqueue the sort of `n` keys between the memory objects of `buffers`, by role; in place if "source" and
-        "destination" are the same object.  Return the last event.
+        """Enqueue the sort of `n` keys; return the last event.
 
-        Unused roles may be missing.  Scratch grows to the greatest need so far.  Events order the launches on an
-        out-of-order queue; if nothing is launched, a marker is enqueued.  `marks` gets the event of every launch.
+        `buffers` are memory objects by role; unused roles may be missing.  The sort is in place if "source" and
+        "destination" are the same object.  Scratch grows to the greatest need so far.  Events order the launches on an
+        out-of-order queue.  If nothing is launched, a marker is enqueued.  `marks` receives the event of every launch.
 
         Raises:
-            Usage: n is beyond the plan, or the bit range is; a number of the call does not fit.
+            Usage: n or the bit range exceeds the plan, or a number of the call is invalid.
         """
-        return self.enqueue(queue, buffers, n, self.launches(n, how, buffers), in_order(queue), wait_for, marks)
+        return self.enqueue(
+            queue, buffers, n, self.launches(n, call_options, buffers), in_order(queue), wait_for, marks
+        )
 
-    def launches(self, n: int, how: Options, buffers: Mapping[str, Any]) -> Resolved:
+    def launches(self, n: int, call_options: Options, buffers: Mapping[str, Any]) -> Resolved:
         """Return the launches of a call.
 
         Raises:
@@ -83,7 +90,7 @@ class Compiled:
         """
         source = buffers.get("source")
         in_place = bool(source is not None and source == buffers.get("destination"))
-        return self._launches.of(n, in_place, settled(self.sort, n, how, buffers))
+        return self._launches.of(n, in_place, settled(self.sort, n, call_options, buffers))
 
     def enqueue(
         self,
@@ -95,7 +102,7 @@ class Compiled:
         wait_for: Sequence[Any] | None = None,
         marks: list[Any] | None = None,
     ) -> Any:
-        """Enqueue the launches of a call, as `run` does; `ordered`: the queue runs them in their order."""
+        """Enqueue the launches of a call, as `run` does; `ordered`: the queue runs commands in order."""
         cl, (steps, need, spare), event = toolchain.pyopencl(), call, None
         self._n, part = n, self.scratch.part
         bound, unused = {**buffers}, next(iter(buffers.values()))  # an unused role is never read
@@ -116,13 +123,18 @@ class Compiled:
         return event if event is not None else cl.enqueue_marker(queue, wait_for=wait_for)
 
     def _after_last(self, queue: Any, ordered: bool, wait_for: Sequence[Any] | None) -> Sequence[Any] | None:
-        """The events to wait for, and that of the last sort that used scratch, unless the queue orders the two."""
+        """Return the events to wait for.
+
+        They include the event of the last sort that used scratch, unless the queue orders both sorts.
+        """
         before, end = self._last
         return wait_for if end is None or (ordered and before == queue) else [*(wait_for or []), end]
 
     def device_status(self, queue: Any) -> int:
-        """Return the number of passes of the last sort, on `queue`, that were redone, once it has run; of a segmented
-        sort, not 0 if the device refused its offsets."""
+        """Wait for the last sort on `queue`; return the number of its passes that ran again.
+
+        For a segmented sort, a number other than 0 means that the device refused the offsets.
+        """
         rule = self.sort.plan.device_status
         if rule is None or self._n <= rule.min_n:
             return 0

@@ -1,4 +1,4 @@
-"""What validation and benchmarks need of a device: a sort made ready, some buffers, and a copy to compare with."""
+"""The interface of devices for validation and benchmarks: a compiled sort, buffers, and a copy to compare with."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from hsgen.core.interpreter import PLAIN, Options
 from hsgen.core.sort import Sort
 
 KEYS, KEYS_OUT, VALUES, VALUES_OUT, COUNT, OTHER, OTHER_VALUES, REPORT = range(8)
-"""The buffers: keys, their destination, values, their destination, device-side count, offsets of segments or the second
-of two arrays, values of the second array, report or digest."""
+"""The buffers.
+
+In order: keys, their destination, values, their destination, the device-side count, offsets of segments or the second
+of two arrays, values of the second array, report or digest.
+"""
 
 Places = Mapping[str, tuple[int, int]]
-"""For each role but scratch that a call uses, its buffer and the bytes at which it begins there."""
+"""The buffer, and the first byte in it, of each role of a call except scratch."""
 
 
 class Engine(Protocol):
@@ -27,11 +30,11 @@ class Engine(Protocol):
 
     @property
     def api(self) -> str:
-        """The API that it runs through."""
+        """The API that drives the device."""
 
     @property
     def align(self) -> int:
-        """The bytes of which the place of keys in a buffer is a multiple."""
+        """The alignment of keys in a buffer, in bytes."""
 
     def allocate(self, slot: int, size: int) -> None:
         """Allocate buffer `slot` with `size` bytes; its content is undefined."""
@@ -43,49 +46,53 @@ class Engine(Protocol):
         """Read the start of a buffer into an array.
 
         Raises:
-            Wrong: the sort before wrote beyond its scratch memory.
+            Wrong: the last sort wrote beyond its scratch memory.
         """
 
-    def run(self, n: int, places: Places, how: Options = PLAIN) -> float | None:
-        """Sort `n` keys, in place where "source" and "destination" are one place, and wait.
+    def run(self, n: int, places: Places, options: Options = PLAIN) -> float | None:
+        """Run the sort, or other operation, on `n` keys, and wait; return the device seconds.
 
-        An argsort that discards keys has no "destination"; what is no sort does what its kind does.  Return the seconds
-        from the start of the first launch to the end of the last on the device, None where its clock is off.
+        The sort is in place if "source" and "destination" are the same place.  An argsort that discards keys has no
+        "destination".  The seconds are from the start of the first launch to the end of the last launch, None if the
+        device's clock is off.
         """
 
     def sibling(self, sort: Sort) -> Engine:
-        """Return an engine of the same buffers that is ready to run another sort of the library; this one must be
-        renewed before it runs again."""
+        """Return an engine with the same buffers that runs another sort of the library.
+
+        This engine must be renewed before it runs again.
+        """
 
     def renew(self) -> None:
-        """Make the sort ready again: the address of its code, which affects its speed, may change."""
+        """Compile or load the sort again; the address of its code, which affects its speed, may change."""
 
     def clock(self, on: bool) -> None:
-        """Have the device time what follows, or not; where that costs nothing it always does."""
+        """Turn the device's clock for further calls on or off; a clock without cost is always on."""
 
     def memory(self) -> tuple[int, int]:
-        """Return the bytes of memory of the device, and of its largest buffer; 0 if not reported."""
+        """Return the bytes of the device's memory, and of its largest buffer; 0 if not reported."""
 
     def device_status(self) -> int:
-        """Return how many passes of the last sort were done again, since the device let work-groups starve; of
-        segments, not 0 if the device refused them.
+        """Return the number of passes of the last sort that ran again, because work-groups made no progress.
+
+        For a segmented sort, a number other than 0 means that the device refused the offsets.
 
         Raises:
-            Wrong: something wrote beyond the scratch memory.
+            Wrong: the last sort wrote beyond its scratch memory.
         """
 
     def copy(self, size: int) -> float | None:
-        """Copy `size` bytes from buffer 0 to buffer 1 on the device, and wait; return seconds as `run` does."""
+        """Copy `size` bytes from buffer 0 to buffer 1 on the device, and wait; return the seconds as `run` does."""
 
     def baseline(self, name: str, size: int, n: int, value_size: int = 0, number: int = 0) -> float | None:
-        """Have another library of the API do what the sort does, from and to the same buffers.
+        """Run the operation of the sort by another library of the API, in the same buffers; return seconds as `run`.
 
-        Keys have `size` bytes, values `value_size`, if any; `number` is that of the segments, or of the keys in the
-        first of two arrays.  Return seconds as `run` does.
+        Keys have `size` bytes, values `value_size` bytes (0: no values).  `number` is the number of segments, or of
+        keys in the first of two arrays.
 
         Raises:
-            Unavailable: there is no such library here.
+            Unavailable: the engine lacks the library.
         """
 
     def messages(self) -> str:
-        """What checking layers said so far."""
+        """Return the messages of validation layers so far."""

@@ -1,4 +1,4 @@
-"""The harness of a bundle's C runtime, loaded with ctypes: only ever in a worker process, since drivers crash."""
+"""The harness of a bundle's C runtime, loaded with ctypes in a worker process only, because drivers can crash."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ABSENT = "unavailable: "
 
 
 class Call(ctypes.Structure):
-    """``hn_call`` of ``native/harness.h``: all of one sort."""
+    """``hn_call`` of ``native/harness.h``: the arguments of one call."""
 
     _fields_ = (
         ("n", ctypes.c_uint64),
@@ -32,19 +32,22 @@ class Call(ctypes.Structure):
     )
 
 
-def call(plan: Plan, n: int, places: Places, how: Options) -> Call:
-    """Return a call as the harness takes it.
+def call(plan: Plan, n: int, places: Places, options: Options) -> Call:
+    """Return the harness's structure for a call.
 
-    C has no empty range at the first bit, since an end of 0 is the last bit; one at bit 1 is equivalent.
+    C has no empty range at the first bit, because an end of 0 means the last bit.  An empty range at bit 1 is
+    equivalent.
     """
-    made = Call(n=n, descending=how.descending, discard_keys=how.discard)
+    out = Call(n=n, descending=options.descending, discard_keys=options.discard)
     for name in NUMBERS:
-        setattr(made, name, getattr(how, name))
-    made.type = plan.bits // 8 << 4 | how.kind if how.kind else 0
-    made.begin_bit, made.end_bit = (1, 1) if how.end == 0 and how.begin == 0 else (how.begin, how.end or 0)
+        setattr(out, name, getattr(options, name))
+    out.type = plan.bits // 8 << 4 | options.kind if options.kind else 0
+    out.begin_bit, out.end_bit = (
+        (1, 1) if options.end == 0 and options.begin == 0 else (options.begin, options.end or 0)
+    )
     for number, role in enumerate(ROLES):
-        made.slots[number], made.offsets[number] = places.get(role, (-1, 0))
-    return made
+        out.slots[number], out.offsets[number] = places.get(role, (-1, 0))
+    return out
 
 
 class Harness:
@@ -57,17 +60,17 @@ class Harness:
         """Call a function.
 
         Raises:
-            Wrong: it reports an error.
-            Unavailable: it says that this machine lacks something.
+            Wrong: the function reports an error.
+            Unavailable: the function reports that this machine lacks a requirement.
         """
         function = getattr(self._library, name)
         function.restype = ctypes.c_char_p
-        if said := function(*arguments):
-            text = " ".join(said.decode(errors="replace").split())[:500]
+        if message := function(*arguments):
+            text = " ".join(message.decode(errors="replace").split())[:500]
             raise Unavailable(text.removeprefix(_ABSENT)) if text.startswith(_ABSENT) else Wrong(text)
 
     def has(self, name: str) -> bool:
-        """Whether the library holds a function."""
+        """Return True if the library has a function."""
         return hasattr(self._library, name)
 
     def text(self, name: str) -> str:
@@ -77,13 +80,13 @@ class Harness:
         return (function() or b"").decode(errors="replace")
 
     def close(self) -> None:
-        """Release what is open."""
+        """Release all resources."""
         function = self._library.hn_close
         function.restype = None
         function()
 
     def hosts(self, api: str) -> list[Host]:
-        """Return the devices that the API shows."""
+        """Return the devices that the API lists."""
         count = ctypes.c_int()
         self.call("hn_count", ctypes.byref(count))
         out = []
@@ -112,10 +115,10 @@ class Native:
 
     def sibling(self, sort: Sort) -> Native:
         """See `Engine`."""
-        made = copy.copy(self)
-        made.sort = sort
-        made.renew()
-        return made
+        engine = copy.copy(self)
+        engine.sort = sort
+        engine.renew()
+        return engine
 
     def renew(self) -> None:
         """See `Engine`."""
@@ -138,10 +141,10 @@ class Native:
         place = image.ctypes.data_as(ctypes.c_void_p)
         self._harness.call(name, ctypes.c_int(slot), ctypes.c_uint64(0), place, ctypes.c_uint64(image.nbytes))
 
-    def run(self, n: int, places: Places, how: Options = PLAIN) -> float | None:
+    def run(self, n: int, places: Places, options: Options = PLAIN) -> float | None:
         """See `Engine`."""
-        if self._last != (n, places, how):  # to make one takes as long as a small sort, and sorts are timed
-            self._last, self._call = (n, dict(places), how), call(self.sort.plan, n, places, how)
+        if self._last != (n, places, options):  # building a call takes as long as a small sort
+            self._last, self._call = (n, dict(places), options), call(self.sort.plan, n, places, options)
         return self._timed("hn_sort", ctypes.byref(self._call))
 
     def device_status(self) -> int:
@@ -173,7 +176,7 @@ class Native:
         return self._timed(function, name.encode(), *sizes, ctypes.c_uint64(n), ctypes.c_uint64(number))
 
     def _timed(self, name: str, *arguments: Any) -> float | None:
-        """Call a function that waits for the device, and return its time; -1 means not measured."""
+        """Call a function that waits for the device; return its seconds, or None if not measured (-1)."""
         seconds = ctypes.c_double()
         self._harness.call(name, *arguments, ctypes.byref(seconds))
         return None if seconds.value < 0 else seconds.value
@@ -183,5 +186,5 @@ class Native:
         return self._harness.text("hn_messages")
 
     def close(self) -> None:
-        """Release everything."""
+        """Release all resources."""
         self._harness.close()

@@ -1,7 +1,7 @@
-"""HIP kernels as C++ for OpenCL 2021, by a prelude and by other signatures: logic stays as it is.
+"""HIP kernels as C++ for OpenCL 2021: a prelude and other signatures, with unchanged logic.
 
-No substitute for AMD's compiler and devices: other instructions exchange values between lanes.  What it shows is that
-the kernels sort, with wavefronts of as many lanes as their subgroups, on any device that takes the language.
+The shim does not replace AMD's compiler and devices, because other instructions exchange values between lanes.  It
+shows that the kernels sort on any device that supports the language, with subgroups as wide as wavefronts.
 """
 
 from __future__ import annotations
@@ -65,24 +65,24 @@ _NUMBER = re.compile(r"((?:0x[0-9a-f]+|\d+)u?l)l")
 
 
 def source(sort: Sort) -> Source:
-    """Return the HIP text of `sort` with other signatures, in the place of its OpenCL text.
+    """Return the HIP text of `sort` with OpenCL's signatures, as a replacement of its OpenCL text.
 
-    Kernels and their parameters are the same; the compiler gets the language by its option.
+    Kernels and their parameters are unchanged.  The option of the source selects the language.
     """
-    made = render(sort, API.name)
+    rendered = render(sort, API.name)
     more = (_LANES.format(lanes=sort.lanes) if sort.lanes > 1 else "") + (_VOTES if sort.ballot else "")
-    parts = {k.name: _long(_kernel(made.parts[k.name], k, sort)) for k in sort.kernels}
-    return replace(made, prelude=_PRELUDE + more + _long(made.prelude), parts=parts, option=OPTION)
+    parts = {k.name: _long(_kernel(rendered.parts[k.name], k, sort)) for k in sort.kernels}
+    return replace(rendered, prelude=_PRELUDE + more + _long(rendered.prelude), parts=parts, option=OPTION)
 
 
 def _long(text: str) -> str:
-    """Types of 64 bits by their names in OpenCL, where ``long long`` is reserved for 128."""
+    """Return a text with OpenCL's names of 64-bit types; OpenCL reserves ``long long`` for 128 bits."""
     return spelled(text, _shorter)
 
 
-def _shorter(found: Sequence[Token]) -> list[Token]:
+def _shorter(tokens: Sequence[Token]) -> list[Token]:
     out: list[Token] = []
-    for token in found:
+    for token in tokens:
         if token.text == "long" and out and out[-1].text == "long":
             continue
         number = _NUMBER.fullmatch(token.text)
@@ -91,7 +91,7 @@ def _shorter(found: Sequence[Token]) -> list[Token]:
 
 
 def _kernel(text: str, kernel: Kernel, sort: Sort) -> str:
-    """A kernel with OpenCL's signature, and shared memory of the size of its launch."""
+    """Return a kernel with OpenCL's signature, and shared memory of its launch's size."""
     size = -(-kernel.local_bytes(sort.key) // 8)
     shared = read(f"\n    __local unsigned long long hs_shared[{size}];").body
 
@@ -99,15 +99,14 @@ def _kernel(text: str, kernel: Kernel, sort: Sort) -> str:
         *_, bounds, call = function.head
         assert isinstance(bounds, Call) and isinstance(call, Call)
         parameters, begin = [], ""
-        for given in arguments(call):
-            own = "".join(map(printed, given)).strip()
-            pointer = any(isinstance(w, Token) and w.text == "*" for w in given)
-            if pointer and any(isinstance(w, Token) and w.text == "hs_pair" for w in given):
-                begin += (
-                    f"\n    {own} = {printed(given[-1])}_;"  # the language copies structures from generic memory only
-                )
-                own += "_"
-            parameters.append(f"__global {own}" if pointer else own)
+        for parameter in arguments(call):
+            declared = "".join(map(printed, parameter)).strip()
+            pointer = any(isinstance(w, Token) and w.text == "*" for w in parameter)
+            if pointer and any(isinstance(w, Token) and w.text == "hs_pair" for w in parameter):
+                # the language copies structures from generic memory only
+                begin += f"\n    {declared} = {printed(parameter[-1])}_;"
+                declared += "_"
+            parameters.append(f"__global {declared}" if pointer else declared)
         head = f"{attributes(kernel)}__kernel void {call.name.text}({', '.join(parameters)})\n{{{begin}\n}}"
         body = [x for s in function.body.body for x in (shared if _is_shared(s) else [s])]
         return framed(head, function, body)

@@ -1,4 +1,4 @@
-"""Devices: which OpenCL shows, what each offers, and which targets are for one.  `selection` picks one of them."""
+"""Devices: OpenCL's devices, the features of a device, and the targets for a device; `selection` picks a device."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ _TYPES = {"cpu": 2, "gpu": 4}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """A device at hand.  `handle` is pyopencl's own object, or the device's number where hsgen's C runtime drives it.
+    """A device of this machine.
 
-    `widths` are the subgroups that a kernel can ask for; None where that is found out by compiling.  `number` counts
-    equal devices in the order in which the API lists them.  `more` is what else the C runtime's harness says
-    (`query.asked`).
+    `handle` is pyopencl's object, or the device's number if hsgen's C runtime drives the device.  `widths` are the
+    widths of subgroups that a kernel can require; None if only a compilation shows them.  `number` counts equal devices
+    in the order in which the API lists them.  `more` are further properties that the C runtime's harness reports
+    (`query.properties`).
     """
 
     api: str = opencl.API.name
@@ -50,13 +51,13 @@ class Host:
 
     @property
     def label(self) -> str:
-        """What people call it; no two devices of an API have the same."""
+        """The name of the device for users; the devices of an API have different labels."""
         which = f" #{self.number}" if self.number > 1 else ""
         return f"{self.name} ({self.platform}, {self.driver}){which}"
 
 
 def hosts() -> list[Host]:
-    """Return every OpenCL device of this machine, in the loader's order; none where there is no platform.
+    """Return every OpenCL device of this machine, in the loader's order; empty without a platform.
 
     Raises:
         Unavailable: pyopencl is not installed.
@@ -75,11 +76,11 @@ def hosts() -> list[Host]:
     return numbered(out)
 
 
-def numbered(found: Sequence[Host]) -> list[Host]:
-    """Return devices with their numbers among those of equal name, platform and driver."""
+def numbered(devices: Sequence[Host]) -> list[Host]:
+    """Return devices with their numbers among devices of equal name, platform and driver."""
     count: Counter[str] = Counter()
     out = []
-    for host in found:
+    for host in devices:
         plain = replace(host, number=1)
         count[plain.label] += 1
         out.append(replace(plain, number=count[plain.label]))
@@ -87,15 +88,15 @@ def numbered(found: Sequence[Host]) -> list[Host]:
 
 
 def labelled(label: str) -> Host:
-    """Return the OpenCL device of a label, written in any process.
+    """Return the OpenCL device of a label; the label may come from another process.
 
     Raises:
-        Unavailable: OpenCL shows no such device here.
+        Unavailable: OpenCL lists no such device.
     """
-    found = next((h for h in hosts() if h.label == label), None)
-    if found is None:
+    host = next((h for h in hosts() if h.label == label), None)
+    if host is None:
         raise Unavailable(f"{label}: OpenCL shows no such device here; `hsgen doctor` lists those that it shows")
-    return found
+    return host
 
 
 def _host(cl: Any, platform: Any, d: Any) -> Host:
@@ -116,23 +117,24 @@ def _host(cl: Any, platform: Any, d: Any) -> Host:
 
 
 def _shuffle(extensions: Sequence[str]) -> bool:
-    """Whether a kernel may exchange values between the lanes of a subgroup."""
+    """Return True if a kernel may exchange values between the lanes of a subgroup."""
     return "cl_intel_subgroups" in extensions or {"cl_khr_subgroups", "cl_khr_subgroup_shuffle"} <= set(extensions)
 
 
 @cache
 def offers(host: Host, width: int) -> bool:
-    """Return whether kernels on `host` can have subgroups of `width` lanes that exchange values.
+    """Return True if kernels on `host` can have subgroups of `width` lanes that exchange values.
 
-    pyopencl cannot ask a device for its widths, so a kernel of that width is compiled and asked for its own.
+    pyopencl cannot query the widths of a device.  So a kernel that requires the width is compiled, and its width is
+    queried.
     """
     if not host.shuffle or host.widths is not None:
         return host.shuffle and width in (host.widths or ())
     cl = toolchain.pyopencl()
     context = cl.Context([host.handle])
-    asked = f"__attribute__((intel_reqd_sub_group_size({width})))"
+    attribute = f"__attribute__((intel_reqd_sub_group_size({width})))"
     text = (
-        f"#ifdef cl_intel_required_subgroup_size\n{asked}\n#endif\n"
+        f"#ifdef cl_intel_required_subgroup_size\n{attribute}\n#endif\n"
         "__kernel void width(__global int *out) { out[get_global_id(0)] = get_sub_group_size(); }"
     )
     with warnings.catch_warnings():
@@ -154,9 +156,9 @@ def newest(context: Any) -> str:
 
 
 def _language(device: Any) -> int:
-    """The greatest major version of OpenCL C; OpenCL 3 devices may name 1.2 and list newer ones apart."""
-    found = re.search(r"OpenCL C (\d+)", device.opencl_c_version)
-    versions = [int(found[1]) if found else 1]
+    """Return the greatest major version of OpenCL C; OpenCL 3 devices may report 1.2 and list newer versions apart."""
+    match = re.search(r"OpenCL C (\d+)", device.opencl_c_version)
+    versions = [int(match[1]) if match else 1]
     try:
         versions += [v.version >> 22 for v in device.opencl_c_all_versions]
     except (AttributeError, toolchain.pyopencl().Error):
@@ -165,7 +167,7 @@ def _language(device: Any) -> int:
 
 
 def unsound(host: Host) -> str | None:
-    """Say why a device cannot be believed, or return None."""
+    """Return the reason why the results of a device are unreliable, or None."""
     mesa = re.search(r"Mesa (\d+)", host.driver) if "llvmpipe" in host.name else None
     if mesa and int(mesa[1]) < 25:
         return f"lavapipe of Mesa {mesa[1]} leaves long loops silently; install Mesa 25 or later"
@@ -173,7 +175,7 @@ def unsound(host: Host) -> str | None:
 
 
 def matches(target: Target, host: Host) -> bool:
-    """Return whether `target` says that it is for this device."""
+    """Return True if the conditions of `target` match this device."""
     m = target.match
     return m != Match() and all(
         (
@@ -187,7 +189,7 @@ def matches(target: Target, host: Host) -> bool:
 
 
 def lacks(sort: Sort, host: Host) -> str | None:
-    """Say what `host` lacks for `sort`, or return None."""
+    """Return the requirement of `sort` that `host` lacks, or None."""
     width = sort.lanes
     if sort.key.bytes == 8 and not sort.pair and not host.int64:
         return "has no 64-bit integers"
@@ -205,8 +207,11 @@ def lacks(sort: Sort, host: Host) -> str | None:
 
 
 def evidence_level(target: Target, host: Host) -> str | None:
-    """Return the level of evidence that a run of `target` on `host` reaches: "device" for a device of the target, "cpu"
-    for a CPU runtime; None for a GPU of another target, which is evidence of neither."""
+    """Return the level of evidence that a run of `target` on `host` reaches.
+
+    The level is "device" for a device of the target, and "cpu" for a CPU runtime.  It is None for a GPU of another
+    target, because such a run is no evidence.
+    """
     if matches(target, host):
         return "device"
     if host.type == "cpu":
@@ -215,17 +220,17 @@ def evidence_level(target: Target, host: Host) -> str | None:
 
 
 def evidence_device(host: Host, language: str = "") -> str:
-    """Return what evidence calls a device: a CPU runtime with the processor that it runs on."""
+    """Return the name of a device in evidence; the name of a CPU runtime includes its processor."""
     cpu = processor.model()
     on = f" on {cpu}" if host.type == "cpu" and cpu not in host.name else ""
     return f"{host.name}{on} ({host.platform}{language})"
 
 
 def target_for(host: Host, targets: Sequence[Target]) -> Target:
-    """Return the most particular target that matches the device and that it can run, or that for any device.
+    """Return the most specific target that matches the device and runs on it, or the target for any device.
 
     Raises:
-        Usage: none matches, and none is for any device.
+        Usage: no target matches, and no target is for any device.
     """
     fitting = [t for t in targets if host.api in t.apis and matches(t, host)]
     for target in sorted(fitting, key=lambda t: -rank(t.match)):

@@ -1,8 +1,8 @@
-"""Compiling in a process of its own, so that a compiler that crashes or hangs ends in a line, not in a lost tool.
+"""Compilation in a separate process, so that a compiler that crashes or hangs does not end the caller.
 
-A build that succeeds lands in pyopencl's cache of binaries, from which the caller's own build then takes it.
-Run as a module it is that process: a request as JSON on stdin, the line BEGUN on stdout before it compiles, exit code
-0 when it built, REPORTED when the compiler reported errors.
+A successful build is in pyopencl's cache of binaries, from which the caller's own build takes it.  Run as a module,
+this file is the separate process.  The request is JSON on stdin.  The process prints the line BEGUN before it compiles.
+Its exit code is 0 after a build, and REPORTED if the compiler reported errors.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from hsgen.engines.pyopencl import context_for
 from hsgen.system import folders, processes
 
 SECONDS = 300
-PATIENT = 1800  # where nobody asked for a trial
-REPORTED = 10  # exit code: the compiler said what is wrong, and will say it again
-BEGUN = "begun"  # what ends the process after this line is the compiler
+PATIENT = 1800  # seconds, for trials that nobody asked for
+REPORTED = 10  # exit code: the compiler reported errors, and the caller's build will report them again
+BEGUN = "begun"  # if the process ends after this line, the compiler ended it
 SWITCH = "HSGEN_TRIAL"
-"""The environment variable that, when it is 0, lets `once` do nothing."""
-_OPTIMIZED, _PLAIN = b"optimized", b"without optimization"  # what marks hold
+"""The environment variable that turns `once` off, if it is 0."""
+_OPTIMIZED, _PLAIN = b"optimized", b"without optimization"  # contents of marks
 
 
 def once(host: Host, sort: Sort, source: Source) -> Source:
-    """Return what `accepted` returns for a device, tried once for each text and driver: by a mark in the user's cache.
+    """Return the result of `accepted` for a device; a mark in the user's cache lets each text and driver run only once.
 
-    Warns where no process can be started that compiles, and returns `source`.
+    If no compiling process can be started, the function warns and returns `source`.
 
     Raises:
         Wrong: as `check`.
@@ -52,26 +52,26 @@ def once(host: Host, sort: Sort, source: Source) -> Source:
     mark = folders.cached("tried") / hashlib.sha256(json.dumps(about).encode()).hexdigest()
     if (known := folders.load(mark)) is not None:
         if known == _PLAIN:
-            said = "the optimizer of its compiler crashed before; these kernels are compiled without optimization"
-            warnings.warn(f"{source.path}: {host.label}: {said}", Notice, stacklevel=4)
+            notice = "the optimizer of its compiler crashed before; these kernels are compiled without optimization"
+            warnings.warn(f"{source.path}: {host.label}: {notice}", Notice, stacklevel=4)
             return replace(source, optimized=False)
         return source
     try:
-        found = accepted(host.label, sort, source, PATIENT, which=False)
+        result = accepted(host.label, sort, source, PATIENT, which=False)
     except Unavailable as e:
         hint = f"a crash of the compiler would end this one; {SWITCH}=0 accepts that"
         warnings.warn(f"{e}: {hint}", Notice, stacklevel=4)
         return source
-    with suppress(Unavailable):  # then it is tried again
-        folders.keep(mark, _OPTIMIZED if found.optimized else _PLAIN)
-    return found
+    with suppress(Unavailable):  # without the mark, the next call tries again
+        folders.keep(mark, _OPTIMIZED if result.optimized else _PLAIN)
+    return result
 
 
 def accepted(device: str, sort: Sort, source: Source, seconds: float = SECONDS, *, which: bool = True) -> Source:
-    """Return what of a sort the compiler of a device gets through: `source`, or, if it crashes, `source` compiled
-    without optimization, with a notice.
+    """Return the source that the compiler of a device compiles without a crash.
 
-    Intel's CPU runtime 2026.22 crashes in LLVM's machine passes, with AVX-512, on some kernels of 16 keys a lane.
+    The result is `source`, or `source` without optimization and with a notice.  Intel's CPU runtime 2026.22 with
+    AVX-512 crashes in LLVM's machine passes on some kernels of 16 keys per lane.
 
     Raises:
         Wrong, Unavailable: as `check`.
@@ -91,37 +91,37 @@ def check(device: str, sort: Sort, source: Source, seconds: float = SECONDS, *, 
     """Compile `source` for the device of that label in another process.
 
     Raises:
-        Wrong: the compiler crashed or took longer than `seconds`; the line names the log file, and the kernel where
-            one alone does it (`which`; to find it takes as long again for each kernel).
-            (Errors that the compiler reports are left to the build that follows.)
-        Unavailable: no process can be started that compiles.
+        Wrong: the compiler crashed or took longer than `seconds`; the message names the log file.  With `which`, the
+            message names the kernel that alone is the cause; to find it takes as long again for each kernel.
+            Errors that the compiler reports are left to the build that follows.
+        Unavailable: no compiling process can be started.
     """
     names = [k.name for k in sort.kernels]
     problem = _attempt(device, sort, source, names, seconds)
     if problem is None:
         return
     for name in names if which else ():
-        if found := _attempt(device, sort, source, [name], seconds):
-            raise Wrong(_line(source, f"kernel {name}", device, found, source.only(name)))
+        if failure := _attempt(device, sort, source, [name], seconds):
+            raise Wrong(_line(source, f"kernel {name}", device, failure, source.only(name)))
     raise Wrong(_line(source, f"kernels {', '.join(names)}", device, problem, source.text))
 
 
-def _line(source: Source, what: str, device: str, problem: str, text: str) -> str:
-    log = keep_log(f"{what} on {device}: {problem}\n\n{text}")
+def _line(source: Source, title: str, device: str, problem: str, text: str) -> str:
+    log = keep_log(f"{title} on {device}: {problem}\n\n{text}")
     return (
-        f"{source.path}: {what}: the compiler of {device} {problem.splitlines()[0]}; "
+        f"{source.path}: {title}: the compiler of {device} {problem.splitlines()[0]}; "
         f"try a smaller scale or height; the log is {log}"
     )
 
 
 def _attempt(device: str, sort: Sort, source: Source, kernels: Sequence[str], seconds: float) -> str | None:
-    """Say how the compiler failed to answer, or return None."""
+    """Return a description of a crash or a timeout of the compiler, or None."""
     text = source.text if len(kernels) == len(sort.kernels) else source.only(*kernels)
     request = {"device": device, "text": text, "kernels": list(kernels), "lanes": sort.lanes > 1}
     request |= {"option": source.option, "optimized": source.optimized}
     if not processes.has_interpreter():
         raise Unavailable("kernels are compiled in this process, which is no Python interpreter that starts another")
-    with folders.scratch() as folder:  # what the other process leaves there goes with it
+    with folders.scratch() as folder:  # the folder is removed, with any files of the other process
         try:
             done = processes.run(processes.python(__name__), seconds, folder, json.dumps(request), os.curdir)
         except subprocess.TimeoutExpired:
@@ -131,15 +131,15 @@ def _attempt(device: str, sort: Sort, source: Source, kernels: Sequence[str], se
     if done.returncode in (0, REPORTED):
         return None
     if 0 < done.returncode < 256 and BEGUN not in done.stdout.split():
-        said = (done.stderr.split("\n")[-2:-1] or [""])[0]
+        message = (done.stderr.split("\n")[-2:-1] or [""])[0]
         raise Unavailable(
-            f"no process can be started that compiles: {processes.status(done.returncode)}, {said or 'no word'}"
+            f"no process can be started that compiles: {processes.status(done.returncode)}, {message or 'no word'}"
         )
     return f"ended with {processes.status(done.returncode)}\n{done.stderr}"
 
 
 def main() -> int:
-    """Build what stdin asks for; REPORTED where the compiler reported an error."""
+    """Perform the request on stdin; return 0, or REPORTED if the compiler reported an error."""
     request = json.loads(sys.stdin.read())
     host = labelled(request["device"])
     context = context_for(host)

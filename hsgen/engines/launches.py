@@ -1,4 +1,4 @@
-"""The launches of a sort through pyopencl, kept for calls that repeat."""
+"""The launches of a sort through pyopencl, cached for repeated calls."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from hsgen.engines.scratch import cut
 from hsgen.system import toolchain
 
 Launch = tuple[Any, tuple[tuple[str, int], ...], tuple[int, ...], tuple[int, int], tuple[int, int]]
-"""Kernel, roles with places in them, numbers, work-items, work-group."""
+"""Kernel, roles with byte offsets, scalar arguments, work-items, work-group."""
 
 Resolved = tuple[list[Launch], dict[int, int], int | None]
-"""The launches of a call, the parts of scratch that they use, and where in scratch discarded keys go, if any."""
+"""The launches of a call, the parts of scratch that they use, and the offset of discarded keys in scratch or None."""
 
-_KEPT = 64  # calls
+_KEPT = 64  # greatest number of cached calls
 
 
 def in_order(queue: Any) -> bool:
-    """Whether a queue runs commands in their order."""
+    """Return True if a queue runs commands in order."""
     return not queue.properties & toolchain.pyopencl().command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
 
 
@@ -32,31 +32,31 @@ class Launches:
         self._lanes = {k.name: k.work_group for k in sort.kernels}
         self._known: dict[tuple[int, bool, Options], Resolved] = {}
 
-    def of(self, n: int, in_place: bool, how: Options) -> Resolved:
-        """Return what a call for `n` keys launches.
+    def of(self, n: int, in_place: bool, options: Options) -> Resolved:
+        """Return the launches of a call for `n` keys.
 
         Raises:
-            Usage: n is beyond the plan, or the bit range is.
+            Usage: n or the bit range exceeds the plan.
         """
-        key = n, in_place, how
+        key = n, in_place, options
         if key not in self._known:
             if len(self._known) >= _KEPT:
                 self._known.clear()
             self._known[key] = self._resolved(*key)
         return self._known[key]
 
-    def _resolved(self, n: int, in_place: bool, how: Options) -> Resolved:
-        steps = self._steps(n, in_place, how)
-        spare = spare_at(self._sort, n) if how.discard and n else None
+    def _resolved(self, n: int, in_place: bool, options: Options) -> Resolved:
+        steps = self._steps(n, in_place, options)
+        spare = spare_at(self._sort, n) if options.discard and n else None
         places = [[*(at for role, at in s[1] if role == "scratch"), *([] if spare is None else [spare])] for s in steps]
-        return steps, cut(scratch_bytes(self._sort, n, how), places), spare
+        return steps, cut(scratch_bytes(self._sort, n, options), places), spare
 
-    def _steps(self, n: int, in_place: bool, how: Options) -> list[Launch]:
+    def _steps(self, n: int, in_place: bool, options: Options) -> list[Launch]:
         out = []
-        for launch in launches(self._sort.plan, n, self._sort.groups, in_place=in_place, how=how):
+        for launch in launches(self._sort.plan, n, self._sort.groups, in_place=in_place, how=options):
             step, (wide, high) = launch.step, launch.grid
             lanes = self._lanes[step.kernel]
-            given = (n, launch.argument, *numbers(self._sort, step, how))
+            scalars = (n, launch.argument, *numbers(self._sort, step, options))
             roles = tuple((b.role, offset(b, n)) for b in step.bindings)
-            out.append((self._kernels[step.kernel], roles, given, (wide * lanes, high), (lanes, 1)))
+            out.append((self._kernels[step.kernel], roles, scalars, (wide * lanes, high), (lanes, 1)))
         return out

@@ -1,7 +1,7 @@
-"""Metal kernels as C++ for OpenCL 2021, by a prelude and by other signatures: logic stays as it is.
+"""Metal kernels as C++ for OpenCL 2021: a prelude and other signatures, with unchanged logic.
 
-No substitute for Apple's compiler: it accepts another language, and another compiler makes the code.  What it shows is
-that the text is whole, and that the kernels sort, on a device of any vendor that takes the language.
+The shim does not replace Apple's compiler, which compiles another language to other code.  It shows that the text is
+complete, and that the kernels sort on any device that supports the language.
 """
 
 from __future__ import annotations
@@ -70,19 +70,19 @@ _PLACES = {
 
 
 def source(sort: Sort) -> Source:
-    """Return the Metal text of `sort` with other signatures, in the place of its OpenCL text.
+    """Return the Metal text of `sort` with OpenCL's signatures, as a replacement of its OpenCL text.
 
-    Kernels and their parameters are the same; the compiler gets the language by its option.
+    Kernels and their parameters are unchanged.  The option of the source selects the language.
     """
-    made = render(sort, API.name)
+    rendered = render(sort, API.name)
     more = (_LANES if sort.lanes > 1 else "") + (_VOTES if sort.ballot else "")
     kernels = {k.name: k for k in sort.kernels}
-    parts = {name: _kernel(text, kernels[name], sort) for name, text in made.parts.items()}
-    return replace(made, prelude=_PRELUDE + more + _words(made.prelude), parts=parts, option=OPTION)
+    parts = {name: _kernel(text, kernels[name], sort) for name, text in rendered.parts.items()}
+    return replace(rendered, prelude=_PRELUDE + more + _words(rendered.prelude), parts=parts, option=OPTION)
 
 
 def _words(prelude: str) -> str:
-    """The words of Metal without its library."""
+    """Return the prelude without Metal's library."""
     tree = read(prelude)
     return printed(Tree([x for x in tree.body if not _is_library(x)], tree.end))
 
@@ -97,20 +97,20 @@ def _is_library(statement: Statement) -> bool:
 
 
 def _kernel(text: str, kernel: Kernel, sort: Sort) -> str:
-    """A kernel with its places as local names, and the numbers behind its buffers one by one."""
+    """Return a kernel with its positions as local variables, and each number as a parameter after the buffers."""
 
     def signature(function: Function) -> Function:
         *_, call = function.head
         assert isinstance(call, Call)
         buffers, begin = [], ""
-        for given in arguments(call):
-            *type_, access = given
+        for parameter in arguments(call):
+            *type_, access = parameter
             assert isinstance(access, Element)
-            own, attribute = "".join(map(printed, [*type_, access.name])).strip(), _attribute(access)
+            declaration, attribute = "".join(map(printed, [*type_, access.name])).strip(), _attribute(access)
             if attribute in _PLACES:
-                begin += f"\n    const {own} = {_PLACES[attribute]};"
+                begin += f"\n    const {declaration} = {_PLACES[attribute]};"
             elif not any(isinstance(w, Token) and w.text == "hs_numbers" for w in type_):
-                buffers.append(own)
+                buffers.append(declaration)
         numbers = [f"{'long' if kernel.index64 else 'int'} n_", "int argument_"]
         numbers += ["int low_", "int high_"] * sort.signature.numbers
         given_ = "n_, argument_, " + ("low_, high_" if sort.signature.numbers else "0, 0")
@@ -122,7 +122,7 @@ def _kernel(text: str, kernel: Kernel, sort: Sort) -> str:
 
 
 def _attribute(access: Element) -> str:
-    """The attribute of a parameter, ``name [[attribute]]``."""
+    """Return the attribute of a parameter, ``name [[attribute]]``."""
     match access.index.words:
         case [Group(words=[Token(text=name)])] | [Group(words=[Call(name=Token(text=name))])]:
             return name
@@ -144,7 +144,7 @@ def takers() -> list[Host]:
 
 @cache
 def _takes(host: Host) -> bool:
-    """Whether a device compiles the language, which few list among their extensions: one has to try."""
+    """Return True if a device compiles the language; this needs a trial, because few devices list the extension."""
     cl = toolchain.pyopencl()
     text = "template <typename T> T of(T x) { return x; }\n__kernel void probe(__global int *x) { *x = of(*x); }"
     with warnings.catch_warnings():

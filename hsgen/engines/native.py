@@ -1,7 +1,7 @@
-"""A bundle's own C runtime, driven from Python: built on the spot, loaded with ctypes.
+"""The library of a bundle's C runtime, built for Python.
 
-Loading and running it happens in a process of its own (`hsgen.tools.worker`), since drivers crash and hang.  Built
-libraries are kept in the user's cache folder by the hash of all that went into them.
+A separate process loads and runs the library (`hsgen.tools.worker`), because drivers can crash and hang.  Libraries are
+cached in the user's cache folder, by the hash of all inputs of their build.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hsgen.system.compilers import PATIENCE, complaint, run
 from hsgen.targets.target import AUTO, Target
 
 HARNESS = Path(__file__).resolve().parent / "native"
-"""What the harnesses of all APIs share."""
+"""The folder of the files that the harnesses of all APIs share."""
 
 
 def library(
@@ -36,33 +36,33 @@ def library(
     targets: Sequence[Target],
     key: str,
     baselines: Sequence[str] = (),
-    made: tuple[Path, Manifest] | None = None,
+    bundle: tuple[Path, Manifest] | None = None,
     *,
     algorithms: Sequence[str] = (),
     signature: Signature = PLAIN,
     max_n: int = ANY_N,
 ) -> Path:
-    """Return the shared library of the bundle of these targets with the harness of `api`.
+    """Return the path of a shared library: a bundle of targets with the harness of `api`; build it if not cached.
 
-    It holds the sorts and scans of these `algorithms` in a form, for up to `max_n` keys; none named: all that a
-    target has for the key type.
-    `made` is a bundle whose SPIR-V is taken where its GLSL is the same, for machines without a GLSL compiler.
-    `baselines` are compiled along for what the algorithms do; names unknown to the API's harness are ignored.
+    The library has the `algorithms` with `signature`, for up to `max_n` keys; by default all algorithms of the targets
+    for the key type.  `bundle` is a bundle whose SPIR-V is used if its GLSL is equal, for machines without a GLSL
+    compiler.  `baselines` for the operations of the algorithms are compiled too; names that the API's harness does not
+    know are ignored.
 
     Raises:
         Unavailable: a compiler or a header is missing, or hsgen drives no devices of the API.
-        Wrong: something does not compile.
+        Wrong: a file does not compile.
     """
     its = APIS[api]
     if its.harness is None:
         raise Unavailable(f"{its.title}: hsgen drives no {its.title} devices")
     runs = its.harness.runtime or its
-    files = _bundle_files(its, targets, key, made, algorithms, signature, max_n) | harness_files(runs)
+    files = _bundle_files(its, targets, key, bundle, algorithms, signature, max_n) | harness_files(runs)
     _replace(files, its.harness.replaced)
     command, units = its.harness.command(), [p for p in sorted(files) if _compiled(p, runs)]
-    if others := baseline_units(its.harness, baselines, algorithms):
+    if more_units := baseline_units(its.harness, baselines, algorithms):
         command = [*command, *baseline_options(its.harness, baselines, key, signature)]
-        units += [f"harness/{p}" for p in others]
+        units += [f"harness/{p}" for p in more_units]
     state = hashlib.sha256("\0".join([*command, *units, *_versions(command)]).encode())
     for path in sorted(files):
         state.update(path.encode() + b"\0" + files[path])
@@ -73,25 +73,25 @@ def library(
 
 
 def _replace(files: build.Files, pairs: Sequence[tuple[str, str]]) -> None:
-    """Replace texts in files, each of which is there."""
+    """Replace texts in files; a file with each text must exist."""
     for before, after in ((x.encode(), y.encode()) for x, y in pairs):
-        found = [path for path, data in files.items() if before in data]
-        assert found, before
-        files.update((path, files[path].replace(before, after)) for path in found)
+        paths = [path for path, data in files.items() if before in data]
+        assert paths, before
+        files.update((path, files[path].replace(before, after)) for path in paths)
 
 
 def _bundle_files(
     api: Api,
     targets: Sequence[Target],
     key: str,
-    made: tuple[Path, Manifest] | None,
+    bundle: tuple[Path, Manifest] | None,
     algorithms: Sequence[str],
     signature: Signature,
     max_n: int,
 ) -> build.Files:
-    """The files of the bundle that `library` compiles."""
-    kept = build.Modules(made[0] if made else Path(os.devnull), made[1] if made else None, "hs")
-    words = translated.words(api) if api.harness and api.harness.spirv else kept
+    """Return the files of the bundle that `library` compiles."""
+    modules = build.Modules(bundle[0] if bundle else Path(os.devnull), bundle[1] if bundle else None, "hs")
+    words = translated.words(api) if api.harness and api.harness.spirv else modules
     name = api.harness.runtime.name if api.harness and api.harness.runtime else api.name
     orders, features = ORDERS if signature.key_transform else (), signature.features
     more = {"values": [signature.value], "orders": orders, "features": features, "epilogue": signature.epilogue}
@@ -99,31 +99,33 @@ def _bundle_files(
     choices = {t.name: choose(t, [key], [name], algorithms or t.labels(key), **more) for t in targets}  # type: ignore[arg-type]
     parts = {t.name: (t, replace(choices[t.name], max_n=max_n)) for t in targets}
     files, _ = build.build(parts, words, "hs")
-    if kept.missing:
-        raise Unavailable(f"no GLSL compiler for {kept.missing[0]}; {spirv.install()}, or name a bundle that holds it")
+    if modules.missing:
+        raise Unavailable(
+            f"no GLSL compiler for {modules.missing[0]}; {spirv.install()}, or name a bundle that holds it"
+        )
     return files
 
 
 def harness_files(api: Api) -> build.Files:
-    """Return the files of an API's harness, in the folder that they are compiled in."""
-    found = {file.name: file for file in HARNESS.iterdir()}
+    """Return the files of an API's harness, with their paths in the build folder."""
+    paths = {file.name: file for file in HARNESS.iterdir()}
     for folder in api.folders("harness"):
-        found |= {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
+        paths |= {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
     texts = {
-        name: api.renamed(c_calls.harness(api, file.read_text(encoding="utf-8")), file) for name, file in found.items()
+        name: api.renamed(c_calls.harness(api, file.read_text(encoding="utf-8")), file) for name, file in paths.items()
     }
     return {f"harness/{name}": text.encode() for name, text in sorted(texts.items())}
 
 
 def baseline_units(harness: Harness, baselines: Sequence[str], algorithms: Sequence[str]) -> list[str]:
-    """Return the files of the harness with these baselines for what algorithms do, sorts if none is named."""
-    does = {operation(a).name for a in algorithms if a not in COMPANIONS} or {operation(AUTO).name}
-    found = [harness.baselines[name] for name in sorted(does & set(harness.baselines))]
-    return [file for file, names in found if set(baselines) & set(names)]
+    """Return the harness's files with these baselines for the operations of algorithms; by default for sorts."""
+    names_of_operations = {operation(a).name for a in algorithms if a not in COMPANIONS} or {operation(AUTO).name}
+    units = [harness.baselines[name] for name in sorted(names_of_operations & set(harness.baselines))]
+    return [file for file, names in units if set(baselines) & set(names)]
 
 
 def baseline_options(harness: Harness, baselines: Sequence[str], key: str, signature: Signature) -> list[str]:
-    """Return the compiler options that select the baselines, keys and values, since compiling all takes long."""
+    """Return the compiler options that select baselines, keys and values, because compiling all takes long."""
     known = sorted({p for _, names in harness.baselines.values() for p in names} & set(baselines))
     names = [f"-DHN_BASELINE_{p.upper().replace('-', '_')}" for p in known]
     return [*names, f"-DHN_KEY_BYTES={KEYS[TYPES[key].key].bytes}", f"-DHN_VALUE_BYTES={signature.value_bytes}"]
@@ -153,8 +155,8 @@ def _build(api: Api, command: list[str], units: list[str], files: build.Files, p
         flags = ["-shared", "-Iinclude", "-Iharness", *units, "-o", str(out), *harness.link]
         done = run([*command, *flags], 1200, cwd=folder)
         if done.returncode:
-            said = complaint(done, ("error", "fatal", "cannot find"))
-            raise Wrong(f"the C runtime of {api.name} does not build with {Path(command[0]).name}: {said}")
+            message = complaint(done, ("error", "fatal", "cannot find"))
+            raise Wrong(f"the C runtime of {api.name} does not build with {Path(command[0]).name}: {message}")
         folders.keep(place, out.read_bytes())
 
 

@@ -1,4 +1,4 @@
-"""Running sorts on OpenCL devices through pyopencl."""
+"""An engine for OpenCL devices through pyopencl."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hsgen.system import toolchain
 _COPY = """__kernel void copy(__global const uint4 *from, __global uint4 *to, ulong n) {
     if (get_global_id(0) < n) to[get_global_id(0)] = from[get_global_id(0)];
 }"""
-_COPY_LANES = 256  # grids are a multiple, since runtimes split others into small work-groups
+_COPY_LANES = 256  # grids are a multiple of this, because runtimes split other grids into small work-groups
 
 
 class Direct:
@@ -39,7 +39,7 @@ class Direct:
         self._clock: Any = None  # a queue with profiling, while the clock is on
 
     def allocate(self, slot: int, size: int) -> None:
-        """See `Engine`; rounded up so that copies of 16 bytes a lane stay inside."""
+        """See `Engine`; the size is rounded up, so that copies of 16 bytes per lane stay inside the buffer."""
         rounded = max(16, -(-size // 16) * 16)
         self._buffers[slot] = self._cl.Buffer(self.context, self._cl.mem_flags.READ_WRITE, rounded)
 
@@ -55,7 +55,7 @@ class Direct:
             self._cl.enqueue_copy(self.queue, image, self._buffers[slot], is_blocking=True)
 
     def _check_guard(self) -> None:
-        if not self._compiled.scratch.whole(self.queue):
+        if not self._compiled.scratch.intact(self.queue):
             raise Wrong("the sort wrote beyond its scratch memory")
 
     def device_status(self) -> int:
@@ -69,17 +69,17 @@ class Direct:
 
     def sibling(self, sort: Sort) -> Direct:
         """See `Engine`."""
-        made = Direct(self.context, Compiled(self.context, sort))
-        made.queue, made._buffers = self.queue, self._buffers
-        return made
+        engine = Direct(self.context, Compiled(self.context, sort))
+        engine.queue, engine._buffers = self.queue, self._buffers
+        return engine
 
     def renew(self) -> None:
-        """See `Engine`; compiled from its own source."""
+        """See `Engine`; the source is compiled again."""
         self._compiled = Compiled(self.context, self.sort, self._compiled.source)
         self._compiled.scratch.guarded = True
 
     def clock(self, on: bool) -> None:
-        """See `Engine`; on a queue of its own, since profiling slows a queue down."""
+        """See `Engine`; the clock has a separate queue, because profiling slows a queue down."""
         profiling = self._cl.command_queue_properties.PROFILING_ENABLE
         self._clock = self._cl.CommandQueue(self.context, properties=profiling) if on else None
 
@@ -89,7 +89,7 @@ class Direct:
         return int(device.global_mem_size), int(device.max_mem_alloc_size)
 
     def _timed(self, enqueue: Callable[[Any, list[Any] | None, list[Any] | None], Any]) -> float | None:
-        """Call `enqueue` with a queue, what to wait for and a list for events, and wait.
+        """Call `enqueue` with a queue, events to wait for and a list for events, and wait; return the device seconds.
 
         With the clock on, nothing starts before everything is enqueued, so that the device never waits for the host.
         """
@@ -107,15 +107,15 @@ class Direct:
             return None
         return float(max(e.profile.end for e in marks) - min(e.profile.start for e in marks)) * 1e-9
 
-    def run(self, n: int, places: Places, how: Options = PLAIN) -> float | None:
+    def run(self, n: int, places: Places, options: Options = PLAIN) -> float | None:
         """See `Engine`."""
-        # created for each call: NVIDIA's driver crashes when parts of a buffer go in another order than the reverse
+        # created for each call, and released in reverse order: otherwise NVIDIA's driver crashes
         parts, buffers = dict[tuple[int, int], Any](), dict[str, Any]()
         for role, place in places.items():
             if place not in parts:
                 parts[place] = self._part(*place)
             buffers[role] = parts[place]
-        seconds = self._timed(lambda queue, wait, marks: self._compiled.run(queue, buffers, n, wait, how, marks))
+        seconds = self._timed(lambda queue, wait, marks: self._compiled.run(queue, buffers, n, wait, options, marks))
         buffers.clear()
         while parts:
             parts.popitem()
@@ -126,7 +126,7 @@ class Direct:
         return self._cl.Kernel(self._cl.Program(self.context, _COPY).build(), "copy")
 
     def copy(self, size: int) -> float | None:
-        """See `Engine`; 16 bytes a lane."""
+        """See `Engine`; a lane copies 16 bytes."""
         n = max(1, -(-size // 16))
         lanes = (-(-n // _COPY_LANES) * _COPY_LANES,)
 
@@ -138,11 +138,11 @@ class Direct:
         return self._timed(enqueue)
 
     def baseline(self, name: str, size: int, n: int, value_size: int = 0, number: int = 0) -> float | None:
-        """See `Engine`: none is built in."""
+        """See `Engine`; this engine has no baselines."""
         raise Unavailable(f"baseline {name}: requires CUDA; add --api cuda")
 
     def messages(self) -> str:
-        """See `Engine`: there are no layers."""
+        """See `Engine`; OpenCL has no validation layers."""
         return ""
 
 

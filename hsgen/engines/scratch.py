@@ -10,14 +10,14 @@ import numpy as np
 from hsgen.system import toolchain
 
 GUARD = 4096
-"""Bytes behind scratch that must survive a sort, where they are looked at."""
+"""Bytes after scratch that a sort must not change, if scratch is guarded."""
 
 
 def cut(size: int, steps: Iterable[Iterable[int]]) -> dict[int, int]:
-    """Return the parts of `size` bytes of scratch that `steps` see from these places on, as bytes by place.
+    """Return the sizes of the parts of scratch, in bytes, by the offset at which a part begins.
 
-    A part ends where the next one of the same step begins: steps of different algorithms may see scratch cut in
-    different ways.
+    `steps` are the offsets that each step uses, in `size` bytes of scratch.  A part ends at the next offset of the same
+    step.  Steps of different algorithms may divide scratch differently.
     """
     sizes: dict[int, int] = {}
     for places in steps:
@@ -28,11 +28,11 @@ def cut(size: int, steps: Iterable[Iterable[int]]) -> dict[int, int]:
 
 
 class Scratch:
-    """Scratch memory: one buffer for each place at which steps see a part of it, grown as needed.
+    """Scratch memory: a buffer for each offset at which a part begins; buffers grow as needed.
 
-    Parts of one buffer would do as well, but NVIDIA's driver crashes when they are released in another order than
-    the reverse of their creation.  With `guarded` buffers are filled with bytes of 0xff when they are made, and
-    `whole` reports whether memory after the last requested size was left intact.
+    Parts of one buffer would suffice, but NVIDIA's driver crashes if parts are not released in the reverse order of
+    their creation.  With `guarded`, new buffers are filled with bytes of 0xff, and `intact` reports whether a sort
+    changed memory after the last requested size.
     """
 
     def __init__(self, context: Any) -> None:
@@ -43,7 +43,7 @@ class Scratch:
         self.guarded = False
 
     def ask(self, queue: Any, sizes: Mapping[int, int]) -> None:
-        """Make room for the parts that `cut` returned.  Waits for the queue where `guarded` memory is filled."""
+        """Allocate buffers for the parts that `cut` returned; wait for the queue if memory is `guarded`."""
         if sizes == self._sizes:
             return
         for number, room in enumerate(sizes.values()):
@@ -62,18 +62,18 @@ class Scratch:
         self._cl.enqueue_fill_buffer(queue, self._buffers[number], np.uint8(byte), at, size).wait()
 
     def part(self, at: int) -> Any:
-        """Return the buffer of the part that begins `at` bytes into it."""
+        """Return the buffer of the part that begins at byte `at` of scratch."""
         return self._buffers[list(self._sizes).index(at)]
 
     def read(self, queue: Any, at: int, count: int) -> Any:
-        """Return `count` 32-bit words from `at` bytes on, where a part begins, once all on the queue is done."""
+        """Wait for the queue; return `count` 32-bit words of the part that begins at byte `at` of scratch."""
         words = np.empty(count, np.uint32)
         queue.finish()
         self._cl.enqueue_copy(queue, words, self.part(at), is_blocking=True)
         return words
 
-    def whole(self, queue: Any) -> bool:
-        """Return whether the guards are as they were written."""
+    def intact(self, queue: Any) -> bool:
+        """Return True if the guard bytes are unchanged."""
         if not self.guarded:
             return True
         guard = np.empty(GUARD, np.uint8)

@@ -1,6 +1,7 @@
-"""Kernels that `hsgen validate` can run as C++ for OpenCL 2021, on any OpenCL device that takes the language.
+"""Kernels that `hsgen validate` can run as C++ for OpenCL 2021, on any OpenCL device that supports the language.
 
-Those of Metal, which hsgen drives no devices of, always; those of other APIs with ``--runtime python``.
+Metal's kernels always run so, because hsgen drives no Metal devices.  Kernels of other APIs run so with
+``--runtime python``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from hsgen.engines.metal_shim import takers as takers
 
 @dataclass(frozen=True, slots=True)
 class Shim:
-    """How kernels of an API are rewritten, and the compiler that makes them for its own devices."""
+    """A function that rewrites kernels of an API, and the name of the compiler for the API's own devices."""
 
     source: Callable[[Sort], Source]
     compiler: str
@@ -27,4 +28,4 @@ SHIMS: Mapping[str, Shim] = {
     metal_shim.API.name: Shim(metal_shim.source, "Apple's compiler"),
     hip_shim.API.name: Shim(hip_shim.source, "AMD's compiler"),
 }
-"""By API."""
+"""The shims by API."""

@@ -1,4 +1,4 @@
-"""Kernels with the signatures of OpenCL, for those of other languages that run as C++ for OpenCL 2021."""
+"""OpenCL's signatures for kernels of other languages, which then run as C++ for OpenCL 2021."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ OPTION = "-cl-std=CLC++2021"
 
 
 def functions(text: str, change: Callable[[Function], Function]) -> str:
-    """Return the text of a kernel in which `change` has replaced its function."""
+    """Return the text of a kernel with its function replaced by the result of `change`."""
     tree = read(text)
     return printed(statements(tree, lambda x: change(x) if isinstance(x, Function) else x))
 
 
 def framed(head: str, function: Function, body: Sequence[Statement]) -> Function:
-    """Return a function with the head and the first statements of a text, and then those of a body."""
-    *first, made = read(head).body  # an attribute alone is a statement to the reader
-    assert isinstance(made, Function)
+    """Return a function with the signature and the first statements of the text `head`, followed by `body`."""
+    *first, framed_function = read(head).body  # the reader returns an attribute as a statement
+    assert isinstance(framed_function, Function)
     words = [w for x in first if isinstance(x, Plain) for w in x.words]
-    block = Block(made.body.open, [*made.body.body, *body], function.body.close)
-    return Function(spaced([*words, *made.head], leading(function.head[0])), block)
+    block = Block(framed_function.body.open, [*framed_function.body.body, *body], function.body.close)
+    return Function(spaced([*words, *framed_function.head], leading(function.head[0])), block)
 
 
 def attributes(kernel: Kernel) -> str:

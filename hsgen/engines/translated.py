@@ -1,4 +1,4 @@
-"""Kernels of an API without a runtime of its own, as SPIR-V for the runtime that its harness names."""
+"""Kernels of an API without its own runtime, as SPIR-V for the runtime that its harness names."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from hsgen.emit.kernels import Source, render
 
 
 def words(api: Api) -> build.Words:
-    """Return where the SPIR-V of a sort comes from: from its kernels of `api`, with buffers by descriptor only.
+    """Return a function that compiles the kernels of a sort for `api` to SPIR-V, with buffers by descriptor only.
 
-    Raises (when called with a sort):
+    The function raises:
         Unavailable: there is no compiler.
-        Wrong: it rejects a kernel.
+        Wrong: the compiler rejects a kernel.
     """
     assert api.harness and api.harness.spirv
     compiled = api.harness.spirv
 
-    def made(sort: Sort, _: Source) -> tuple[bytes, Compiled]:
+    def compile_words(sort: Sort, _: Source) -> tuple[bytes, Compiled]:
         source = render(sort, api.name)
-        wanted = [m for m in spirv.modules(sort) if not m.address]
+        modules_needed = [m for m in spirv.modules(sort) if not m.address]
 
         def one(module: spirv.Module) -> bytes:
             try:
@@ -35,8 +35,8 @@ def words(api: Api) -> build.Words:
                 raise Wrong(f"{source.path}: kernel {module.kernel}: {e}") from None
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            modules = dict(zip(wanted, pool.map(one, wanted), strict=True))
+            modules = dict(zip(modules_needed, pool.map(one, modules_needed), strict=True))
         text = c_spirv.modules_c(sort, modules, api.title, "hs")
         return text, Compiled(build.glsl_hash(sort, source), api.title)
 
-    return made
+    return compile_words

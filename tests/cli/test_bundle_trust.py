@@ -161,7 +161,7 @@ def test_spirv_is_taken_from_a_bundle_but_no_epilogue(
     built: list[dict[str, bytes]] = []
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(native, "_build", lambda api, command, units, files, place: built.append(files))
-    native.library("opencl", [target.find("generic")], "u32", made=(counting, manifest), algorithms=["bitonic"])
+    native.library("opencl", [target.find("generic")], "u32", bundle=(counting, manifest), algorithms=["bitonic"])
     assert built and not any(b"epilogue" in data for path, data in built[0].items() if path.startswith("targets/"))
 
 

@@ -65,7 +65,7 @@ def main(lanes: str, *drop: str) -> None:
         for most in (3, n, 1 << 30):
             keys, report = np.sort(rng.integers(0, most, n).astype(np.uint32)), np.full(n + 2, 0xDEADBEEF, np.uint32)
             memory = {"destination": buffer(keys), "report": buffer(report)}
-            compiled.run(queue, {"source": memory["destination"], **memory}, n, how=Options(shift=1))
+            compiled.run(queue, {"source": memory["destination"], **memory}, n, call_options=Options(shift=1))
             cl.enqueue_copy(queue, report, memory["report"])
             expected = oracle.changes(keys, sort, 1)
             if not drop and not np.array_equal(report[: len(expected)], expected):

@@ -65,7 +65,7 @@ def main(ranker: str, value: str) -> None:
         if value != "none":
             given["values"] = buffer(values)
             given["values_out"] = given["values"] if number % 2 else buffer(values * 0)
-        compiled.run(queue, given, n, how=how)
+        compiled.run(queue, given, n, call_options=how)
         order = layouts.permutation(keys, offsets, sort, how)
         for role, before in (("destination", keys), ("values_out", values)):
             if role in given:

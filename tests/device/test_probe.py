@@ -112,7 +112,7 @@ def test_no_device_writes_nothing(
 
 @pytest.mark.device
 def test_an_opencl_query_is_complete(embedded: Host) -> None:
-    said = query.asked(embedded)
+    said = query.properties(embedded)
     assert said["cores"] >= 1 and said["binding_bytes"] >= 1 << 27 and said["storage8"] is True
     kept = tomllib.loads((Path(target.resources.targets()) / "cpu.toml").read_text(encoding="utf-8"))["device"]
     for name in ("subgroups", "work_group", "local_bytes", "groups", "int64", "local"):

@@ -182,7 +182,7 @@ class Guarded:
                 buffers["values_out"] = buffers["values"]
         self._compiled.run(self._memory.queue, buffers, call.n, None, call.how)
         self._memory.queue.finish()
-        if not self._scratch.whole(self._memory.queue):
+        if not self._scratch.intact(self._memory.queue):
             return "memory next to scratch was overwritten"
         for role, array in arrays.items():
             if problem := array.problem():

@@ -209,7 +209,7 @@ def used(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[Host], str], Host]:
     def ended(*values: Any, **_: Any) -> None:
         raise Ended(next(found for x in values if isinstance(found := getattr(x, "host", x), Host)))
 
-    for module, name in ((validate, "_validate"), (bench, "_bench"), (tune, "of_host"), (query, "asked")):
+    for module, name in ((validate, "_validate"), (bench, "_bench"), (tune, "of_host"), (query, "properties")):
         monkeypatch.setattr(module, name, ended)
     monkeypatch.setattr(engines.Drive, "library", lambda *_: Path("library.so"))
 
@@ -275,7 +275,7 @@ def test_probe_names_the_device_in_the_next_commands(
     for found in (INTEL_CPU, GPUS):
         said = {**PROBED, "name": found[1].name, "platform": found[1].platform, "subgroups": [1], "shuffle": False}
         with monkeypatch.context() as patch:
-            patch.setattr(query, "asked", lambda host, said=said: said)
+            patch.setattr(query, "properties", lambda host, said=said: said)
             patch.setattr(hosts, "hosts", lambda found=found: found)
             device = selection.specification(found[1], found)
             assert main(["probe", "--api", "opencl", "--device", device, "-o", str(file), "--force"]) == 0

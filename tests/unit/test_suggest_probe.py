@@ -15,7 +15,7 @@ from hsgen.cli import main
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage
 from hsgen.engines.hosts import Host, matches
-from hsgen.engines.query import asked
+from hsgen.engines.query import properties
 from hsgen.targets import target
 from hsgen.tools.suggest import probing, query
 from hsgen.tools.suggest.origins import SAFE
@@ -234,16 +234,16 @@ def test_the_harness_output_is_a_query() -> None:
     told = {"groups": 2147483647, "cores": 132, "threads": 64, "registers": 65536}
     cuda = replace(host(changed()), widths=(1, 2, 4, 8, 16, 32))
     cuda = replace(cuda, more={**told, "shared_bytes": 49152, "memory_bytes": 150_000_000_000}, ballot=True)
-    found = query.parse(query.Query(api="cuda", properties=asked(cuda)).text(), "q")
+    found = query.parse(query.Query(api="cuda", properties=properties(cuda)).text(), "q")
     assert found.properties["subgroups"] == [32] and found.properties["binding_bytes"] == (1 << 32) - 1
     assert {k: found.properties[k] for k in told} == told and found.properties["storage8"] is True
     more = {"storage8": False, "groups": 65535, "group_subgroups": 0, "vulkan": "1.3", "cores": 0, "threads": 0}
     vulkan = replace(host(recorded("arm-mali-g57")), widths=(1, 16), more=more)
-    said = query.parse(query.Query(api="vulkan", properties=asked(vulkan)).text(), "q").properties
+    said = query.parse(query.Query(api="vulkan", properties=properties(vulkan)).text(), "q").properties
     assert (
         said["subgroups"] == [16]
         and said["storage8"] is False
         and "cores" not in said
         and "group_subgroups" not in said
     )
-    assert asked(replace(vulkan, widths=(1,)))["subgroups"] == [1]
+    assert properties(replace(vulkan, widths=(1,)))["subgroups"] == [1]

@@ -63,8 +63,8 @@ LIMITS = {
 def blocks(limits: Limits, lanes: int, registers: int, shared: int) -> int:
     """Return the number of blocks of `lanes` lanes that a multiprocessor holds at once, 0 if it cannot hold any.
 
-    `registers` is the number per lane, `shared` the bytes per block.  The memory that serves as first-level cache and
-    as shared memory counts as shared memory as far as possible, which is the default of drivers.
+    `registers` is the number per lane, `shared` the bytes per block.  Memory that can serve as first-level cache
+    or as shared memory counts as shared memory, which is the default of drivers.
     """
     warps = _up(lanes, WARP) // WARP
     per_warp = _up(max(registers, 1) * WARP, 256)
