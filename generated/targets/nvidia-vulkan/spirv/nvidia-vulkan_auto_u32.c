@@ -486,8 +486,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_partition_rest[] = {
 "f$]",
 0};
 
-/* msd_begin_radix */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_begin_radix[] = {
+/* partition_begin_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_partition_begin_radix[] = {
 "qtn~u{%onv5upwz(})##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#5Fe')3+F}X%%('l59X(3#&(B#-(9,U)(m#}##k#*&l}#'()"
 "]*(#$#)+###)#%#3)#%#+*+#(}#OV+%6',&E)'-'8/e#.':1/)/'D3%10'`35%1'O/7#/)#$1#+%0#3#-D#%1D7$2%7V0)B#1#F}X3&A{#/4&B}#{#/i"
 "9q#0i@9.u##$5(Bs$q$PP/+(+0++(/'#x#1#@m{&/3)#1#D$1#-v})1#1s})1C/xz&6)P1m)}(@@7(Z'+#)8%{,-9&z,o)#:&~,7q)8y(;(f9;57<'b/"
@@ -496,8 +496,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_begin_radix[] = {
 "%E#k~%k9;#B;;;89G21+#|%<#;;@#;;>#;;;>#)'t$G33*#w'HB+C;8%C;8;J$n-K$]",
 0};
 
-/* msd_histogram_radix */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_histogram_radix[] = {
+/* first_histogram_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_first_histogram_radix[] = {
 "qtn~u{%onv5upwz(mG##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#s$q%q+')3+F}X%%((m#F#k#(#%#3(#%#3(#%#+)&lF'*'ls"
 "$9X*3#&*m%#-*q#,U(y-(#K)y-#*)]**#$%*q%Y)+'m#o6#T(w%###)w%#*)]**#$#*m,OV,%6'-&E)'.'8/e%/'O/5%.5#$0':DB'1)BFDD//2'DH5F"
 "3'`HJ5/#9%2)#8/#1}w+4%7]/#3}p+/#'%/#+rz10a#%2X2u#3__2/53zn%2)#b/#+%3#3#/4u$c3)m%#/#Fmq+/5'#5'@w,Bu,2o')}*3o'@)2)#|*/"
@@ -515,8 +515,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_histogram_radix[] = {
 "L:%=Y:YG#-X~6=(:$=m$:{#V$n-W$]",
 0};
 
-/* msd_starts_radix */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_starts_radix[] = {
+/* first_starts_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_first_starts_radix[] = {
 "qtn~u{%onv5upwz(oR##%4%#y%#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#5Fm&w+s.')3+F}X%%('l59X(3#&)(m#s##k#)#%#3)"
 "#%#+*&ls#'(o$#-(9,U)m#&#:*m##()]*(#$#*q#&(m#Ow#*%#*%#*@#*%#(V#$(u;#A+%6',&E)'-'8/e#.':1/)/'D3%10'`35%1'O/7#/)#$1#+%0"
 "#3#-D#%1D7$2%7V1#3%.c#$3(Bs#q#PP/_3g0eT3/'#E1#Dmx+1#/|w+4&MVu%0^P25&Aq'/6&Bs'q'/i)}$0q&@9/'(x&1#]y})/3)#1#Rrz)1C/^0p"
@@ -537,8 +537,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_starts_radix[] = {
 ")q$q*Q#w18#;}##DR__:_AD5z%TM#D##BRRz#Ec:%E[:[A#+w%zHA#'%#E(:$Em$:{#X$n-Y$]",
 0};
 
-/* msd_first_radix */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_first_radix[] = {
+/* first_partition_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_first_partition_radix[] = {
 "qtn~u{%onv5upwz(mn$##%4%#y%#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#o%}%y*yUuX')3+F}X%%('l1/+)(m#3#k#*&l3'()]"
 "*(#$')/###)#%#3)#%#3)#%#3)#%#+*/#(m$OT(1#&({##-(q(,U+'m#m4#T)u2*#[*u2#()]*(#$#*y@&(u@Ow#*%#*%#*@#*%#(V#$(y3,l)qX###*"
 "y4'()]*(#$%(o'OT,%6'-&E)'.'8/e#/&A1/0&B311'D5;32'`57;.-#%3'O9;#4':=/'5*B@===991/(/2//(3#-'3,%&1+#23--w})1/)#6%7]3#;t"
@@ -574,8 +574,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_first_radix[] = {
 ":A#+o&vn#D(:$Dn$:r$Du):u)Z$n-[$]",
 0};
 
-/* msd_count_radix */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_count_radix[] = {
+/* second_histogram_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_second_histogram_radix[] = {
 "qtn~u{%onv5upwz(sN##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#{%w&o)')3+F}X%%('l1/+)(m#3#k#*&l3'()]*(#$%)/###"
 ")#%#3)#%#3)#%#+*/#(y$OV(1#&(R#-(w1,U+'m#{;#T)q:(#K*q:#()]*(#$#(s-OV,%6'-&E)'.'8/e#/&A1/0&B311'D5;32'`57;.-#%3'O9;#4'"
 ":=/'5)B@==991/(/2//(3#-%3,%$1+#23--w})1/)#6%7]3#Fr})1D(-3#1}w+4o$#%1J2s$2m$m$21'#|$3,H~w+2#1#3-=wt32'R#7'@w-/q&1{&)}"
@@ -595,8 +595,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_count_radix[] = {
 ":#q&T#o%m%##wFDL:%DY:YA#-_p=D(:$Dm$:{#V$n-W$]",
 0};
 
-/* msd_places_radix */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_places_radix[] = {
+/* second_starts_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_second_starts_radix[] = {
 "qtn~u{%onv5upwz(sF##%4%#y%#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#iy#})u/q2')3+F}X%%((m#F#k#(#%#3(#%#+)&lF'*"
 "'li9X*3#&*N,K(q$&#:)q$#*)]**#$#*eO_)s(&*w$#;)%#)%#)@#)%#*V#$*o-#A+%6',&E)'-'8/e%.'O/5%-5#$/':DB'0(BFD//1'DH5F2'`HJ51"
 "'#8.#Fmx+3%7Z/D#%1=2X2BB2.55nx+1)#E.#+%2#3#.4;%4&Am&B5&Bo&m&1_9u$2eT9.#D&1)(t$.#-w})1/)#.#9ou+2^e8.#s%nt6.5/^2#w$#.#"
@@ -613,8 +613,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_places_radix[] = {
 "@#E@@@9w%M#-}$#<}%9%=;v%n$%P=:/#E///9-F#@p,q'F#)w(3H5q)p3L#V##PRu%[</9%<@9@V$n-W$]",
 0};
 
-/* msd_second_radix */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_second_radix[] = {
+/* second_partition_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_second_partition_radix[] = {
 "qtn~u{%onv5upwz(yz$##%4%#y%#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#}%y&q)ob}d')3+F}X%%('l1/+)(m#3#k#*&l3'()]"
 "*(#$')/###)#%#3)#%#3)#%#3)#%#+*/#({$OT(1#&(R#-(o5,U+'m#u@#T)}=*#[*}=#()]*(#$#*y@&(u@Ow#*%#*%#*@#*%#(V#$(y3,l)qX###*y"
 "4'()]*(#$%(o'OT,%6'-&E)'.'8/e#/&A1/0&B311'D5;32'`57;.-#%3'O9;#4':=/'5*B@===991/(/2//(3#-'3,%&1+#23--y})1/)#6%7]3#;v}"
@@ -865,8 +865,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_onesweep_radix[] = {
 "(;$Hn$;r$Hx*;x*<u##Gn{&u#u#;{5Htv%;%H%;p{&H(;$<1#Gm}$+1;o|&H}{&;*b$n-c$]",
 0};
 
-/* msd_begin_radix, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_begin_radix_address[] = {
+/* partition_begin_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_partition_begin_radix_address[] = {
 "qtn~u{%onv5upwz(m)##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
 "rO#&&1q{@%'+2-+owvxty{$#5Fe()3+F}X%%)'l59X)3#&)B#-*(m#}##k#*#%#3*#%#++&l}#')=,U*'&#:+'#)o#-N,%6'-&E)'.'8/e#/':1/)0'D"
 "3%11'`35%2'O/7#0)#$2#+%1#3#.D#%2D7$3%7V0J/D1)B#2#F}X4&K{#s{@5(B}#{#PP6&Am$/7&Bo$m$0=wz@T0+rz@&1m#D30'#$2#9m{&0/sz@n#"
@@ -876,8 +876,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_begin_radix_address[] = {
 "<5A#7##B#77D#N<0M#=7#=N=+##I7<%Hq%aI7<7P$n-Q$]",
 0};
 
-/* msd_histogram_radix, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_histogram_radix_address[] = {
+/* first_histogram_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_first_histogram_radix_address[] = {
 "qtn~u{%onv5upwz(oH##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
 "rO#&&1q{@%'+2-+owvxty{$#}${%{+()3+F}X%%)(m#F#k#)#%#3)#%#3)#%#+*&lF'+'lJ/+))(#K*)#+'##)'###*'#+e-P+3#&+m%#-+w5#*,%6'-"
 "&E)'.'8/e%/'D11/0'O/5%1&KBs{@1%#2)BFBD//.;#$3&AJH4&BLJ/3wz@@3'#4''/%#'/1rz@,5'`RT50#D%/)#80#1}w+6%7g0#3}p+0#'%0#+rz1"
@@ -897,8 +897,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_histogram_radix_address[]
 "m%}$#`Y#}#{###u@CL=%CY=YL#-ir6B:@C(=$Bw$3C{#=w#]$n-^$]",
 0};
 
-/* msd_starts_radix, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_starts_radix_address[] = {
+/* first_starts_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_first_starts_radix_address[] = {
 "qtn~u{%onv5upwz(oP##%4%#y%#+#}s@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q$"
 "{~x|{rO#&&1q{@%'-2-+owvxty{$#5Fq&o+}-()3+F}X%%)'l59X)3#&*(m#s##k#*#%#3*#%#++&ls#')R,K*'&#:+'#)V-V+w&&)}##;+%#+%#+@#+"
 "%#)V#$)o9#A,%6'-&E)'.'8/e#/':1/)0'D3%11'`35%2'O/7#0)#$2#+%1#3#.D#%2D7$3%7V0J/D2#3%4&Kq#s{@5(Bs#q#PP6&Au#/7&Bw#u#03wz"
@@ -922,8 +922,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_starts_radix_address[] = 
 "r###JZ=%JS=SED9&vCI{%9E#'%#I%'J(=$Io$nBJs#=o#_$n-`$]",
 0};
 
-/* msd_first_radix, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_first_radix_address[] = {
+/* first_partition_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_first_partition_radix_address[] = {
 "qtn~u{%onv5upwz(yw$##%4%#y%#+#}s@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q"
 "${~x|{rO#&&1q{@%'-2-+owvxty{$#m%{%w*mU{W()3+F}X%%)(m#5#k#)#%#3)#%#3)#%#3)#%#+*&l5'+'l9/+))*#[*)#+'##)'###*'#+w#-P+1#"
 "&+{##-*uS&+uI#;*%#*%#*@#*%#+V#$+s;#A,%6'-&E)'.&K/s{@.%#/'83e%0*B5//133/'#$1&A972&B;93'D/s{@;1'#2''3%#'33rz@,4'`BD55'"
@@ -963,8 +963,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_first_radix_address[] = {
 "3o[yo#C+33Q#--O#ZmhreO#)+seD#s$s$#s$`s$s$##IB=%I:=:O#+q,rm#HEPI(=$Iv#=z#H{$1I{(={(a$n-b$]",
 0};
 
-/* msd_count_radix, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_count_radix_address[] = {
+/* second_histogram_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_second_histogram_radix_address[] = {
 "qtn~u{%onv5upwz(qO##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
 "rO#&&1q{@%'+2-+owvxty{$#y%u&{(()3+F}X%%)(m#5#k#)#%#3)#%#3)#%#+*&l5'+'l9/+))(#K*)#+'##)'###*'#+q$-P+1#&+N#-+u>#*,%6'-"
 "&E)'.&K/s{@.%#/'83e%0)B5/133/'#$1&A972&B;93'D/s{@;1'#2''3%#'33rz@,4'`BD55'O3F%3)#&5#+$5#%w})3-sz@)5'+v})6%7Z35vz@&5&"
@@ -986,8 +986,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_count_radix_address[] = {
 "H${DO&'$~DH%'I#=%Z(v(ZwGuMX@}/#G;HH=FO#7r({JD#o&x=#o&Y#m%}$##sFIL=%IY=YO#-y'n=H:BI(=$Hy$3I}#=y#[$n-]$]",
 0};
 
-/* msd_places_radix, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_places_radix_address[] = {
+/* second_starts_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_second_starts_radix_address[] = {
 "qtn~u{%onv5upwz(wI##%4%#y%#+#}s@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q$"
 "{~x|{rO#&&1q{@%'-2-+owvxty{$#m#}#u)}.y1()3+F}X%%)(m#D#k#)#%#3)#%#+*&lD'+'lH/+))&#:*)#+H-P+3#&+w$#-*{,&+u$#;*%#*%#*@#"
 "*%#+V#$+o,#A,%6'-&E)'.'8/e%/'D11/0'O/5%1&KBs{@2(BDB//.9#$3&AHF4&BJH/3wz@=/-rz@(5'`LN5/'#60#Jmx+6%7_7':iF)/=2]5BB2095"
@@ -1007,8 +1007,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_places_radix_address[] = 
 "$]",
 0};
 
-/* msd_second_radix, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_second_radix_address[] = {
+/* second_partition_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_second_partition_radix_address[] = {
 "qtn~u{%onv5upwz(or%##%4%#y%#+#}s@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q"
 "${~x|{rO#&&1q{@%'-2-+owvxty{$#{%w&}(o`}b()3+F}X%%)(m#5#k#)#%#3)#%#3)#%#3)#%#+*&l5'+'l9/+))*#[*)#+'##)'###*'#+s$-P+1#"
 "&+N#-*w^&+qU#;*%#*%#*@#*%#+V#$+s;#A,%6'-&E)'.&K/s{@.%#/'83e%0*B5//133/'#$1&A972&B;93'D/s{@;1'#2''3%#'33rz@,4'`BD55'O"
@@ -1301,13 +1301,13 @@ const hs_spirv hs_nvidia_vulkan_auto_u32_spirv[] = {
     {0, 15736, hs_nvidia_vulkan_auto_u32_partition_deal},
     {0, 23712, hs_nvidia_vulkan_auto_u32_partition_bucket},
     {0, 25092, hs_nvidia_vulkan_auto_u32_partition_rest},
-    {0, 1828, hs_nvidia_vulkan_auto_u32_msd_begin_radix},
-    {0, 4828, hs_nvidia_vulkan_auto_u32_msd_histogram_radix},
-    {0, 6316, hs_nvidia_vulkan_auto_u32_msd_starts_radix},
-    {0, 11460, hs_nvidia_vulkan_auto_u32_msd_first_radix},
-    {0, 5616, hs_nvidia_vulkan_auto_u32_msd_count_radix},
-    {0, 4772, hs_nvidia_vulkan_auto_u32_msd_places_radix},
-    {0, 12664, hs_nvidia_vulkan_auto_u32_msd_second_radix},
+    {0, 1828, hs_nvidia_vulkan_auto_u32_partition_begin_radix},
+    {0, 4828, hs_nvidia_vulkan_auto_u32_first_histogram_radix},
+    {0, 6316, hs_nvidia_vulkan_auto_u32_first_starts_radix},
+    {0, 11460, hs_nvidia_vulkan_auto_u32_first_partition_radix},
+    {0, 5616, hs_nvidia_vulkan_auto_u32_second_histogram_radix},
+    {0, 4772, hs_nvidia_vulkan_auto_u32_second_starts_radix},
+    {0, 12664, hs_nvidia_vulkan_auto_u32_second_partition_radix},
     {0, 20740, hs_nvidia_vulkan_auto_u32_bucket_radix},
     {0, 11600, hs_nvidia_vulkan_auto_u32_bucket_rest_radix},
     {0, 1340, hs_nvidia_vulkan_auto_u32_begin_radix},
@@ -1327,13 +1327,13 @@ const hs_spirv hs_nvidia_vulkan_auto_u32_spirv_address[] = {
     {0, 0, 0},
     {0, 0, 0},
     {0, 0, 0},
-    {0, 1864, hs_nvidia_vulkan_auto_u32_msd_begin_radix_address},
-    {0, 5496, hs_nvidia_vulkan_auto_u32_msd_histogram_radix_address},
-    {0, 7140, hs_nvidia_vulkan_auto_u32_msd_starts_radix_address},
-    {0, 12772, hs_nvidia_vulkan_auto_u32_msd_first_radix_address},
-    {0, 6340, hs_nvidia_vulkan_auto_u32_msd_count_radix_address},
-    {0, 5368, hs_nvidia_vulkan_auto_u32_msd_places_radix_address},
-    {0, 14124, hs_nvidia_vulkan_auto_u32_msd_second_radix_address},
+    {0, 1864, hs_nvidia_vulkan_auto_u32_partition_begin_radix_address},
+    {0, 5496, hs_nvidia_vulkan_auto_u32_first_histogram_radix_address},
+    {0, 7140, hs_nvidia_vulkan_auto_u32_first_starts_radix_address},
+    {0, 12772, hs_nvidia_vulkan_auto_u32_first_partition_radix_address},
+    {0, 6340, hs_nvidia_vulkan_auto_u32_second_histogram_radix_address},
+    {0, 5368, hs_nvidia_vulkan_auto_u32_second_starts_radix_address},
+    {0, 14124, hs_nvidia_vulkan_auto_u32_second_partition_radix_address},
     {0, 23656, hs_nvidia_vulkan_auto_u32_bucket_radix_address},
     {0, 13512, hs_nvidia_vulkan_auto_u32_bucket_rest_radix_address},
     {0, 1364, hs_nvidia_vulkan_auto_u32_begin_radix_address},

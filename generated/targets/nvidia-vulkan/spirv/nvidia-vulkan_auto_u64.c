@@ -383,8 +383,8 @@ static const char *const hs_nvidia_vulkan_auto_u64_clean[] = {
 "4PT#>y11PN=B{1#mv)Lo#o#HD:%H<:<B#/{%n&H(:$H^:bHs&:s&S$n-T$]",
 0};
 
-/* msd_begin */
-static const char *const hs_nvidia_vulkan_auto_u64_msd_begin[] = {
+/* partition_begin */
+static const char *const hs_nvidia_vulkan_auto_u64_partition_begin[] = {
 "qtn~u{%onv5upwz(})##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#5Fe')3+F}X%%('l59X(3#&(B#-(9,U)(m#}##k#*&l}#'()"
 "]*(#$#)+###)#%#3)#%#+*+#(}#OV+%6',&E)'-'8/e#.':1/)/'D3%10'`35%1'O/7#/)#$1#+%0#3#-D#%1D7$2%7V0)B#1#F}X3&A{#/4&B}#{#/i"
 "9q#0i@9.u##$5(Bs$q$PP/+(+0++(/'#x#1#@op-/3)#1#D$1#-xr01#1ur01C/zo-6)P1m)}(@@7(Z'+#)8%{,-9&z,o)#:&~,7q)8y(;(f9;57<'b/"
@@ -393,8 +393,8 @@ static const char *const hs_nvidia_vulkan_auto_u64_msd_begin[] = {
 "%E#k~%k9;#B;;;89G21+#|%<#;;@#;;>#;;;>#)'t$G33*#w'HB+C;8%C;8;J$n-K$]",
 0};
 
-/* msd_histogram */
-static const char *const hs_nvidia_vulkan_auto_u64_msd_histogram[] = {
+/* first_histogram */
+static const char *const hs_nvidia_vulkan_auto_u64_first_histogram[] = {
 "qtn~u{%onv5upwz(qG##%4%#7$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#s$q%q+')3+F}X%%((m#F#k#(#%#3(#%#3(#%#+)&lF'*'"
 "ls$9X*3#&*m%#-*m#,U(u-(#K)u-#*)]**#$%*s%Y1+'m#m6#T(y%###)y%#*)]2*#$#*s,OV,%6'-&E)'.'8/e%/'O/5%.5#$0':DB'1)BFDD//2'DH"
 "5F3'`HJ5/#9%2)#8/#1sp%4%7]/#3}~$/#'%/#+xq(0a#%2X2u#3__2/53|X2)#b/#+%3#3#/4u$m&3)m%#/5Hum+5'@u,Bs,2m'){*3m'=)2)#z*6&A"
@@ -412,8 +412,8 @@ static const char *const hs_nvidia_vulkan_auto_u64_msd_histogram[] = {
 ";1u-y.s=T#q$o$##{@=L:%=[:[G#-X|A=(:$=o$:}#W$n-X$]",
 0};
 
-/* msd_starts */
-static const char *const hs_nvidia_vulkan_auto_u64_msd_starts[] = {
+/* first_starts */
+static const char *const hs_nvidia_vulkan_auto_u64_first_starts[] = {
 "qtn~u{%onv5upwz(oS##%4%#7#w$#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#5Fm&o,}.')3+F}X%%('l59X(3#&)(m#s##k#)#%#"
 "3)#%#+*&ls#'(o$#-(9,U)m#&#:*m##()]*(#$#*{#&(w#Ow#*%#*%#*@#*%#(V#$(};#A+%6',&E)'-'8/e#.':1/)/'D3%10'`35%1'O/7#/)#$1#+"
 "%0#3#-D#%1D7$2%7V1#3%.c#$3(Bs#q#PP/_3g0eT3/'#E1#Dup%1#/rp%4&MVu%0^P25&Aq'/6&Bs'q'/i)}$0q&@9/'(x&1#]{r0/3)#1#Rto0-y(e"
@@ -435,8 +435,8 @@ static const char *const hs_nvidia_vulkan_auto_u64_msd_starts[] = {
 "%#E(:$Em$:{#Y$n-Z$]",
 0};
 
-/* msd_first */
-static const char *const hs_nvidia_vulkan_auto_u64_msd_first[] = {
+/* first_partition */
+static const char *const hs_nvidia_vulkan_auto_u64_first_partition[] = {
 "qtn~u{%onv5upwz(on$##%4%#7#w$#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#o%}%y*sUoX')3+F}X%%('l1/+)(m#3#k#*&l3'("
 ")]*(#$')/###)#%#3)#%#3)#%#3)#%#+*/#(m$OT(1#&({##-(s(,M+'m#o4#T)w2*#[*w2#()]2(#$#*q@&(m@Ow#*%#*%#*@#*%#(V#$(m4,d)oX##"
 "#*m5'()]2(#$%(s'OT,%6'-&E)'.'8/e#/&A1/0&B311'D5;32'`57;.-#%3'O9;#4':=/'5*B@===991/(/2//(3#-'3,%&1+#23--yr01/)#6%7]3#"
@@ -473,8 +473,8 @@ static const char *const hs_nvidia_vulkan_auto_u64_msd_first[] = {
 "%E:;:B#+m&xn#E(;$Ep$;t$Ey);y)]$n-^$]",
 0};
 
-/* msd_count */
-static const char *const hs_nvidia_vulkan_auto_u64_msd_count[] = {
+/* second_histogram */
+static const char *const hs_nvidia_vulkan_auto_u64_second_histogram[] = {
 "qtn~u{%onv5upwz(}N##%4%#7$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#{%w&o)')3+F}X%%('l1/+)(m#3#k#*&l3'()]*(#$%)/#"
 "##)#%#3)#%#3)#%#+*/#(y$OV(1#&(R#-(y1,M+'m#};#T)s:(#K*s:#()]2(#$#({-OV,%6'-&E)'.'8/e#/&A1/0&B311'D5;32'`57;.-#%3'O9;#"
 "4':=/'5)B@==991/(/2//(3#-%3,%$1+#23--yr01/)#6%7]3#Ftr01D(-3#1sp%4o$#%1J2s$2m$m$21'#|$3,Htp%2#1#3-=y{92'R#7'@w-/q&1{&"
@@ -494,8 +494,8 @@ static const char *const hs_nvidia_vulkan_auto_u64_msd_count[] = {
 "V(v(]oJsNH;m1#C;HH:FA#5zKwDA#'uHy&=v:u&~:#u&U#q%o%##oGDL:%D[:[A#-_z=D(:$Do$:}#W$n-X$]",
 0};
 
-/* msd_places */
-static const char *const hs_nvidia_vulkan_auto_u64_msd_places[] = {
+/* second_starts */
+static const char *const hs_nvidia_vulkan_auto_u64_second_starts[] = {
 "qtn~u{%onv5upwz(}F##%4%#7#w$#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#iy#})m0{2')3+F}X%%((m#F#k#(#%#3(#%#+)&lF"
 "'*'li9X*3#&*N,K(q$&#:)q$#*)]**#$#*eO_)}(&*o%#;)%#)%#)@#)%#*V#$*o-#A+%6',&E)'-'8/e%.'O/5%-5#$/':DB'0(BFD//1'DH5F2'`HJ"
 "51'#8.#Fup%3%7Z/D#%1=2X2BB2.55vp%1)#E.#+%2#3#.4;%4&Am&B5&Bo&m&1_9u$2eT9.#D&1)(t$.#-yr01/)#.#9ou+2^e8.#s%p{<-s-e#.55^"
@@ -513,8 +513,8 @@ static const char *const hs_nvidia_vulkan_auto_u64_msd_places[] = {
 "X$]",
 0};
 
-/* msd_second */
-static const char *const hs_nvidia_vulkan_auto_u64_msd_second[] = {
+/* second_partition */
+static const char *const hs_nvidia_vulkan_auto_u64_second_partition[] = {
 "qtn~u{%onv5upwz({z$##%4%#7#w$#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#}%y&q){awd')3+F}X%%('l1/+)(m#3#k#*&l3'("
 ")]*(#$')/###)#%#3)#%#3)#%#3)#%#+*/#({$OT(1#&(R#-(q5,M+'m#w@#T)m>*#[*m>#()]2(#$#*q@&(m@Ow#*%#*%#*@#*%#(V#$(m4,d)oX###"
 "*m5'()]2(#$%(s'OT,%6'-&E)'.'8/e#/&A1/0&B311'D5;32'`57;.-#%3'O9;#4':=/'5*B@===991/(/2//(3#-'3,%&1+#23--{r01/)#6%7]3#;"
@@ -782,8 +782,8 @@ static const char *const hs_nvidia_vulkan_auto_u64_onesweep[] = {
 "|.yp'Rm%m%IB<%I:<:F#+{)np&I(<$Ip$<t$I|*<|*=w##Hr|&w#w#<q6Irw%<%I%<v|&I(<$=1#H}}$+1<u}&Iq}&<*d$n-e$]",
 0};
 
-/* msd_begin, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u64_msd_begin_address[] = {
+/* partition_begin, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u64_partition_begin_address[] = {
 "qtn~u{%onv5upwz(m)##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
 "rO#&&1q{@%'+2-+owvxty{$#5Fe()3+F}X%%)'l59X)3#&)B#-*(m#}##k#*#%#3*#%#++&l}#')=,U*'&#:+'#)o#-N,%6'-&E)'.'8/e#/':1/)0'D"
 "3%11'`35%2'O/7#0)#$2#+%1#3#.D#%2D7$3%7V0J/D1)B#2#F}X4&K{#s{@5(B}#{#PP6&Am$/7&Bo$m$0=wz@T0+rz@&1m#D30'#$2#9op-0/sz@n#"
@@ -793,8 +793,8 @@ static const char *const hs_nvidia_vulkan_auto_u64_msd_begin_address[] = {
 "<5A#7##B#77D#N<0M#=7#=N=+##I7<%Hq%aI7<7P$n-Q$]",
 0};
 
-/* msd_histogram, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u64_msd_histogram_address[] = {
+/* first_histogram, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u64_first_histogram_address[] = {
 "qtn~u{%onv5upwz(sH##%4%#7#}y@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x"
 "|{rO#&&1q{@%'+2-+owvxty{$#m%}%}+()3+F}X%%)(m#F#k#)#%#3)#%#3)#%#+*&lF'+'lJ/3))(#K*)#+)#*))###*)#+e-P+3#&+m%#-+y5#*,%6"
 "'-&E)'.'8/e%/'D11/0'O/5%1&KBs{@1%#2)BFBD//.;e$3&AJH4&BLJ/3wz@@.)d#3))4))/%#)/3rz@.5'`TV50#F%/)#80#1sp%6%7i0#3}~$0#'%"
@@ -814,8 +814,8 @@ static const char *const hs_nvidia_vulkan_auto_u64_msd_histogram_address[] = {
 "FEN7v*n@F,77L#5t#sESv$q%o%#`Z#m$}###w@CL=%C[=[L#-inAB<@C(=$By$3C}#=y#^$n-_$]",
 0};
 
-/* msd_starts, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u64_msd_starts_address[] = {
+/* first_starts, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u64_first_starts_address[] = {
 "qtn~u{%onv5upwz(qQ##%4%#7#w$#+#}s@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|"
 "q${~x|{rO#&&1q{@%'-2-+owvxty{$#5Fq&{+w.()3+F}X%%)'l59X)3#&*(m#s##k#*#%#3*#%#++&ls#')R,K*'&#:+'#)V-V+q'&)w$#;+%#+%#+@"
 "#+%#)V#$)w9#A,%6'-&E)'.'8/e#/':1/)0'D3%11'`35%2'O/7#0)#$2#+%1#3#.D#%2D7$3%7V0J/D2#3%4&Kq#s{@5(Bs#q#PP6&Au#/7&Bw#u#03"
@@ -840,8 +840,8 @@ static const char *const hs_nvidia_vulkan_auto_u64_msd_starts_address[] = {
 "#=o#`$n-a$]",
 0};
 
-/* msd_first, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u64_msd_first_address[] = {
+/* first_partition, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u64_first_partition_address[] = {
 "qtn~u{%onv5upwz(ww$##%4%#7#w$#+#}s@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx"
 "|q${~x|{rO#&&1q{@%'-2-+owvxty{$#o%}%y*{TwW()3+F}X%%)(m#5#k#)#%#3)#%#3)#%#3)#%#+*&l5'+'l9/3))*#[*)#+)#*))###*)#+w#-P+"
 "1#&+{##-*oS&+oI#;*%#*%#*@#*%#+V#$+};#A,%6'-&E)'.&K/s{@.%#/'83e%0*B5//133/'e$1&A972&B;93'D/s{@;/)d#1))2))3%#)35rz@.4'"
@@ -882,8 +882,8 @@ static const char *const hs_nvidia_vulkan_auto_u64_msd_first_address[] = {
 "##JB>%J:>:P#+}+tm#IERJ(>$Jx#>|#I}$1Jm)>m)c$n-d$]",
 0};
 
-/* msd_count, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u64_msd_count_address[] = {
+/* second_histogram, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u64_second_histogram_address[] = {
 "qtn~u{%onv5upwz({O##%4%#7#}y@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x"
 "|{rO#&&1q{@%'+2-+owvxty{$#{%w&}(()3+F}X%%)(m#5#k#)#%#3)#%#3)#%#+*&l5'+'l9/3))(#K*)#+)#*))###*)#+q$-P+1#&+N#-+}>#*,%6"
 "'-&E)'.&K/s{@.%#/'83e%0)B5/133/'e$1&A972&B;93'D/s{@;/)d#1))2))3%#)35rz@.4'`DF55'O3H%3)#&5#+$5#%yr03-sz@/5-+xr06%7]35"
@@ -906,8 +906,8 @@ static const char *const hs_nvidia_vulkan_auto_u64_msd_count_address[] = {
 "BI(=$H{$3Im$={#]$n-^$]",
 0};
 
-/* msd_places, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u64_msd_places_address[] = {
+/* second_starts, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u64_second_starts_address[] = {
 "qtn~u{%onv5upwz(qJ##%4%#7#w$#+#}s@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|"
 "q${~x|{rO#&&1q{@%'-2-+owvxty{$#m#}#u)w/s2()3+F}X%%)(m#D#k#)#%#3)#%#+*&lD'+'lH/+))&#:*)#+H-P+3#&+w$#-*u-&+o%#;*%#*%#*"
 "@#*%#+V#$+o,#A,%6'-&E)'.'8/e%/'D11/0'O/5%1&KBs{@2(BDB//.9#$3&AHF4&BJH/3wz@=/-rz@(5'`LN5/'#60#Jup%6%7_7':iF)/=2]5BB20"
@@ -927,8 +927,8 @@ static const char *const hs_nvidia_vulkan_auto_u64_msd_places_address[] = {
 "///=-L#Bn:y'N9y)x1R#R##L[{$v$##C/=%Bq(ZC;=;_$n-`$]",
 0};
 
-/* msd_second, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u64_msd_second_address[] = {
+/* second_partition, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u64_second_partition_address[] = {
 "qtn~u{%onv5upwz(mr%##%4%#7#w$#+#}s@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx"
 "|q${~x|{rO#&&1q{@%'-2-+owvxty{$#}%y&m)}_yb()3+F}X%%)(m#5#k#)#%#3)#%#3)#%#3)#%#+*&l5'+'l9/3))*#[*)#+)#*))###*)#+s$-P+"
 "1#&+N#-*q^&+}T#;*%#*%#*@#*%#+V#$+};#A,%6'-&E)'.&K/s{@.%#/'83e%0*B5//133/'e$1&A972&B;93'D/s{@;/)d#1))2))3%#)35rz@.4'`"
@@ -1238,13 +1238,13 @@ const hs_spirv hs_nvidia_vulkan_auto_u64_spirv[] = {
     {0, 8340, hs_nvidia_vulkan_auto_u64_half_3},
     {0, 6076, hs_nvidia_vulkan_auto_u64_half_4},
     {0, 21688, hs_nvidia_vulkan_auto_u64_clean},
-    {0, 1828, hs_nvidia_vulkan_auto_u64_msd_begin},
-    {0, 4852, hs_nvidia_vulkan_auto_u64_msd_histogram},
-    {0, 6468, hs_nvidia_vulkan_auto_u64_msd_starts},
-    {0, 11552, hs_nvidia_vulkan_auto_u64_msd_first},
-    {0, 5688, hs_nvidia_vulkan_auto_u64_msd_count},
-    {0, 4860, hs_nvidia_vulkan_auto_u64_msd_places},
-    {0, 12756, hs_nvidia_vulkan_auto_u64_msd_second},
+    {0, 1828, hs_nvidia_vulkan_auto_u64_partition_begin},
+    {0, 4852, hs_nvidia_vulkan_auto_u64_first_histogram},
+    {0, 6468, hs_nvidia_vulkan_auto_u64_first_starts},
+    {0, 11552, hs_nvidia_vulkan_auto_u64_first_partition},
+    {0, 5688, hs_nvidia_vulkan_auto_u64_second_histogram},
+    {0, 4860, hs_nvidia_vulkan_auto_u64_second_starts},
+    {0, 12756, hs_nvidia_vulkan_auto_u64_second_partition},
     {0, 24240, hs_nvidia_vulkan_auto_u64_bucket},
     {0, 11520, hs_nvidia_vulkan_auto_u64_bucket_rest},
     {0, 1340, hs_nvidia_vulkan_auto_u64_begin},
@@ -1264,13 +1264,13 @@ const hs_spirv hs_nvidia_vulkan_auto_u64_spirv_address[] = {
     {0, 0, 0},
     {0, 0, 0},
     {0, 0, 0},
-    {0, 1864, hs_nvidia_vulkan_auto_u64_msd_begin_address},
-    {0, 5536, hs_nvidia_vulkan_auto_u64_msd_histogram_address},
-    {0, 7308, hs_nvidia_vulkan_auto_u64_msd_starts_address},
-    {0, 12840, hs_nvidia_vulkan_auto_u64_msd_first_address},
-    {0, 6428, hs_nvidia_vulkan_auto_u64_msd_count_address},
-    {0, 5472, hs_nvidia_vulkan_auto_u64_msd_places_address},
-    {0, 14192, hs_nvidia_vulkan_auto_u64_msd_second_address},
+    {0, 1864, hs_nvidia_vulkan_auto_u64_partition_begin_address},
+    {0, 5536, hs_nvidia_vulkan_auto_u64_first_histogram_address},
+    {0, 7308, hs_nvidia_vulkan_auto_u64_first_starts_address},
+    {0, 12840, hs_nvidia_vulkan_auto_u64_first_partition_address},
+    {0, 6428, hs_nvidia_vulkan_auto_u64_second_histogram_address},
+    {0, 5472, hs_nvidia_vulkan_auto_u64_second_starts_address},
+    {0, 14192, hs_nvidia_vulkan_auto_u64_second_partition_address},
     {0, 27500, hs_nvidia_vulkan_auto_u64_bucket_address},
     {0, 13448, hs_nvidia_vulkan_auto_u64_bucket_rest_address},
     {0, 1364, hs_nvidia_vulkan_auto_u64_begin_address},

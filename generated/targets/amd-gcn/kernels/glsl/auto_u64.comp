@@ -106,7 +106,7 @@ uint hs_part(uint i) { return gl_SubgroupInvocationID >= 32u * (i + 1u) ? 0xffff
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
 #define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
-// scratch: the first word of each region of words[]
+// scratch: the first word of each region
 #define HS_FAILED 0 // of each pass: 1 if a look-back gave up
 #define HS_BUFFERS 8 // where the keys are before each pass and at the end: 0 source, 1 destination, 2 scratch
 #define HS_TICKETS 17 // of each pass: the number of tiles drawn

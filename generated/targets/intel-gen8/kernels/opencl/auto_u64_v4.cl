@@ -131,7 +131,7 @@ static hs_pair hs_pair_max(hs_pair a, hs_pair b) { return hs_pair_chosen(hs_pair
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
 #define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
-// scratch: the first word of each region of words[]
+// scratch: the first word of each region
 #define HS_FAILED 0 // of each pass: 1 if a look-back gave up
 #define HS_BUFFERS 8 // where the keys are before each pass and at the end: 0 source, 1 destination, 2 scratch
 #define HS_HISTOGRAM 33 // of all keys, for one pass

@@ -158,7 +158,7 @@ static __device__ __forceinline__ void hs_grid_barrier(int groups) { hs_grid_wai
 // the key again, with the bits `above` in place of those that it was without
 #define hs_unslotted(key, bits, above) hs_make_key(hs_key_bits(key, 0) >> (bits) | (above), 0u)
 #define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
-// scratch: the first word of each region of words[]
+// scratch: the first word of each region
 #define HS_WIDE_HISTOGRAM 0 // 64 bits, of table[]
 #define HS_BUFFERS 0 // where the keys are before each pass and at the end: 0 source, 1 destination, 2 scratch
 #define HS_FAILED 0 // of each pass: 1 if a look-back gave up

@@ -117,7 +117,7 @@
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
 #define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
-// scratch: the first word of each region of words[]
+// scratch: the first word of each region
 #define HS_BUFFERS 0 // where the keys are before each pass and at the end: 0 source, 1 destination, 2 scratch
 #define HS_FALLBACK 0 // 0: buckets hold all keys; 1: the fallback sorts them
 #define HS_TICKET 1 // of the fallback: the pieces of work that are drawn

@@ -133,7 +133,7 @@ hs_pair hs_pair_max(hs_pair a, hs_pair b) { return hs_pair_less(b, a) ? a : b; }
 // the key again, with the bits `above` in place of those that it was without
 #define hs_unslotted(key, bits, above) hs_make_key(hs_key_bits(key, 0) >> (bits) | (above), 0u)
 #define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
-// scratch: the first word of each region of words[]
+// scratch: the first word of each region
 #define HS_BUFFERS 0 // where the keys are before each pass and at the end: 0 source, 1 destination, 2 scratch
 #define HS_FALLBACK 0 // 0: buckets hold all keys; 1: the fallback sorts them
 #define HS_TICKET 1 // of the fallback: the pieces of work that are drawn

@@ -118,7 +118,7 @@ hs_pair hs_pair_shuffle_xor(hs_pair a, int mask) { return hs_pair(hs_shuffle_xor
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
 #define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
-// scratch: the first word of each region of words[]
+// scratch: the first word of each region
 #define HS_BUFFERS 0 // where the keys are before each pass and at the end: 0 source, 1 destination, 2 scratch
 #define HS_TICKETS 9 // of each pass: the number of tiles drawn
 #define HS_PASS_ORDER 17 // of each pass: its number among those that move keys, from 1; 0: moves none

@@ -79,7 +79,7 @@
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
 #define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
-// scratch: the first word of each region of words[]
+// scratch: the first word of each region
 #define HS_BUFFERS 0 // where the keys are before each pass and at the end: 0 source, 1 destination, 2 scratch
 #define HS_FAILED 0 // of each pass: 1 if a look-back gave up
 #define HS_HISTOGRAM 25 // of all keys, for one pass
