@@ -133,7 +133,7 @@ FAST = {
         "test_sorts_in_place_and_into_another_array": 2,
     },
     "device/test_cuda_orders.py": {
-        "test_the_last_pass_stores_64_bit_indices": 2,
+        "test_the_last_pass_stores_64_bit_indices": 1,
     },
     "device/test_dealt_pairs.py": {
         "test_even_keys_need_no_pass": 2,
@@ -175,6 +175,7 @@ FAST = {
         "test_the_python_api": 4,
         "test_wrong_kernels_are_found": 2,
         "test_wrong_rows_are_found": 3,
+        "test_wrong_ranges_are_found": 3,
     },
     "device/test_metal.py": {
         "test_sorts": 1,
@@ -193,10 +194,11 @@ FAST = {
     "device/test_numpy_arrays.py": {
         "test_a_sorter_sorts_in_place_and_into_other_arrays": 1,
         "test_results_are_those_of_numpy": 1,
+        "test_nans_come_out_as_one_bit_pattern_from_rows_of_any_length": 6,
     },
     "device/test_optional_shapes.py": {
         "test_drawn_shapes_are_right": 3,
-        "test_shapes_at_their_bounds_are_right": 3,
+        "test_shapes_at_their_bounds_are_right": 2,
     },
     "device/test_pair_buckets.py": {
         "test_even_keys_need_no_further_pass": 1,
@@ -231,7 +233,7 @@ FAST = {
         "test_tiles_that_starve_are_done_again": 3,
     },
     "device/test_selecting.py": {
-        "test_selections": 4,
+        "test_selections": 2,
     },
     "device/test_segments.py": {
         "test_bad_offsets_change_nothing": 9,
@@ -242,10 +244,11 @@ FAST = {
     "device/test_shapes.py": {
         "test_blocks_that_are_no_power_of_two_sort": 0,
         "test_drawn_shapes_sort": 0,
+        "test_block_sorts_with_loops_sort": 3,
     },
     "device/test_sorted_exit.py": {
         "test_buckets_do_not_move_sorted_keys": 1,
-        "test_sorted_and_nearly_sorted_keys_are_sorted": 3,
+        "test_sorted_and_nearly_sorted_keys_are_sorted": 2,
     },
     "device/test_validate.py": {
         "test_generic_sorts_on_a_device_without_subgroups": 0,
@@ -280,6 +283,7 @@ FAST = {
         "test_subgroups_may_be_numbered_in_any_order": 0,
         "test_faults_of_dealt_pairs_are_noticed": 0,
         "test_a_tuning_ends_with_a_validated_shape": 0,
+        "test_buckets_sort_without_forward_progress": 0,
     },
     "device/test_webgpu_js.py": {
         "test_sorts_are_right_at_every_width": 1,
@@ -411,10 +415,11 @@ FAST = {
         "test_the_example_keeps_its_pipelines_in_a_file": 0,
     },
     "device/test_handover.py": {
-        "test_what_is_handed_over_is_ordered": 3,
+        "test_what_is_handed_over_is_ordered": 2,
+        "test_groupings_hand_over_in_order": 1,
     },
     "device/test_group_tables.py": {
-        "test_every_reduction_by_tables_of_digits": 7,
+        "test_every_reduction_by_tables_of_digits": 4,
         "test_the_grouping_without_faults_passes": 1,
     },
     "device/test_cuda_tables.py": {
@@ -424,9 +429,11 @@ FAST = {
     "device/test_groups.py": {
         "test_groups_match_numpy": 3,
         "test_the_python_api_groups": 2,
+        "test_the_c_runtime_groups": 0,
     },
     "device/test_packing.py": {
         "test_the_c_runtime_packs": 0,
+        "test_vulkan_packs": 0,
     },
     "vendor/test_examples.py": {
         "test_every_example_compiles_without_warnings": 13,
@@ -441,7 +448,7 @@ FAST = {
     },
     "device/test_pieces.py": {
         "test_kernels_are_needed": 3,
-        "test_every_kind_type_order_and_count": 2,
+        "test_every_kind_type_order_and_count": 1,
         "test_all_keys_are_sorted": 1,
     },
     "device/test_probe.py": {
@@ -455,11 +462,15 @@ FAST = {
     },
     "device/test_short_rows.py": {
         "test_orders_of_short_rows": 0,
+        "test_rows_are_one_launch": 1,
     },
     "docs/test_add_algorithm.py": {
         "test_the_page_keeps_the_rules_of_the_project": 0,
     },
     "compile/test_hip.py": {
         "test_wavefronts_that_are_too_narrow_are_refused": 0,
+    },
+    "device/test_stress.py": {
+        "test_a_wrong_grouping_is_reported": 2,
     },
 }
