@@ -25,40 +25,40 @@ class Argsorts:
     def __init__(self, gpu: Device, sort: Sort, rewrite: Callable[[str], str], *, floating: bool) -> None:
         self._gpu, self._sort, self._rewrite, self._floating = gpu, sort, rewrite, floating
 
-    def raw(self, n: int, how: Options) -> Prepared | None:
+    def raw(self, n: int, options: Options) -> Prepared | None:
         """Return the one launch after which zeros and NaNs of a numeric order have the bits that they had."""
-        made = self._raw
-        if made is None or not 0 < n <= made.sort.plan.max_n:
+        kernels = self._raw
+        if kernels is None or not 0 < n <= kernels.sort.plan.max_n:
             return None
-        return Prepared(made, n, how, in_place=False)
+        return Prepared(kernels, n, options, in_place=False)
 
-    def uneven(self, n: int, how: Options) -> Prepared | None:
+    def uneven(self, n: int, options: Options) -> Prepared | None:
         """Return the one launch that deals floats out by a sample."""
-        made = self._uneven
-        if made is None or not 0 < n <= made.sort.parts[0].max_n:
+        kernels = self._uneven
+        if kernels is None or not 0 < n <= kernels.sort.parts[0].max_n:
             return None
-        return Prepared(made, n, how, in_place=False)
+        return Prepared(kernels, n, options, in_place=False)
 
-    def widened(self, n: int, how: Options) -> tuple[Prepared, int] | None:
+    def widened(self, n: int, options: Options) -> tuple[Prepared, int] | None:
         """Return launches of which the last pass stores 64-bit indices if no buckets follow, and for floats gives zeros
         and NaNs their bits back; and the offset in scratch memory of what says so (`floats.turn`)."""
-        made = self._widened
-        if made is None or n > made.sort.plan.max_n or (at := floats.turn(made.sort, n)) is None:
+        kernels = self._widened
+        if kernels is None or n > kernels.sort.plan.max_n or (at := floats.turn(kernels.sort, n)) is None:
             return None
-        return Prepared(made, n, how, in_place=False), at
+        return Prepared(kernels, n, options, in_place=False), at
 
     def _kernels(self, sort: Sort | None) -> Kernels | None:
         return Kernels(self._gpu, sort, self._rewrite) if sort else None
 
     @cached_property
     def _raw(self) -> Kernels | None:
-        own = floats.uneven(self._sort, self._gpu.host.local_bytes)
-        return self._kernels(floats.raw(own)) if self._floating else None
+        sort = floats.uneven(self._sort, self._gpu.host.local_bytes)
+        return self._kernels(floats.raw(sort)) if self._floating else None
 
     @cached_property
     def _uneven(self) -> Kernels | None:
-        own = floats.uneven(self._sort, self._gpu.host.local_bytes)
-        return self._kernels(own) if self._floating and own != self._sort else None
+        sort = floats.uneven(self._sort, self._gpu.host.local_bytes)
+        return self._kernels(sort) if self._floating and sort != self._sort else None
 
     @cached_property
     def _widened(self) -> Kernels | None:

@@ -24,7 +24,7 @@ def check_place(facts: Facts, name: str, noun: str, device: Device) -> None:
         raise ValueError(f"{name} is on {where}, this {noun} on GPU {device.number}")
 
 
-def run(device: Device, noun: str, library: Library, given: Sequence[Any], stream: Any, enqueue: Enqueue) -> int:
+def run(device: Device, noun: str, library: Library, arrays: Sequence[Any], stream: Any, enqueue: Enqueue) -> int:
     """Enqueue a call on `stream`, or the current stream of the library; return the handle of the stream.
 
     library: of the first of the arrays `given`; None among these: not given.  They are kept for the call.
@@ -34,27 +34,27 @@ def run(device: Device, noun: str, library: Library, given: Sequence[Any], strea
     """
     entered = device.enter()
     try:
-        now, number = library.stream(given[0], device.number), device.number
-        wanted = now if stream is None else streams.handle(stream, device, noun)
-        mixed = stream is None and len({type(x) for x in given if x is not None}) > 1
-        others = _others(given, number) - {wanted} if mixed else set()
-        for other in others:
-            streams.order(other, wanted)
-        enqueue(wanted, now == wanted)
-        if now != wanted:
-            for x in given:
+        now, number = library.stream(arrays[0], device.number), device.number
+        on = now if stream is None else streams.handle(stream, device, noun)
+        mixed = stream is None and len({type(x) for x in arrays if x is not None}) > 1
+        further = _others(arrays, number) - {on} if mixed else set()
+        for one in further:
+            streams.order(one, on)
+        enqueue(on, now == on)
+        if now != on:
+            for x in arrays:
                 if x is not None and library_of(x, "array") is library:
-                    library.record(x, number, wanted)
-        if library.keeps or others or now != wanted:
-            streams.KEPT.hold(wanted, given)
-        for other in others:
-            streams.order(wanted, other)
-        return wanted
+                    library.record(x, number, on)
+        if library.keeps or further or now != on:
+            streams.KEPT.hold(on, arrays)
+        for one in further:
+            streams.order(on, one)
+        return on
     finally:
         if entered:
             device.leave()
 
 
-def _others(given: Sequence[Any], number: int) -> set[int]:
+def _others(arrays: Sequence[Any], number: int) -> set[int]:
     """The current streams of the libraries of all arrays."""
-    return {library_of(x, "array").stream(x, number) for x in given if x is not None}
+    return {library_of(x, "array").stream(x, number) for x in arrays if x is not None}

@@ -86,27 +86,27 @@ class ColumnSorter(ColumnCalls):
             hsgen.core.errors.Usage: more than `max_n` rows, or an array of 2^31 words or more.
         """
         table = self._table(keys, out, values, values_out, index_out, self._look)
-        held = [x.records if isinstance(x, Field) else x for x in keys]
-        held += [*(out or ()), *values, *(values_out or ()), *([] if index_out is None else [index_out])]
-        library = library_of(held[0], "keys 0")
+        arrays = [x.records if isinstance(x, Field) else x for x in keys]
+        arrays += [*(out or ()), *values, *(values_out or ()), *([] if index_out is None else [index_out])]
+        library = library_of(arrays[0], "keys 0")
 
         def steps(now: int, current: bool) -> None:
             if table.n:
-                made = _Steps(self._gpu, library, self._gather, now, current=current)
+                sequence = _Steps(self._gpu, library, self._gather, now, current=current)
                 try:
-                    enqueue(made, self._sorts, table)
+                    enqueue(sequence, self._sorts, table)
                 finally:
-                    made.free()
+                    sequence.free()
 
-        calls.run(self._gpu, _NOUN, library, held, stream, steps)
+        calls.run(self._gpu, _NOUN, library, arrays, stream, steps)
 
-    def _look(self, given: Any, name: str) -> Array:
+    def _look(self, array: Any, name: str) -> Array:
         """The facts of an array."""
-        address, facts = library_of(given, name).view(given)
+        address, facts = library_of(array, name).view(array)
         calls.check_place(facts, name, _NOUN, self._gpu)
         size = bytes_of(facts)
         return Array(
-            range=Range(given, self._gpu.number if size else None, address, size),
+            range=Range(array, self._gpu.number if size else None, address, size),
             element=named(facts.type),
             itemsize=int(facts.type.itemsize),
             shape=tuple(facts.shape),
@@ -122,18 +122,18 @@ class _Steps:
         self._gpu, self._library, self._gather, self._stream = device, library, gather, stream
         self._current = current
         self._rooms: dict[str, Range] = {}
-        self._held: list[Memory] = []
+        self._memories: list[Memory] = []
 
     def free(self) -> None:
         """Free the temporary memory after all that was enqueued."""
-        while self._held:
-            self._library.free(self._held.pop(), self._stream)
+        while self._memories:
+            self._library.free(self._memories.pop(), self._stream)
 
     def room(self, name: str, size: int) -> Range:
         """See `Steps`."""
         if name not in self._rooms or self._rooms[name].size < size:
             memory = self._library.allocate(size, self._gpu.number, self._stream, current=self._current)
-            self._held.append(memory)
+            self._memories.append(memory)
             self._rooms[name] = Range(None, self._gpu.number, memory.address, size)
         return self._rooms[name]
 

@@ -28,15 +28,15 @@ def cubin(text: str, arch: int, path: str) -> bytes:
         Wrong: NVRTC reports errors.
     """
     options = [f"--gpu-architecture=sm_{arch}", "-std=c++17"]
-    said = "\0".join([*options, ".".join(map(str, version())), text])
-    place = folders.cached("cubin") / f"sm{arch}-{hashlib.sha256(said.encode()).hexdigest()}.cubin"
+    state = "\0".join([*options, ".".join(map(str, version())), text])
+    place = folders.cached("cubin") / f"sm{arch}-{hashlib.sha256(state.encode()).hexdigest()}.cubin"
     code = folders.load(place)
     if code is not None and code.startswith(_MAGIC):
         return code
     if arch not in (known := architectures()):
         have = ", ".join(f"sm_{a}" for a in known)
-        other = "an older cuda-bindings (12 for sm_50 to sm_72)" if arch < min(known) else "a newer cuda-bindings"
-        raise Unavailable(f"NVRTC {_version()} does not compile for sm_{arch}, only for {have}; install {other}")
+        release = "an older cuda-bindings (12 for sm_50 to sm_72)" if arch < min(known) else "a newer cuda-bindings"
+        raise Unavailable(f"NVRTC {_version()} does not compile for sm_{arch}, only for {have}; install {release}")
     code = _compiled(text, options, path)
     with suppress(Unavailable):  # then it is compiled again
         folders.keep(place, code)
@@ -46,12 +46,12 @@ def cubin(text: str, arch: int, path: str) -> bytes:
 @cache
 def _nvrtc() -> Any:
     """The functions of NVRTC, whose library is loaded at the first call."""
-    found = package("nvrtc")
+    nvrtc = package("nvrtc")
     try:
-        found.nvrtcVersion()
+        nvrtc.nvrtcVersion()
     except RuntimeError as e:  # cuda.pathfinder finds no library
         raise Unavailable(f"no NVRTC: {str(e).splitlines()[0]}; pip install nvidia-cuda-nvrtc") from None
-    return found
+    return nvrtc
 
 
 @cache

@@ -53,10 +53,12 @@ class Checker(DigestCalls, Runner):
         bit_range: bool = False,
         device: int | None = None,
     ) -> None:
-        gpu, how = chosen(device), self._name_keys(key, value, order)
-        signature = Signature(value=self.value, key_transform=how.kind > 0 or how.descending, bit_range=bool(bit_range))
-        found, sort = serving(gpu.host, target, self.key, signature, implicit_for(OPERATION))
-        super().__init__(gpu, found, sort, "" if self.value == "packed" else TYPES[self.key].element)
+        gpu, options = chosen(device), self._name_keys(key, value, order)
+        signature = Signature(
+            value=self.value, key_transform=options.kind > 0 or options.descending, bit_range=bool(bit_range)
+        )
+        served, sort = serving(gpu.host, target, self.key, signature, implicit_for(OPERATION))
+        super().__init__(gpu, served, sort, "" if self.value == "packed" else TYPES[self.key].element)
         self._report = 0  # the address of the words in device memory
 
     @alone
@@ -89,12 +91,12 @@ class Checker(DigestCalls, Runner):
             done(driver.cuMemcpyDtoH(ctypes.addressof(words), self._report, 4 * WORDS), "cuMemcpyDtoH")
         return read(list(words))
 
-    def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
+    def _settle(self, ranges: dict[str, Range], arguments: tuple[Any, ...]) -> tuple[int, Options]:
         """See `Runner`."""
-        n, size, begin, end = asked
-        how = self._asked(held.get("values"), size, begin, end)
-        self._looked = how.capacity
-        return held["source"].size // self._size("source") if n is None else n, how
+        n, size, begin, end = arguments
+        options = self._asked(ranges.get("values"), size, begin, end)
+        self._looked = options.capacity
+        return ranges["source"].size // self._size("source") if n is None else n, options
 
     def _before(self, call: Checked, bases: list[int], stream: int) -> None:
         """See `Runner`."""

@@ -39,21 +39,21 @@ def bindings() -> Any:
     Raises:
         Unavailable: cuda.bindings or the driver is not installed, or shows no GPU.
     """
-    found = package("driver")
+    functions = package("driver")
     try:
-        code = found.cuInit(0)[0]
+        code = functions.cuInit(0)[0]
     except RuntimeError as e:  # cuda.pathfinder finds no libcuda
         raise Unavailable(f"no NVIDIA driver: {str(e).splitlines()[0]}") from None
     if code != 0:
         raise Unavailable(f"no NVIDIA GPU: cuInit says {_name(code)}")
-    return found
+    return functions
 
 
 def _name(code: Any) -> str:
     return str(getattr(code, "name", code))
 
 
-def done(result: tuple[Any, ...], what: str = "the driver") -> Any:
+def done(result: tuple[Any, ...], name: str = "the driver") -> Any:
     """Return the results of a driver function after its code: None, one or a tuple.
 
     Raises:
@@ -63,8 +63,8 @@ def done(result: tuple[Any, ...], what: str = "the driver") -> Any:
     code, *rest = result
     if code != 0:
         if _name(code) == "CUDA_ERROR_OUT_OF_MEMORY":
-            raise Unavailable(f"{what}: the device is out of memory")
-        raise Wrong(f"{what} says {_name(code)}")
+            raise Unavailable(f"{name}: the device is out of memory")
+        raise Wrong(f"{name} says {_name(code)}")
     return rest[0] if len(rest) == 1 else tuple(rest) or None
 
 

@@ -27,13 +27,13 @@ from hsgen.runners.ranges import Range
 _ALIGNED = 4  # bytes, the least that addresses are multiples of
 
 
-def _viewed(array: Any, name: str, given: int | None) -> tuple[int, int]:
+def _viewed(array: Any, name: str, item_bytes: int | None) -> tuple[int, int]:
     """The address of an array, and the bytes of an item."""
     address, facts = library_of(array, name).view(array)
     size, shape = int(facts.type.itemsize), tuple(facts.shape)
     if address % _ALIGNED:
         raise ValueError(f"{name} starts at an address that is no multiple of {_ALIGNED}")
-    return address, size_of_item(size, shape, name, contiguous=facts.contiguous, given=given)
+    return address, size_of_item(size, shape, name, contiguous=facts.contiguous, item_bytes=item_bytes)
 
 
 class _Values(GatherCalls, Runner):
@@ -43,22 +43,24 @@ class _Values(GatherCalls, Runner):
 
     def __init__(self, gpu: Device, value: str, target: str | os.PathLike[str] | None) -> None:
         """Take the gather for a kind of values."""
-        found, sort = serving(gpu.host, target, "u32", self._signature(value), implicit_for(OPERATION))
-        super().__init__(gpu, found, sort, "uint32")
+        served, sort = serving(gpu.host, target, "u32", self._signature(value), implicit_for(OPERATION))
+        super().__init__(gpu, served, sort, "uint32")
 
     def run(self, index: Any, source: Any, out: Any, size: int, n: Any, stream: Any) -> None:
         """Enqueue the gather of items of `size` bytes."""
         self._run((index, source, out), (self._count(n), size), stream)
 
-    def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
+    def _settle(self, ranges: dict[str, Range], arguments: tuple[Any, ...]) -> tuple[int, Options]:
         """See `Runner`."""
-        n, size = asked
-        return held["source"].size // self._size("source") if n is None else n, self._asked(held["values"].size, size)
+        n, size = arguments
+        return ranges["source"].size // self._size("source") if n is None else n, self._asked(
+            ranges["values"].size, size
+        )
 
     def launches(self, n: int, size: int) -> Prepared:
         """Return the launches that put a table of `n` items of `size` bytes in another order."""
-        how = replace(PLAIN, segment_count=n, take=size // self._sort.signature.value_bytes)
-        return self.prepared(n, settled(self._sort, n, how, self._given), in_place=False)
+        options = replace(PLAIN, segment_count=n, take=size // self._sort.signature.value_bytes)
+        return self.prepared(n, settled(self._sort, n, options, self._given), in_place=False)
 
 
 class Gatherer:
@@ -107,8 +109,8 @@ class Gatherer:
             hsgen.core.errors.Usage: items of a size that is no multiple of 4 bytes; there are 2^31 values or more in
                 `source` or `out`; there is no such target.
         """
-        given = item_bytes_of(item_bytes)
-        (at, size), (to, after) = _viewed(source, "source", given), _viewed(out, "out", given)
+        bytes_named = item_bytes_of(item_bytes)
+        (at, size), (to, after) = _viewed(source, "source", bytes_named), _viewed(out, "out", bytes_named)
         unit(same_items(size, after))
         self.of(gcd(size, at, to)).run(index, source, out, size, n, stream)
 

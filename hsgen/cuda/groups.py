@@ -64,8 +64,8 @@ class GroupBy(GroupingCalls, Reduction):
         Raises:
             TypeError, ValueError, hsgen.core.errors.Usage, hsgen.core.errors.Wrong: as of `ReduceByKey`.
         """
-        given = (keys, out, groups, values, values_out, counts, first_indices)
-        self._run(given, (None, reduction), stream)
+        arrays = (keys, out, groups, values, values_out, counts, first_indices)
+        self._run(arrays, (None, reduction), stream)
 
 
 def unique(keys: Any, *, return_counts: bool = False, order: str = "ascending") -> Any:
@@ -76,8 +76,8 @@ def unique(keys: Any, *, return_counts: bool = False, order: str = "ascending") 
     Raises:
         TypeError, ValueError, hsgen.core.errors.Usage: as of `GroupBy`; an array of another library.
     """
-    found = _runs(keys, lambda key, device: _group_by(key, order, device))
-    return found if return_counts else found[0]
+    runs = _runs(keys, lambda key, device: _group_by(key, order, device))
+    return runs if return_counts else runs[0]
 
 
 def run_length_encode(keys: Any) -> Any:
@@ -98,8 +98,8 @@ def _runs(keys: Any, reducer: Any) -> tuple[Any, Any]:
     out, counts, groups = library.empty(keys, n), library.empty(keys, n, words=True), library.empty(keys, 1, words=True)
     device = facts.device if facts.device >= 0 else None  # the call refuses the host
     reducer(facts.type, device)(keys, out=out, groups=groups, counts=counts)
-    found = int(groups[0])
-    return out[:found], counts[:found]
+    count = int(groups[0])
+    return out[:count], counts[:count]
 
 
 @lru_cache(maxsize=16)

@@ -93,10 +93,10 @@ class Kernels:
         """
         driver = bindings()
         with self.device.current():
-            found = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            result = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
                 driver.CUfunction(one.handle), one.threads, one.shared
             )
-        most = self.device.cores * int(done(found, f"kernel {name}"))
+        most = self.device.cores * int(done(result, f"kernel {name}"))
         if most < blocks:
             label = self.device.host.label
             raise Unavailable(f"{label} runs {most} blocks of kernel {name} at once, {self.sort.target} needs {blocks}")

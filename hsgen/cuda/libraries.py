@@ -43,18 +43,18 @@ class Library:
     keeps = True
     """Whether arrays must be kept from being freed until their stream has passed."""
 
-    def view(self, given: Any) -> tuple[int, Facts]:
+    def view(self, array: Any) -> tuple[int, Facts]:
         """Return the address of an array, and its facts."""
-        face = given.__cuda_array_interface__
+        face = array.__cuda_array_interface__
         (address, readonly), shape = face["data"], tuple(map(int, face["shape"]))
         dtype, strides = _types.get(face["typestr"]) or _type(face["typestr"]), face.get("strides")
         return address or 0, Facts(dtype, shape, strides is None or _dense(shape, strides, dtype.itemsize),
                                    NOWHERE if 0 in shape else _device_of(address), bool(readonly))  # fmt: skip
 
-    def stream(self, given: Any, device: int) -> int:
+    def stream(self, array: Any, device: int) -> int:
         """Return the handle of the stream on which a call with this array runs."""
-        found = given.__cuda_array_interface__.get("stream")
-        return 0 if found in (None, LEGACY) else int(found)
+        handle = array.__cuda_array_interface__.get("stream")
+        return 0 if handle in (None, LEGACY) else int(handle)
 
     def allocate(self, size: int, device: int, stream: int, *, current: bool) -> Memory:
         """Return scratch memory for work on a stream, which is the current one of the library or not."""
@@ -75,27 +75,27 @@ class Library:
             "keys", "an array of PyTorch or CuPy, which makes the result, or use GroupBy or ReduceByKey", like
         )
 
-    def record(self, given: Any, device: int, stream: int) -> None:
+    def record(self, array: Any, device: int, stream: int) -> None:
         """Note that a stream other than the current one uses an array, where the library can."""
 
 
 class Exchanged(Library):
     """Arrays that are exchanged by DLPack; of JAX, for example."""
 
-    def view(self, given: Any) -> tuple[int, Facts]:
+    def view(self, array: Any) -> tuple[int, Facts]:
         """See `Library`; work of the array's library is ordered before the legacy default stream."""
         try:
             from cuda.core.utils import StridedMemoryView
         except ImportError:
             from cuda.core.experimental.utils import StridedMemoryView
-        seen = StridedMemoryView.from_dlpack(given, stream_ptr=LEGACY)
+        seen = StridedMemoryView.from_dlpack(array, stream_ptr=LEGACY)
         size, strides = np.dtype(seen.dtype).itemsize, seen.strides
         shape = tuple(map(int, seen.shape))
         dense = strides is None or _dense(shape, tuple(size * s for s in strides), size)
         where = NOWHERE if 0 in shape else seen.device_id if seen.is_device_accessible else HOST
         return seen.ptr, Facts(np.dtype(seen.dtype), shape, dense, where, bool(seen.readonly))
 
-    def stream(self, given: Any, device: int) -> int:
+    def stream(self, array: Any, device: int) -> int:
         """See `Library`."""
         return 0
 
@@ -113,11 +113,11 @@ class Torch(Library):
     def _slow_current(self, device: int) -> int:
         return int(self._torch.cuda.current_stream(device).cuda_stream)
 
-    def view(self, given: Any) -> tuple[int, Facts]:
+    def view(self, array: Any) -> tuple[int, Facts]:
         """See `Library`."""
-        return given.data_ptr(), Facts(given.dtype, given.shape, given.is_contiguous(), given.get_device())
+        return array.data_ptr(), Facts(array.dtype, array.shape, array.is_contiguous(), array.get_device())
 
-    def stream(self, given: Any, device: int) -> int:
+    def stream(self, array: Any, device: int) -> int:
         """See `Library`."""
         return self._current(device)
 
@@ -125,11 +125,11 @@ class Torch(Library):
         """See `Library`."""
         torch = self._torch
         if current:
-            made = torch.empty(size, dtype=torch.uint8, device=device)
+            tensor = torch.empty(size, dtype=torch.uint8, device=device)
         else:
             with torch.cuda.stream(torch.cuda.ExternalStream(stream, device=device)):
-                made = torch.empty(size, dtype=torch.uint8, device=device)
-        return Memory(made.data_ptr(), made)
+                tensor = torch.empty(size, dtype=torch.uint8, device=device)
+        return Memory(tensor.data_ptr(), tensor)
 
     def free(self, memory: Memory, stream: int) -> None:
         """See `Library`: the tensor that holds it is dropped."""
@@ -138,9 +138,9 @@ class Torch(Library):
         """See `Library`; there are few operations on unsigned numbers, so 32-bit ones are signed."""
         return self._torch.empty(n, dtype=self._torch.int32 if words else like.dtype, device=like.device)
 
-    def record(self, given: Any, device: int, stream: int) -> None:
+    def record(self, array: Any, device: int, stream: int) -> None:
         """See `Library`."""
-        given.record_stream(self._torch.cuda.ExternalStream(stream, device=device))
+        array.record_stream(self._torch.cuda.ExternalStream(stream, device=device))
 
 
 class Cupy(Library):
@@ -151,12 +151,12 @@ class Cupy(Library):
     def __init__(self) -> None:
         self._cupy: Any = sys.modules["cupy"]
 
-    def view(self, given: Any) -> tuple[int, Facts]:
+    def view(self, array: Any) -> tuple[int, Facts]:
         """See `Library`."""
-        memory = given.data
-        return memory.ptr, Facts(given.dtype, given.shape, given.flags.c_contiguous, memory.device_id)
+        memory = array.data
+        return memory.ptr, Facts(array.dtype, array.shape, array.flags.c_contiguous, memory.device_id)
 
-    def stream(self, given: Any, device: int) -> int:
+    def stream(self, array: Any, device: int) -> int:
         """See `Library`."""
         return int(self._cupy.cuda.get_current_stream().ptr)
 
@@ -164,11 +164,11 @@ class Cupy(Library):
         """See `Library`."""
         cuda = self._cupy.cuda
         if current:
-            made = cuda.alloc(size)
+            memory = cuda.alloc(size)
         else:
             with cuda.ExternalStream(stream, device):
-                made = cuda.alloc(size)
-        return Memory(made.ptr, made)
+                memory = cuda.alloc(size)
+        return Memory(memory.ptr, memory)
 
     def free(self, memory: Memory, stream: int) -> None:
         """See `Library`: the object that holds it is dropped."""
@@ -184,28 +184,28 @@ _known: dict[type, Library] = {}
 _one: dict[str, Library] = {}
 
 
-def library_of(given: Any, name: str | Callable[[int], str], number: int = 0) -> Library:
+def library_of(array: Any, name: str | Callable[[int], str], number: int = 0) -> Library:
     """Return the library of an array; `name` is its name in messages, or the function of its number that returns it.
 
     Raises:
         TypeError: it is no array that a GPU can reach.
     """
-    kind = type(given)
+    kind = type(array)
     if kind in _known:
         return _known[kind]
     roots = {c.__module__.partition(".")[0] for c in kind.__mro__}
-    own = next((r for r in _MADE if r in roots and hasattr(given, "shape")), None)
-    if own is not None:
-        found = _one.setdefault(own, _MADE[own]())
-    elif hasattr(given, "__cuda_array_interface__"):
-        found = _one.setdefault("", Library())
-    elif hasattr(given, "__dlpack__") and not isinstance(given, np.ndarray):
-        found = _one.setdefault("dlpack", Exchanged())
+    root = next((r for r in _MADE if r in roots and hasattr(array, "shape")), None)
+    if root is not None:
+        library = _one.setdefault(root, _MADE[root]())
+    elif hasattr(array, "__cuda_array_interface__"):
+        library = _one.setdefault("", Library())
+    elif hasattr(array, "__dlpack__") and not isinstance(array, np.ndarray):
+        library = _one.setdefault("dlpack", Exchanged())
     else:
         name = name if isinstance(name, str) else name(number)
-        raise wrong_type(name, "an array on a GPU: of PyTorch, CuPy, Numba, or another with DLPack", given)
-    _known[kind] = found
-    return found
+        raise wrong_type(name, "an array on a GPU: of PyTorch, CuPy, Numba, or another with DLPack", array)
+    _known[kind] = library
+    return library
 
 
 _types: dict[str, np.dtype[Any]] = {}
@@ -232,5 +232,5 @@ def _device_of(address: int) -> int:
         return HOST
     driver = bindings()
     which = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-    code, found = driver.cuPointerGetAttribute(which, address)
-    return int(found) if code == 0 else HOST
+    code, number = driver.cuPointerGetAttribute(which, address)
+    return int(number) if code == 0 else HOST

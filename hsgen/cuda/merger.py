@@ -45,11 +45,11 @@ class Merger(MergeCalls, Runner):
         target: str | os.PathLike[str] | None = None,
         device: int | None = None,
     ) -> None:
-        gpu, how = chosen(device), self._name_keys(key, value, order)
+        gpu, options = chosen(device), self._name_keys(key, value, order)
         self._check_value()
-        signature = Signature(value=self.value, key_transform=how.kind > 0 or how.descending)
-        found, sort = serving(gpu.host, target, self.key, signature, implicit_for(OPERATION))
-        super().__init__(gpu, found, sort, TYPES[self.key].element)
+        signature = Signature(value=self.value, key_transform=options.kind > 0 or options.descending)
+        served, sort = serving(gpu.host, target, self.key, signature, implicit_for(OPERATION))
+        super().__init__(gpu, served, sort, TYPES[self.key].element)
 
     def __call__(
         self,
@@ -75,11 +75,11 @@ class Merger(MergeCalls, Runner):
         """
         self._run((a, b, out, a_values, b_values, values_out), (), stream)
 
-    def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
+    def _settle(self, ranges: dict[str, Range], arguments: tuple[Any, ...]) -> tuple[int, Options]:
         """See `Runner`; an empty array has no memory."""
-        sizes = {role: held[role].size // self._size(role) for role in ("source", "other")}
+        sizes = {role: ranges[role].size // self._size(role) for role in ("source", "other")}
         self._first_count, n = sizes["source"], sizes["source"] + sizes["other"]
-        self._check_given({role: held.get(role) for role in self._given})
-        for role in [r for r in held if r not in ("destination", "values_out") and self._length(r, n) == 0]:
-            del held[role]
+        self._check_given({role: ranges.get(role) for role in self._given})
+        for role in [r for r in ranges if r not in ("destination", "values_out") and self._length(r, n) == 0]:
+            del ranges[role]
         return n, replace(self._how, first_count=self._first_count)

@@ -34,12 +34,12 @@ def rewriting(key: str, value: str) -> Callable[[str], str]:
     kind = TYPES[key]
     if kind.kind < 2:
         return str
-    own = numeric(key, zeros=value != "none")
+    definition = numeric(key, zeros=value != "none")
 
     def rewrite(prelude: str) -> str:
         if [d.text for d in definitions.split(prelude) if WORD in d.names] != [_TAKEN]:
             raise Wrong(f"keys of {key}: the definitions of kernels do not have the words for a numeric order")
-        return definitions.overridden(prelude, own, (HELPER,), ())
+        return definitions.overridden(prelude, definition, (HELPER,), ())
 
     return rewrite
 

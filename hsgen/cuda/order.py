@@ -48,12 +48,12 @@ class Shape:
 
 
 @cache
-def runner(shape: Shape, value: str, *, whole: bool) -> Runner:
+def runner(shape: Shape, value: str, *, single: bool) -> Runner:
     """Return the sorter for a shape, of which number, key and order matter."""
     order = "descending" if shape.descending else "ascending"
-    kind: Any = Sorter if whole else SegmentedSorter
-    made: Runner = kind(shape.key, value=value, order=order, numeric=True, device=shape.number)
-    return made
+    kind: Any = Sorter if single else SegmentedSorter
+    sorter: Runner = kind(shape.key, value=value, order=order, numeric=True, device=shape.number)
+    return sorter
 
 
 class Order:
@@ -73,41 +73,41 @@ class Order:
         self._turn: int | None = None
         self._prepared = done or self._launches(n, value)
         self._finish = None if done else self._finishing()
-        own = -(-self._prepared.scratch // _ALIGNED) * _ALIGNED
-        self._index_at = own if shape.indices and value == "index" else -1
-        self.scratch = own + (4 * (shape.n if self._turn is None else n) if self._index_at >= 0 else 0)
+        sort_scratch = -(-self._prepared.scratch // _ALIGNED) * _ALIGNED
+        self._index_at = sort_scratch if shape.indices and value == "index" else -1
+        self.scratch = sort_scratch + (4 * (shape.n if self._turn is None else n) if self._index_at >= 0 else 0)
 
     def _launches(self, n: int, value: str) -> Prepared:
         """The launches of a sort of `n` keys after which another remains; `_turn` becomes not None where that comes
         after each row, and may find all done."""
-        made, how = self._made(value), self._how(value)
-        if value == "index" and isinstance(made, Sorter):
-            if n <= UNEVEN_UP_TO and (uneven := made.argsorts.uneven(n, how)):
+        sorter, options = self._sorter(value), self._options(value)
+        if value == "index" and isinstance(sorter, Sorter):
+            if n <= UNEVEN_UP_TO and (uneven := sorter.argsorts.uneven(n, options)):
                 return uneven
-            if widened := made.argsorts.widened(n, how):
+            if widened := sorter.argsorts.widened(n, options):
                 self._turn = widened[1]
                 return widened[0]
-        return made.prepared(n, how, in_place=False)
+        return sorter.prepared(n, options, in_place=False)
 
-    def _made(self, value: str) -> Runner:
+    def _sorter(self, value: str) -> Runner:
         """The sorter of the method, with values of a kind."""
         shape = self.shape
         alike = Shape(number=shape.number, key=shape.key, rows=0, length=0, descending=shape.descending)
         with _lock:
-            return runner(alike, value, whole=self.method in (WHOLE, EACH))
+            return runner(alike, value, single=self.method in (WHOLE, EACH))
 
-    def _how(self, value: str) -> Options:
+    def _options(self, value: str) -> Options:
         """The options of its calls."""
-        how = self._made(value).options(discard=not self.shape.keys)
-        return how if self.method in (WHOLE, EACH) else replace(how, segment_count=self.shape.rows, rows=True)
+        options = self._sorter(value).options(discard=not self.shape.keys)
+        return options if self.method in (WHOLE, EACH) else replace(options, segment_count=self.shape.rows, rows=True)
 
     def _short_rows(self) -> Prepared | None:
         """The one launch of `ROWS`, after which nothing remains to be done; None: rows are too long for it."""
         shape, value = self.shape, "index64" if self.shape.indices else "none"
-        made = self._made(value)
-        assert isinstance(made, SegmentedSorter)
+        sorter = self._sorter(value)
+        assert isinstance(sorter, SegmentedSorter)
         raw = shape.keys and TYPES[shape.key].kind == 2
-        return made.short_rows(shape.n, self._how(value), in_place=False, in_row=True, raw=raw)
+        return sorter.short_rows(shape.n, self._options(value), in_place=False, in_row=True, raw=raw)
 
     def _raw(self, n: int) -> Prepared | None:
         """The one launch of a sort of `n` floats, after which nothing remains to be done; None if it takes more."""
@@ -116,9 +116,9 @@ class Order:
             return None
         if self.method not in (WHOLE, EACH):
             return None
-        made = self._made("index64")
-        assert isinstance(made, Sorter)
-        return made.argsorts.raw(n, self._how("index64"))
+        sorter = self._sorter("index64")
+        assert isinstance(sorter, Sorter)
+        return sorter.argsorts.raw(n, self._options("index64"))
 
     def _narrow(self) -> bool:
         """Whether the sort writes 32-bit indices."""

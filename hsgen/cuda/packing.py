@@ -31,10 +31,10 @@ typedef unsigned long long hs_u64;
 
 def _launch(function: Any, items: int, arguments: Sequence[int], stream: int, name: str) -> None:
     """Launch a thread for each item; the driver copies the arguments before it returns."""
-    driver, held = bindings(), Arguments([arguments])
+    driver, packed = bindings(), Arguments([arguments])
     blocks = -(-items // _THREADS)
     where = (blocks, 1, 1, _THREADS, 1, 1, 0, driver.CUstream(stream))
-    done(driver.cuLaunchKernel(function, *where, held.at[0], 0), f"kernel {name}")
+    done(driver.cuLaunchKernel(function, *where, packed.at[0], 0), f"kernel {name}")
 
 
 class Packer(Packing):
@@ -51,12 +51,14 @@ class Packer(Packing):
         Raises:
             Unavailable, Wrong: the kernel does not compile or load, or the driver refuses the launch.
         """
-        mine = self.mine(columns)
-        whole = self.whole(mine)
-        if whole not in self._functions:
-            text = self.text(whole, CUDA)
-            self._functions[whole] = kernels.single(self._gpu, NAME, text, "the packing of columns")
-        _launch(self._functions[whole], n, [words, n, *(x for c in mine for x in (c.at, 0, c.pitch))], stream, NAME)
+        selected = self.select(columns)
+        aligned = self.aligned(selected)
+        if aligned not in self._functions:
+            text = self.text(aligned, CUDA)
+            self._functions[aligned] = kernels.single(self._gpu, NAME, text, "the packing of columns")
+        _launch(
+            self._functions[aligned], n, [words, n, *(x for c in selected for x in (c.at, 0, c.pitch))], stream, NAME
+        )
 
 
 @cache

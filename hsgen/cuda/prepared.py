@@ -45,15 +45,15 @@ class Prepared:
     plan: another one than that of the sort, whose kernels use no scratch memory, not even for discarded keys.
     """
 
-    def __init__(self, kernels: Kernels, n: int, how: Options, *, in_place: bool, plan: Plan | None = None) -> None:
+    def __init__(self, kernels: Kernels, n: int, options: Options, *, in_place: bool, plan: Plan | None = None) -> None:
         sort = kernels.sort
-        steps = list(launches(plan or sort.plan, n, sort.groups, in_place=in_place, how=how))
+        steps = list(launches(plan or sort.plan, n, sort.groups, in_place=in_place, how=options))
         loaded = kernels.of(s.step.kernel for s in steps)
-        self.scratch = 0 if plan else scratch_bytes(sort, n, how)
-        self._discards = spare_at(sort, n) if how.discard and n and not plan else None
+        self.scratch = 0 if plan else scratch_bytes(sort, n, options)
+        self._discards = spare_at(sort, n) if options.discard and n and not plan else None
         self._patches: list[tuple[int, int, int]] = []
-        arguments = Arguments([self._row(sort, s, n, how) for s in steps])
-        self._place(sort, steps, n, how)
+        arguments = Arguments([self._row(sort, s, n, options) for s in steps])
+        self._place(sort, steps, n, options)
         self._arguments, self._slots = arguments, arguments.slots
         self._launches = [
             _launch(kernels, loaded[s.step.kernel], s, at) for s, at in zip(steps, arguments.at, strict=True)
@@ -66,17 +66,17 @@ class Prepared:
         """The number of launches."""
         return len(self._launches)
 
-    def _row(self, sort: Sort, launch: Launch, n: int, how: Options) -> list[int]:
+    def _row(self, sort: Sort, launch: Launch, n: int, options: Options) -> list[int]:
         """The arguments of a launch: addresses, which each call stores, n, and the numbers after it."""
-        return [*(0 for _ in launch.step.bindings), n, launch.argument, *numbers(sort, launch.step, how)]
+        return [*(0 for _ in launch.step.bindings), n, launch.argument, *numbers(sort, launch.step, options)]
 
-    def _place(self, sort: Sort, steps: Sequence[Launch], n: int, how: Options) -> None:
+    def _place(self, sort: Sort, steps: Sequence[Launch], n: int, options: Options) -> None:
         """Note the slots of addresses, with role and offset."""
         at = 0
         for launch in steps:
             for i, binding in enumerate(launch.step.bindings):
                 self._patches.append((at + i, ROLES.index(binding.role), offset(binding, n)))
-            at += len(self._row(sort, launch, n, how))
+            at += len(self._row(sort, launch, n, options))
 
     def run(self, bases: list[int], stream: int) -> None:
         """Launch on a stream, with the addresses of the arrays in the order of `ROLES`.

@@ -30,18 +30,18 @@ class Reduction(ReductionCalls, Runner):
     )  # fmt: skip
 
     def _make(
-        self, signature: Signature, wanted: Operation, target: str | os.PathLike[str] | None, device: int | None
+        self, signature: Signature, operation: Operation, target: str | os.PathLike[str] | None, device: int | None
     ) -> None:
         """Take the kernels of an operation for a GPU, after the types of keys and values."""
         gpu = chosen(device)
-        found, sort = serving(gpu.host, target, self.key, signature, implicit_for(wanted))
-        super().__init__(gpu, found, sort, TYPES[self.key].element)
+        served, sort = serving(gpu.host, target, self.key, signature, implicit_for(operation))
+        super().__init__(gpu, served, sort, TYPES[self.key].element)
 
-    def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
+    def _settle(self, ranges: dict[str, Range], arguments: tuple[Any, ...]) -> tuple[int, Options]:
         """See `Runner`."""
-        n, reduction = asked
-        how = self._asked(reduction, {role: held.get(role) for role in self._given})
-        return held["source"].size // self._size("source") if n is None else n, how
+        n, reduction = arguments
+        options = self._asked(reduction, {role: ranges.get(role) for role in self._given})
+        return ranges["source"].size // self._size("source") if n is None else n, options
 
 
 class ReduceByKey(Reduction):
@@ -95,5 +95,5 @@ class ReduceByKey(Reduction):
             TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.
             hsgen.core.errors.Usage: n exceeds `max_n`, or there is no such reduction.
         """
-        given = (keys, out, groups, values, values_out, counts, first_indices, count)
-        self._run(given, (self._count(n), reduction), stream)
+        arrays = (keys, out, groups, values, values_out, counts, first_indices, count)
+        self._run(arrays, (self._count(n), reduction), stream)

@@ -34,7 +34,7 @@ class Checked:
 
     prepared: Prepared
     n: int
-    how: Options
+    options: Options
     places: tuple[tuple[int, int], ...]
     apart: tuple[tuple[int, int, int, int], ...]
 
@@ -48,7 +48,7 @@ class Runner(Base):
     def __init__(
         self,
         device: Device,
-        found: Target,
+        target: Target,
         sort: Sort,
         element: str = "",
         rewrite: Callable[[str], str] = str,
@@ -56,7 +56,7 @@ class Runner(Base):
         """Take a sort of the target `found`; `element` is the type of its elements, by default unsigned integers."""
         if lacking := hosts.lacks(sort, device.host):
             raise Unavailable(f"{device.host.label} {lacking}")
-        super().__init__(device.host.label, found, sort, element)
+        super().__init__(device.host.label, target, sort, element)
         self._gpu = device
         self._packed = sort.signature.value == "packed"
         self._kernels = Kernels(device, sort, rewrite)
@@ -64,26 +64,26 @@ class Runner(Base):
         self._options_of: dict[tuple[bool, int | None], Options] = {}
         self._ready: dict[tuple[int, Options, bool], Prepared] = {}
 
-    def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
+    def _settle(self, ranges: dict[str, Range], arguments: tuple[Any, ...]) -> tuple[int, Options]:
         """The count and the options of a call with these arrays, after checks."""
         raise NotImplementedError
 
-    def _run(self, given: tuple[Any, ...], asked: tuple[Any, ...], stream: Any = None) -> int:
+    def _run(self, arrays: tuple[Any, ...], arguments: tuple[Any, ...], stream: Any = None) -> int:
         """Enqueue a call on `stream`, or the current stream of the first array's library; return the handle."""
-        library, views, pointers = self._viewed(given)
-        call = self._call(given, views, pointers, asked)
+        library, views, pointers = self._viewed(arrays)
+        call = self._call(arrays, views, pointers, arguments)
 
         def enqueue(now: int, current: bool) -> None:
             self._enqueue(call, pointers, library, now, current=current)
 
-        return calls.run(self._gpu, self._noun, library, given, stream, enqueue)
+        return calls.run(self._gpu, self._noun, library, arrays, stream, enqueue)
 
-    def _viewed(self, given: Sequence[Any]) -> tuple[Library, list[tuple[int, Facts] | None], list[int]]:
+    def _viewed(self, arrays: Sequence[Any]) -> tuple[Library, list[tuple[int, Facts] | None], list[int]]:
         """The library of the first array, and the address and the facts of each."""
-        library = library_of(given[0], self._name(0))
-        views: list[tuple[int, Facts] | None] = [library.view(given[0])]
-        for i in range(1, len(given)):
-            x = given[i]
+        library = library_of(arrays[0], self._name(0))
+        views: list[tuple[int, Facts] | None] = [library.view(arrays[0])]
+        for i in range(1, len(arrays)):
+            x = arrays[i]
             views.append(None if x is None else library_of(x, self._name, i).view(x))
         return library, views, [0 if v is None else v[0] for v in views]
 
@@ -110,9 +110,9 @@ class Runner(Base):
     def _after(self, call: Checked, bases: Sequence[int], stream: int) -> None:
         """Enqueue what follows the launches."""
 
-    def _call(self, given: Sequence[Any], views: Views, pointers: list[int], asked: tuple[Any, ...]) -> Checked:
+    def _call(self, arrays: Sequence[Any], views: Views, pointers: list[int], arguments: tuple[Any, ...]) -> Checked:
         """The kind of call, checked and prepared at its first time."""
-        key = (*[v and v[1] for v in views], *[pointers[a] == pointers[b] for a, b in self._pairs], asked)
+        key = (*[v and v[1] for v in views], *[pointers[a] == pointers[b] for a, b in self._pairs], arguments)
         call = self._known.get(key)
         if call is not None:
             for i, j, size, length in call.apart:
@@ -121,54 +121,54 @@ class Runner(Base):
             else:
                 return call
         with self._lock:
-            call = self._checked(given, views, asked)
+            call = self._checked(arrays, views, arguments)
             if len(self._known) >= _KEPT:
                 self._known.clear()
             self._known[key] = call
         return call
 
-    def _checked(self, given: Sequence[Any], views: Views, asked: tuple[Any, ...]) -> Checked:
+    def _checked(self, arrays: Sequence[Any], views: Views, arguments: tuple[Any, ...]) -> Checked:
         """Check a call and prepare its launches."""
         for role, v in zip(self._given, views, strict=True):
             if v is None and role in self._required:
                 raise wrong_type(self._names.get(role, role), "an array on a GPU", None)
-        held = {role: self._memory(x, v, role) for role, x, v in zip(self._given, given, views, strict=True) if v}
-        n, how = self._settle(held, asked)
+        ranges = {role: self._memory(x, v, role) for role, x, v in zip(self._given, arrays, views, strict=True) if v}
+        n, options = self._settle(ranges, arguments)
         self._check_count(n)
-        for role, x in held.items():
+        for role, x in ranges.items():
             self._check_room(role, x, self._length(role, n))
-        placed = held if self._apart else in_place(held, self._verb, discard=how.discard)
+        placed = ranges if self._apart else in_place(ranges, self._verb, discard=options.discard)
         self._check_overlaps(placed, n)
         for role in self._written:
-            if role in placed and (v := views[self._index(placed[role], held)]) and v[1].readonly:
-                name = self._name(self._index(placed[role], held))
+            if role in placed and (v := views[self._index(placed[role], ranges)]) and v[1].readonly:
+                name = self._name(self._index(placed[role], ranges))
                 raise ValueError(f"{name} is read-only; give a writable array")
-        how = self._settled(n, how, placed)
+        options = self._settled(n, options, placed)
         same = "source" in placed and placed["source"] is placed.get("destination")
-        places = tuple((ROLES.index(role), self._index(x, held)) for role, x in placed.items() if x.size)
-        ready = self.prepared(n, how, in_place=same)
-        apart = self._apart_of(placed, held, n)
-        return Checked(prepared=ready, n=n, how=how, places=places, apart=apart)
+        places = tuple((ROLES.index(role), self._index(x, ranges)) for role, x in placed.items() if x.size)
+        ready = self.prepared(n, options, in_place=same)
+        apart = self._apart_of(placed, ranges, n)
+        return Checked(prepared=ready, n=n, options=options, places=places, apart=apart)
 
-    def prepared(self, n: int, how: Options, *, in_place: bool) -> Prepared:
+    def prepared(self, n: int, options: Options, *, in_place: bool) -> Prepared:
         """Return the launches of calls for `n` items with these options, whose arrays the caller has checked.
 
         Raises:
             Usage: n is beyond `max_n`.
             Unavailable, Wrong: a kernel does not build, or the GPU cannot run it.
         """
-        key = n, how, in_place
+        key = n, options, in_place
         known = self._ready.get(key)
         if known is None:
-            known = self._prepare(n, how, in_place=in_place)
+            known = self._prepare(n, options, in_place=in_place)
             if len(self._ready) >= _KEPT:
                 self._ready.clear()
             self._ready[key] = known
         return known
 
-    def _prepare(self, n: int, how: Options, *, in_place: bool) -> Prepared:
+    def _prepare(self, n: int, options: Options, *, in_place: bool) -> Prepared:
         """The launches of calls, which are prepared for the first time."""
-        return Prepared(self._kernels, n, how, in_place=in_place)
+        return Prepared(self._kernels, n, options, in_place=in_place)
 
     def options(self, *, discard: bool = False, end_bit: int | None = None) -> Options:
         """Return the options of calls with the key type and the order; discard: keys are not written."""
@@ -177,25 +177,27 @@ class Runner(Base):
             self._options_of[key] = replace(self._how, discard=discard, end=end_bit)
         return self._options_of[key]
 
-    def _apart_of(self, placed: dict[str, Range], held: dict[str, Range], n: int) -> tuple[Any, ...]:
+    def _apart_of(self, placed: dict[str, Range], ranges: dict[str, Range], n: int) -> tuple[Any, ...]:
         """The pairs of arrays that must not overlap, with the bytes that the call uses of each."""
         used: dict[int, tuple[int, bool]] = {}
         for role, x in placed.items():
-            i, size = self._index(x, held), self._size(role) * self._length(role, n)
+            i, size = self._index(x, ranges), self._size(role) * self._length(role, n)
             was = used.get(i, (0, False))
             used[i] = max(size, was[0]), role in self._written or was[1]
-        some = [(i, size, written) for i, (size, written) in used.items() if size]
-        return tuple((i, j, a, b) for k, (i, a, w) in enumerate(some) for j, b, too in some[k + 1 :] if w or too)
+        accessed = [(i, size, written) for i, (size, written) in used.items() if size]
+        return tuple(
+            (i, j, a, b) for k, (i, a, w) in enumerate(accessed) for j, b, too in accessed[k + 1 :] if w or too
+        )
 
-    def _index(self, x: Range, held: dict[str, Range]) -> int:
+    def _index(self, x: Range, ranges: dict[str, Range]) -> int:
         """The number of the array of a range."""
-        return self._given.index(next(role for role, y in held.items() if y is x))
+        return self._given.index(next(role for role, y in ranges.items() if y is x))
 
     def _name(self, number: int) -> str:
         """The name of an array in messages."""
         return self._names.get(self._given[number], self._given[number])
 
-    def _memory(self, given: Any, view: tuple[int, Facts], role: str) -> Range:
+    def _memory(self, array: Any, view: tuple[int, Facts], role: str) -> Range:
         """The memory range of an array, after checks of its device, shape and elements."""
         (address, facts), name = view, self._names.get(role, role)
         calls.check_place(facts, name, self._noun, self._gpu)
@@ -204,9 +206,9 @@ class Runner(Base):
             raise ValueError(f"{name} is not contiguous; give a contiguous array")
         self._check_elements(role, named(facts.type), int(facts.type.itemsize))
         size = bytes_of(facts)
-        return Range(given, self._gpu.number if size else None, address, size)
+        return Range(array, self._gpu.number if size else None, address, size)
 
-    def _accepted(self, role: str, wanted: str) -> tuple[str, ...]:
+    def _accepted(self, role: str, element: str) -> tuple[str, ...]:
         """The names of types that are taken for one: older PyTorch lacks unsigned numbers, so others may be signed."""
-        own = role in self._keyed and not self._packed
-        return super()._accepted(role, wanted) if own else tuple(dict.fromkeys((wanted, wanted.removeprefix("u"))))
+        keyed = role in self._keyed and not self._packed
+        return super()._accepted(role, element) if keyed else tuple(dict.fromkeys((element, element.removeprefix("u"))))

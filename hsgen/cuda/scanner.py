@@ -48,8 +48,8 @@ class Scanner(ScanCalls, Runner):
         device: int | None = None,
     ) -> None:
         gpu = chosen(device)
-        found, sort = self._pick(lambda: target_of(gpu.host, target), target, key, columns, exclusive)
-        super().__init__(gpu, found, sort, TYPES[self.key].element)
+        served, sort = self._pick(lambda: target_of(gpu.host, target), target, key, columns, exclusive)
+        super().__init__(gpu, served, sort, TYPES[self.key].element)
 
     def __call__(self, keys: Any, out: Any = None, *, n: int | None = None, stream: Any = None) -> None:
         """Enqueue the sums of the first `n` rows of `keys` (all by default), on the current stream of the library of
@@ -64,7 +64,7 @@ class Scanner(ScanCalls, Runner):
         """
         self._run((keys, out), (self._count(n),), stream)
 
-    def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
+    def _settle(self, ranges: dict[str, Range], arguments: tuple[Any, ...]) -> tuple[int, Options]:
         """See `Runner`."""
-        (n,) = asked
-        return held["source"].size // self._size("source") if n is None else n, PLAIN
+        (n,) = arguments
+        return ranges["source"].size // self._size("source") if n is None else n, PLAIN

@@ -63,9 +63,9 @@ class SegmentedSorter(SegmentedCalls, Runner):
         gpu = chosen(device)
         features = {"bit_range": bit_range, "segment_ends": segment_ends, "segment_count": segment_count}
         signature = self._signature(key, value, order, **features)
-        found, sort = serving(gpu.host, target, self.key, signature, implicit_for(OPERATION))
+        served, sort = serving(gpu.host, target, self.key, signature, implicit_for(OPERATION))
         rewrite = rewriting(self.key, self.value) if numeric else str
-        super().__init__(gpu, found, sort, TYPES[self.key].element, rewrite)
+        super().__init__(gpu, served, sort, TYPES[self.key].element, rewrite)
         self._rewrite = rewrite
         self._rows: dict[tuple[bool, bool], Kernels | None] = {}  # the kernels of short rows, by their options
         self._status: int | None = None  # device memory for the status of the last call with offsets
@@ -99,29 +99,29 @@ class SegmentedSorter(SegmentedCalls, Runner):
             hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys cannot be split into equal rows; the
                 bit range is reversed or exceeds the key.
         """
-        given = (keys, offsets, out, values, values_out, ends, count)
-        now = self._run(given, self._integers(segments, begin_bit, end_bit), stream)
+        arrays = (keys, offsets, out, values, values_out, ends, count)
+        now = self._run(arrays, self._integers(segments, begin_bit, end_bit), stream)
         if offsets is not None:
             self._pending = now
 
-    def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
+    def _settle(self, ranges: dict[str, Range], arguments: tuple[Any, ...]) -> tuple[int, Options]:
         """See `Runner`."""
-        segments, begin_bit, end_bit = asked
+        segments, begin_bit, end_bit = arguments
         if segments is None:
-            if "other" not in held:
+            if "other" not in ranges:
                 raise ValueError(UNSEGMENTED)
-            segments = self._counted(held["other"].size)
-        how = self._called(segments, begin_bit, end_bit)
-        self._check_given({role: held.get(role) for role in self._given})
-        self._segment_count = how.segment_count
-        return held["source"].size // self._size("source"), how
+            segments = self._counted(ranges["other"].size)
+        options = self._called(segments, begin_bit, end_bit)
+        self._check_given({role: ranges.get(role) for role in self._given})
+        self._segment_count = options.segment_count
+        return ranges["source"].size // self._size("source"), options
 
-    def _prepare(self, n: int, how: Options, *, in_place: bool) -> Prepared:
+    def _prepare(self, n: int, options: Options, *, in_place: bool) -> Prepared:
         """See `Runner`: rows that a work-group holds are one launch."""
-        return self.short_rows(n, how, in_place=in_place) or super()._prepare(n, how, in_place=in_place)
+        return self.short_rows(n, options, in_place=in_place) or super()._prepare(n, options, in_place=in_place)
 
     def short_rows(
-        self, n: int, how: Options, *, in_place: bool, in_row: bool = False, raw: bool = False
+        self, n: int, options: Options, *, in_place: bool, in_row: bool = False, raw: bool = False
     ) -> Prepared | None:
         """Return the one launch that sorts rows of equal length, each by a work-group; None: they are too long.
 
@@ -130,19 +130,19 @@ class SegmentedSorter(SegmentedCalls, Runner):
         Raises:
             Unavailable, Wrong: the kernel does not build, or the GPU cannot run it.
         """
-        if not (how.rows and 0 < n <= self.max_n) or how.segments_counted:
+        if not (options.rows and 0 < n <= self.max_n) or options.segments_counted:
             return None
         if (in_row, raw) not in self._rows:
-            made = short_rows.specialize(self._sort, in_row=in_row, raw=raw)
-            self._rows[in_row, raw] = Kernels(self._gpu, made, self._rewrite) if made else None
+            sort = short_rows.specialize(self._sort, in_row=in_row, raw=raw)
+            self._rows[in_row, raw] = Kernels(self._gpu, sort, self._rewrite) if sort else None
         kernels = self._rows[in_row, raw]
-        plan = kernels and short_rows.plan(kernels.sort, how.segment_count, n // how.segment_count)
-        return Prepared(kernels, n, how, in_place=in_place, plan=plan) if kernels and plan else None
+        plan = kernels and short_rows.plan(kernels.sort, options.segment_count, n // options.segment_count)
+        return Prepared(kernels, n, options, in_place=in_place, plan=plan) if kernels and plan else None
 
     def _after(self, call: Checked, bases: Sequence[int], stream: int) -> None:
         """Copy the status of a call with offsets before its scratch memory is freed."""
         rule = self._sort.plan.device_status
-        if rule is None or call.how.rows or call.n <= rule.min_n:
+        if rule is None or call.options.rows or call.n <= rule.min_n:
             return
         driver, size = bindings(), 4 * rule.words
         if self._status is None:

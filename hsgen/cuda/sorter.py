@@ -61,13 +61,13 @@ class Sorter(SortCalls, Runner):
         numeric: bool = False,
         device: int | None = None,
     ) -> None:
-        gpu, how = chosen(device), self._name_keys(key, value, order)
+        gpu, options = chosen(device), self._name_keys(key, value, order)
         features = {"bit_range": bit_range, "device_count": device_count, "run_boundaries": run_boundaries}
-        signature = self._signature(how, features, epilogue)
-        found, sort = serving(gpu.host, target, self.key, signature)
+        signature = self._signature(options, features, epilogue)
+        served, sort = serving(gpu.host, target, self.key, signature)
         element = "" if self.value == "packed" else TYPES[self.key].element
         rewrite = rewriting(self.key, self.value) if numeric else str
-        super().__init__(gpu, found, sort, element, rewrite)
+        super().__init__(gpu, served, sort, element, rewrite)
         floating = numeric and TYPES[self.key].kind == 2
         self.argsorts = Argsorts(gpu, sort, rewrite, floating=floating)
         """The argsorts out of place of `hsgen.cuda.order`."""
@@ -101,11 +101,11 @@ class Sorter(SortCalls, Runner):
             hsgen.core.errors.Usage: n exceeds `max_n`, or the bit range is reversed or exceeds the key.
             hsgen.core.errors.Wrong: a kernel does not build, or the driver refuses a launch.
         """
-        given = (keys, out, values, values_out, count, report)
-        self._run(given, self._integers(n, begin_bit, end_bit, discard_keys, shift), stream)
+        arrays = (keys, out, values, values_out, count, report)
+        self._run(arrays, self._integers(n, begin_bit, end_bit, discard_keys, shift), stream)
 
-    def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
+    def _settle(self, ranges: dict[str, Range], arguments: tuple[Any, ...]) -> tuple[int, Options]:
         """See `Runner`."""
-        n, begin, end, discard, shift = asked
-        how = self._asked({role: held.get(role) for role in self._given}, begin, end, discard, shift)
-        return held["source"].size // self._size("source") if n is None else n, how
+        n, begin, end, discard, shift = arguments
+        options = self._asked({role: ranges.get(role) for role in self._given}, begin, end, discard, shift)
+        return ranges["source"].size // self._size("source") if n is None else n, options

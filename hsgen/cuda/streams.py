@@ -14,7 +14,7 @@ _HANDLES = ("cuda_stream", "ptr", "handle")  # of torch, CuPy, and cuda.core or 
 _MOST = (1 << 64) - 1  # of handles
 
 
-def handle(given: Any, device: Device, noun: str) -> int:
+def handle(stream: Any, device: Device, noun: str) -> int:
     """Return the handle of a stream: of any library, an object with ``__cuda_stream__``, or the handle itself.
 
     Raises:
@@ -22,25 +22,25 @@ def handle(given: Any, device: Device, noun: str) -> int:
         OutOfRange: it is a number that is no handle.
         ValueError: it belongs to another GPU.
     """
-    found = _number(given)
-    if found is None:
-        raise wrong_type("stream", "a stream of PyTorch, CuPy or Numba, or its handle", given)
-    if found > 2 and (number := _device(found)) != device.number:
-        raise ValueError(f"the stream belongs to GPU {number}, this {noun} to GPU {device.number}")
-    return found
+    number = _number(stream)
+    if number is None:
+        raise wrong_type("stream", "a stream of PyTorch, CuPy or Numba, or its handle", stream)
+    if number > 2 and (owner := _device(number)) != device.number:
+        raise ValueError(f"the stream belongs to GPU {owner}, this {noun} to GPU {device.number}")
+    return number
 
 
-def _number(given: Any) -> int | None:
-    if hasattr(given, "__index__"):
-        return integer("stream", given, 0, _MOST)
-    if hasattr(given, "__cuda_stream__"):
-        pair = given.__cuda_stream__
+def _number(stream: Any) -> int | None:
+    if hasattr(stream, "__index__"):
+        return integer("stream", stream, 0, _MOST)
+    if hasattr(stream, "__cuda_stream__"):
+        pair = stream.__cuda_stream__
         return int((pair() if callable(pair) else pair)[1])
     for name in _HANDLES:
-        found = getattr(given, name, None)
-        found = getattr(found, "value", found) if found is not None else None
-        if found is not None or hasattr(given, name):
-            return int(found or 0)
+        value = getattr(stream, name, None)
+        value = getattr(value, "value", value) if value is not None else None
+        if value is not None or hasattr(stream, name):
+            return int(value or 0)
     return None
 
 

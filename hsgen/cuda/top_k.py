@@ -52,8 +52,8 @@ class TopK(TopKCalls, Runner):
     ) -> None:
         gpu = chosen(device)
         self._name_keys(key, value, order)
-        found, sort = serving(gpu.host, target, self.key, self._signature(), implicit_for(OPERATION))
-        super().__init__(gpu, found, sort, TYPES[self.key].element)
+        served, sort = serving(gpu.host, target, self.key, self._signature(), implicit_for(OPERATION))
+        super().__init__(gpu, served, sort, TYPES[self.key].element)
         self.sorted_up_to = sorted_up_to(sort)
 
     def __call__(
@@ -81,8 +81,8 @@ class TopK(TopKCalls, Runner):
         """
         self._run((keys, out, values, values_out), self._integers(n, k, rows), stream)
 
-    def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
+    def _settle(self, ranges: dict[str, Range], arguments: tuple[Any, ...]) -> tuple[int, Options]:
         """See `Runner`."""
-        n, k, rows = asked
-        self._check_given({role: held.get(role) for role in self._given})
-        return held["source"].size // self._size("source") if n is None else n, self._asked(k, rows)
+        n, k, rows = arguments
+        self._check_given({role: ranges.get(role) for role in self._given})
+        return ranges["source"].size // self._size("source") if n is None else n, self._asked(k, rows)

@@ -20,12 +20,12 @@ def sort(a: Any, axis: int | None = -1, kind: str | None = None) -> Any:
     """
     _check(a, kind)
     a, axis = _flat(a, axis)
-    made = _order(a, axis, keys=True)
-    if made is None:
+    ready = _order(a, axis, keys=True)
+    if ready is None:
         return _one_nan(cupy.sort(a, axis=axis))
     rows = _rows(a, axis)
     out = cupy.empty_like(rows)
-    _launch(made, rows, out.data.ptr, 0)
+    _launch(ready, rows, out.data.ptr, 0)
     return _back(out, axis)
 
 
@@ -33,19 +33,19 @@ def argsort(a: Any, axis: int | None = -1, kind: str | None = None) -> Any:
     """Return the indices (int64) that sort an array along an axis, None: flattened, as cupy.argsort does; stable."""
     _check(a, kind)
     a, axis = _flat(a, axis)
-    made = _order(a, axis, keys=False)
-    if made is None:
+    ready = _order(a, axis, keys=False)
+    if ready is None:
         return cupy.argsort(a, axis=axis)
     rows = _rows(a, axis)
     out = cupy.empty(rows.shape, cupy.int64)
-    _launch(made, rows, 0, out.data.ptr)
+    _launch(ready, rows, 0, out.data.ptr)
     return _back(out, axis)
 
 
 def method(a: Any, axis: int = -1) -> str:
     """Say how `sort` sorts an array: "cupy.sort", or hsgen's method, a name in `hsgen.cuda.choices`."""
-    found = _order(*_flat(a, axis), keys=True)
-    return f"hsgen: {found.method}" if found else "cupy.sort"
+    ready = _order(*_flat(a, axis), keys=True)
+    return f"hsgen: {ready.method}" if ready else "cupy.sort"
 
 
 def _check(a: Any, kind: str | None) -> None:
@@ -69,11 +69,11 @@ def _flat(a: Any, axis: int | None) -> tuple[Any, int]:
     return a, axis % max(a.ndim, 1)
 
 
-def _one_nan(found: Any) -> Any:
+def _one_nan(array: Any) -> Any:
     """A sorted array with one bit pattern for all NaNs, as sorts of hsgen have it."""
-    if found.dtype.kind == "f":
-        found[cupy.isnan(found)] = cupy.nan
-    return found
+    if array.dtype.kind == "f":
+        array[cupy.isnan(array)] = cupy.nan
+    return array
 
 
 def _order(a: Any, axis: int, *, keys: bool) -> Order | None:
@@ -94,8 +94,8 @@ def _back(rows: Any, axis: int) -> Any:
     return rows if axis == rows.ndim - 1 else cupy.ascontiguousarray(cupy.moveaxis(rows, -1, axis))
 
 
-def _launch(made: Order, rows: Any, out: int, indices: int) -> None:
+def _launch(ready: Order, rows: Any, out: int, indices: int) -> None:
     """Launch on the current stream, with scratch memory of CuPy's pool."""
     stream = cupy.cuda.get_current_stream().ptr
-    scratch = cupy.cuda.alloc(made.scratch) if made.scratch else None
-    made.run(rows.data.ptr, out, indices, scratch.ptr if scratch is not None else 0, stream)
+    scratch = cupy.cuda.alloc(ready.scratch) if ready.scratch else None
+    ready.run(rows.data.ptr, out, indices, scratch.ptr if scratch is not None else 0, stream)

@@ -29,9 +29,9 @@ class OpenClDevice:
         self._queue = toolchain.pyopencl().CommandQueue(self._context)
         self._lock = RLock()
 
-    def made(self, kind: str, *given: Any, **named: Any) -> Any:
+    def build(self, kind: str, *arguments: Any, **named: Any) -> Any:
         """Return a sort of a class, by the name of the class, such as Sorter."""
-        return getattr(opencl, kind)(self._context, *given, **named)
+        return getattr(opencl, kind)(self._context, *arguments, **named)
 
     @contextmanager
     def arrays(self) -> Iterator[Callable[[Any], Any]]:
@@ -39,9 +39,9 @@ class OpenClDevice:
 
         pyopencl's arrays are for one thread at a time.
         """
-        made = importlib.import_module("pyopencl.array").to_device
+        to_device = importlib.import_module("pyopencl.array").to_device
         with self._lock:
-            yield lambda a: None if a is None else made(self._queue, a)
+            yield lambda a: None if a is None else to_device(self._queue, a)
 
     def call(self, sorter: Any, keys: Any, **named: Any) -> None:
         """Enqueue a call with arrays on the device."""
@@ -72,9 +72,9 @@ class CudaDevice:
         self.host = host
         self._gpu = driver.device(host.handle)
 
-    def made(self, kind: str, *given: Any, **named: Any) -> Any:
+    def build(self, kind: str, *arguments: Any, **named: Any) -> Any:
         """See `OpenClDevice`."""
-        return getattr(cuda, kind)(*given, device=self._gpu.number, **named)
+        return getattr(cuda, kind)(*arguments, device=self._gpu.number, **named)
 
     @contextmanager
     def arrays(self) -> Iterator[Callable[[Any], Any]]:
@@ -84,17 +84,17 @@ class CudaDevice:
         def copied(a: Any) -> Block | None:
             if a is None:
                 return None
-            blocks.append(made := Block(a))
+            blocks.append(block := Block(a))
             if a.nbytes:
-                driver.done(driver.bindings().cuMemcpyHtoD(made.address, a.ctypes.data, a.nbytes), "cuMemcpyHtoD")
-            return made
+                driver.done(driver.bindings().cuMemcpyHtoD(block.address, a.ctypes.data, a.nbytes), "cuMemcpyHtoD")
+            return block
 
         with self._gpu.current():
             try:
                 yield copied
             finally:
-                for made in blocks:
-                    driver.bindings().cuMemFree(made.address)
+                for block in blocks:
+                    driver.bindings().cuMemFree(block.address)
                 KEPT.sweep()
 
     def call(self, sorter: Any, keys: Any, **named: Any) -> None:
@@ -125,7 +125,7 @@ _made: dict[str, Device] = {}
 _lock = RLock()
 
 
-def chosen(wanted: str | None = None) -> tuple[Host, type[Device]]:
+def chosen(name: str | None = None) -> tuple[Host, type[Device]]:
     """Return the device that a specification names, in the words of ``--device``, and what drives it; for None the
     first NVIDIA GPU through CUDA, or else the first of `hsgen.engines.selection.candidates` through OpenCL.
 
@@ -134,27 +134,27 @@ def chosen(wanted: str | None = None) -> tuple[Host, type[Device]]:
         Usage: it names several devices, or is empty.
         Unavailable: there is no such device.
     """
-    if wanted is not None and not isinstance(wanted, str):
-        raise wrong_type("device", "a part of its name, as `hsgen doctor` lists it", wanted)
+    if name is not None and not isinstance(name, str):
+        raise wrong_type("device", "a part of its name, as `hsgen doctor` lists it", name)
     missing = Unavailable("no GPU and no OpenCL device; `hsgen doctor` says what was found")
     for listed, kind in _KINDS:
-        if found := listed():
+        if devices := listed():
             try:
                 return (
-                    selection.pick(None, found) if wanted is None else selection.named(wanted, found, _OPTION)
+                    selection.pick(None, devices) if name is None else selection.named(name, devices, _OPTION)
                 ), kind
             except Unavailable as e:
                 missing = e
     raise missing
 
 
-def device_of(wanted: str | None = None) -> Device:
+def device_of(name: str | None = None) -> Device:
     """Return the device that `chosen` finds; one object for each.
 
     Raises:
         TypeError, Usage, Unavailable: as `chosen`.
     """
-    host, kind = chosen(wanted)
+    host, kind = chosen(name)
     with _lock:
         if host.label not in _made:
             _made[host.label] = kind(host)

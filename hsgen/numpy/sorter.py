@@ -46,7 +46,7 @@ class Sorter:
         device: str | None = None,
     ) -> None:
         self._device = device_of(device)
-        self._sorter = self._device.made("Sorter", key, value=value, order=order, target=target)
+        self._sorter = self._device.build("Sorter", key, value=value, order=order, target=target)
         self.key, self.value, self.order = self._sorter.key, self._sorter.value, self._sorter.order
         self.target, self.dtype, self.max_n = self._sorter.target, self._sorter.dtype, self._sorter.max_n
 
@@ -65,18 +65,18 @@ class Sorter:
             ValueError: a missing, unexpected, or read-only array, one of several dimensions, of a wrong type or length.
             hsgen.core.errors.Usage: there are more than `max_n` keys.
         """
-        found, moved = (keys if out is None else out), (values if values_out is None else values_out)
-        given = {"keys": keys, "out": out, "values": values, "values_out": values_out}
-        _check(given, [name for name, x in given.items() if x is not None and (x is found or x is moved)])
+        to_keys, to_values = (keys if out is None else out), (values if values_out is None else values_out)
+        arrays = {"keys": keys, "out": out, "values": values, "values_out": values_out}
+        _check(arrays, [name for name, x in arrays.items() if x is not None and (x is to_keys or x is to_values)])
         named = {"values": values} if values is not None else {"values_out": values_out}
         with self._device.arrays() as copied:
-            on_keys, on_values = copied(bits(keys)), copied(bits(moved if values is None else values))
+            on_keys, on_values = copied(bits(keys)), copied(bits(to_values if values is None else values))
             self._device.call(self._sorter, on_keys, **dict.fromkeys(named, on_values))
-            for array, to in ((on_keys, found), (on_values, moved)):
+            for array, to in ((on_keys, to_keys), (on_values, to_values)):
                 if to is not None and to.size:
-                    made = np.empty(to.shape, bits(to).dtype)
-                    self._device.read(array, made)
-                    to[...] = made.view(to.dtype)
+                    fetched = np.empty(to.shape, bits(to).dtype)
+                    self._device.read(array, fetched)
+                    to[...] = fetched.view(to.dtype)
 
 
 def bits(a: Any) -> Any:
@@ -87,9 +87,9 @@ def bits(a: Any) -> Any:
     return a.view(np.uint16) if a.dtype.name == BFLOAT16 else a
 
 
-def _check(given: dict[str, Any], written: list[str]) -> None:
+def _check(arrays: dict[str, Any], written: list[str]) -> None:
     """Refuse what is not an array, and outputs that are read-only or unlike their inputs."""
-    for name, x in given.items():
+    for name, x in arrays.items():
         if x is None and name != "keys":
             continue
         if not isinstance(x, np.ndarray):
@@ -99,6 +99,6 @@ def _check(given: dict[str, Any], written: list[str]) -> None:
         if name in written and not x.flags.writeable:
             raise ValueError(f"{name} is read-only; give a writable array")
     for name, of in (("out", "keys"), ("values_out", "values")):
-        x, like = given[name], given[of]
+        x, like = arrays[name], arrays[of]
         if x is not None and like is not None and (x.shape, x.dtype) != (like.shape, like.dtype):
             raise ValueError(f"{name} is {x.dtype} of shape {x.shape}, {of} {like.dtype} of shape {like.shape}")

@@ -30,10 +30,10 @@ def sort(a: Any, axis: int | None = -1, *, descending: bool = False, device: str
         hsgen.core.errors.HsgenError: see `hsgen.Sorter`.
     """
     rows, key, axis = _rows(a, axis)
-    found = np.array(_numeric(rows, zeros=False))
+    out = np.array(_numeric(rows, zeros=False))
     if rows.size and rows.shape[-1] > 1:
-        _run(found.copy(), key, found, None, descending=descending, device=device)
-    return np.moveaxis(found, -1, axis)
+        _run(out.copy(), key, out, None, descending=descending, device=device)
+    return np.moveaxis(out, -1, axis)
 
 
 def argsort(a: Any, axis: int | None = -1, *, descending: bool = False, device: str | None = None) -> Any:
@@ -67,17 +67,17 @@ def _numeric(rows: Any, *, zeros: bool) -> Any:
     """The keys with one NaN for all, which is the greatest key of the kernels' order, and with one zero."""
     if rows.dtype.kind in "biu":
         return rows
-    made = np.where(np.isnan(rows), rows.dtype.type("nan"), rows)
-    return np.where(made == 0, rows.dtype.type(0), made) if zeros else made
+    keys = np.where(np.isnan(rows), rows.dtype.type("nan"), rows)
+    return np.where(keys == 0, rows.dtype.type(0), keys) if zeros else keys
 
 
 @cache
 def _sorter(on: Device, kind: str, key: str, value: str | None, order: str) -> Any:
     """The sort of a device, compiled once."""
-    return on.made(kind, key, value=value, order=order)
+    return on.build(kind, key, value=value, order=order)
 
 
-def _run(rows: Any, key: str, found: Any, order: Any, *, descending: bool, device: str | None) -> None:
+def _run(rows: Any, key: str, out: Any, order: Any, *, descending: bool, device: str | None) -> None:
     """Sort rows on a device; store the keys, or their indices in their rows."""
     on, n, length = device_of(device), rows.size, rows.shape[-1]
     index = None if order is None else np.empty(n, np.uint32 if n < _WIDEST else np.uint64)
@@ -89,8 +89,8 @@ def _run(rows: Any, key: str, found: Any, order: Any, *, descending: bool, devic
         on_keys, on_index = copied(keys), copied(index)
         on.call(sorter, on_keys, **more, **({} if index is None else {"values_out": on_index}))
         if index is None:
-            on.read(on_keys, made := np.empty_like(keys))
-            found.reshape(-1)[...] = made.view(found.dtype)
+            on.read(on_keys, fetched := np.empty_like(keys))
+            out.reshape(-1)[...] = fetched.view(out.dtype)
         else:
             on.read(on_index, index)
             order[...] = index.reshape(order.shape)

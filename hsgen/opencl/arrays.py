@@ -17,42 +17,42 @@ class Memory(Range):
     @property
     def is_array(self) -> bool:
         """Whether it is an array, whose elements have a type."""
-        return hasattr(self.given, "base_data")
+        return hasattr(self.argument, "base_data")
 
     def part(self) -> Any:
         """Return a memory object that starts at this range; of an array without elements, which may begin at the end of
         its buffer, that buffer."""
         if not self.is_array:
-            return self.given
-        whole = self.given.base_data
-        if whole is None or self.at == 0 or self.size == 0:
-            return whole
+            return self.argument
+        buffer = self.argument.base_data
+        if buffer is None or self.at == 0 or self.size == 0:
+            return buffer
         return self.root.get_sub_region(self.at, self.size)
 
 
-def memory(given: Any, name: str, context: Any) -> Memory:
+def memory(array: Any, name: str, context: Any) -> Memory:
     """Return the memory range of an array or buffer; `name` is its name in messages.
 
     Raises:
         TypeError: the argument is neither.
         ValueError: the array is strided or misaligned, or belongs to another context.
     """
-    if not hasattr(given, "base_data"):
-        if not isinstance(given, toolchain.pyopencl().MemoryObjectHolder):
-            raise wrong_type(name, "a pyopencl array or buffer", given)
-        _same_context(given, name, context)
-        return Memory(given, *_root(given), given.size)
-    if not given.flags.forc:
+    if not hasattr(array, "base_data"):
+        if not isinstance(array, toolchain.pyopencl().MemoryObjectHolder):
+            raise wrong_type(name, "a pyopencl array or buffer", array)
+        _same_context(array, name, context)
+        return Memory(array, *_root(array), array.size)
+    if not array.flags.forc:
         raise ValueError(f"{name} is strided; give a contiguous array")
-    if given.base_data is None:
-        return Memory(given, None, 0, 0)
-    _same_context(given.base_data, name, context)
-    if given.nbytes and given.offset % (align := context.devices[0].mem_base_addr_align // 8):
+    if array.base_data is None:
+        return Memory(array, None, 0, 0)
+    _same_context(array.base_data, name, context)
+    if array.nbytes and array.offset % (align := context.devices[0].mem_base_addr_align // 8):
         raise ValueError(
-            f"{name} starts {given.offset} bytes into its buffer; the device requires multiples of {align}"
+            f"{name} starts {array.offset} bytes into its buffer; the device requires multiples of {align}"
         )
-    root, at = _root(given.base_data)
-    return Memory(given, root, at + given.offset, given.nbytes)
+    root, at = _root(array.base_data)
+    return Memory(array, root, at + array.offset, array.nbytes)
 
 
 def _same_context(buffer: Any, name: str, context: Any) -> None:
@@ -62,5 +62,5 @@ def _same_context(buffer: Any, name: str, context: Any) -> None:
 
 def _root(buffer: Any) -> tuple[Any, int]:
     """The memory object that a buffer is a part of, and its offset there."""
-    whole = buffer.associated_memobject
-    return (buffer, 0) if whole is None else (whole, buffer.offset)
+    parent = buffer.associated_memobject
+    return (buffer, 0) if parent is None else (parent, buffer.offset)

@@ -87,28 +87,28 @@ class ColumnSorter(ColumnCalls):
         """
         with self._lock:
             table = self._table(keys, out, values, values_out, index_out, self._look)
-            given = [*keys, *values, *(out or ()), *(values_out or ()), index_out]
-            events = [e for x in given for e in getattr(getattr(x, "records", x), "events", [])]
+            arrays = [*keys, *values, *(out or ()), *(values_out or ()), index_out]
+            events = [e for x in arrays for e in getattr(getattr(x, "records", x), "events", [])]
             events += [*(wait_for or ()), *([self._event] if self._event is not None else [])]
             self._event = toolchain.pyopencl().enqueue_marker(queue, wait_for=events or None)
             if table.n:
                 steps = _Steps(queue, self._context, self._gather, self._rooms, self._event)
                 enqueue(steps, self._sorts, table)
                 self._event = steps.event
-            written = [x.to.given for x in table.moves]
+            written = [x.to.argument for x in table.moves]
             for x in [*written, *([index_out] if hasattr(index_out, "add_event") else [])]:
                 x.add_event(self._event)
             return self._event
 
-    def _look(self, given: Any, name: str) -> Array:
+    def _look(self, array: Any, name: str) -> Array:
         """The facts of an array; the order of rows may be a buffer, which has no type."""
-        if name == "index_out" and not hasattr(given, "base_data"):
-            at = memory(given, name, self._context)
+        if name == "index_out" and not hasattr(array, "base_data"):
+            at = memory(array, name, self._context)
             return Array(range=at, element=INDICES[0], itemsize=WORD, shape=(at.size // WORD,), contiguous=True)
-        if not hasattr(given, "base_data"):
-            raise wrong_type(name, "a pyopencl array", given)
-        at, flat = memory(given, name, self._context), bool(given.flags.c_contiguous)
-        kind, shape = given.dtype, tuple(map(int, given.shape))
+        if not hasattr(array, "base_data"):
+            raise wrong_type(name, "a pyopencl array", array)
+        at, flat = memory(array, name, self._context), bool(array.flags.c_contiguous)
+        kind, shape = array.dtype, tuple(map(int, array.shape))
         return Array(range=at, element=str(kind), itemsize=kind.itemsize, shape=shape, contiguous=flat)
 
 
@@ -123,35 +123,35 @@ class _Steps:
         if name not in self._rooms or self._rooms[name].size < size:
             cl = toolchain.pyopencl()
             self._rooms[name] = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, size)
-        made = self._rooms[name]
-        return Range(made, made, 0, size)
+        buffer = self._rooms[name]
+        return Range(buffer, buffer, 0, size)
 
     def pack(self, packer: Packer, columns: Sequence[Key], words: Range, n: int) -> None:
         """See `Steps`."""
-        self.event = packer(self._queue, [x.column for x in columns], words.given, n, [self.event])
+        self.event = packer(self._queue, [x.column for x in columns], words.argument, n, [self.event])
 
     def extract(self, column: Key, size: int, n: int) -> Range:
         """See `Steps`."""
         room = self.room("column", size * n)
         if size > column.bytes:
-            self.event = fill(self._queue, room.given, size * n, [self.event])
+            self.event = fill(self._queue, room.argument, size * n, [self.event])
         self._copy(Column(room.root, size - column.bytes, size), column.column, column.bytes, n)
         return room
 
     def argsort(self, one: ColumnSort, keys: Range, order: Range, n: int) -> None:
         """See `Steps`."""
-        how: dict[str, Any] = {**one.bits, "n": n, "wait_for": [self.event]}
-        self.event = one.sort(self._queue, keys.given, values_out=order.given, discard_keys=True, **how)
+        options: dict[str, Any] = {**one.bits, "n": n, "wait_for": [self.event]}
+        self.event = one.sort(self._queue, keys.argument, values_out=order.argument, discard_keys=True, **options)
 
     def sort(self, one: ColumnSort, keys: Range, order: Range, n: int) -> None:
         """See `Steps`."""
-        how: dict[str, Any] = {**one.bits, "n": n, "wait_for": [self.event]}
-        self.event = one.sort(self._queue, keys.given, values=order.given, **how)
+        options: dict[str, Any] = {**one.bits, "n": n, "wait_for": [self.event]}
+        self.event = one.sort(self._queue, keys.argument, values=order.argument, **options)
 
     def gather(self, order: Range, source: Range, to: Range, size: int, n: int) -> None:
         """See `Steps`."""
-        given = order.given, source.given, to.given
-        self.event = self._gather(self._queue, *given, item_bytes=size, n=n, wait_for=[self.event])
+        arrays = order.argument, source.argument, to.argument
+        self.event = self._gather(self._queue, *arrays, item_bytes=size, n=n, wait_for=[self.event])
 
     def reorder(self, order: Range, one: Move, n: int) -> None:
         """See `Steps`: through copies in place, and where items are no multiple of 4 bytes."""
@@ -162,7 +162,9 @@ class _Steps:
             if size == words:  # one long copy
                 cl = toolchain.pyopencl()
                 more = {"src_offset": one.source.at, "byte_count": size * n}
-                self.event = cl.enqueue_copy(self._queue, source.given, one.source.root, wait_for=[self.event], **more)
+                self.event = cl.enqueue_copy(
+                    self._queue, source.argument, one.source.root, wait_for=[self.event], **more
+                )
             else:
                 self._copy(Column(source.root, 0, words), Column(one.source.root, one.source.at, size), size, n)
         if size != words:

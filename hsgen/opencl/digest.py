@@ -51,10 +51,12 @@ class Checker(DigestCalls, Runner):
         target: str | os.PathLike[str] | None = None,
         bit_range: bool = False,
     ) -> None:
-        host, how = host_of(context), self._name_keys(key, value, order)
-        signature = Signature(value=self.value, key_transform=how.kind > 0 or how.descending, bit_range=bool(bit_range))
-        found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
-        super().__init__(context, host, found, sort, "" if self.value == "packed" else TYPES[self.key].element)
+        host, options = host_of(context), self._name_keys(key, value, order)
+        signature = Signature(
+            value=self.value, key_transform=options.kind > 0 or options.descending, bit_range=bool(bit_range)
+        )
+        served, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
+        super().__init__(context, host, served, sort, "" if self.value == "packed" else TYPES[self.key].element)
         self._report: Any = None
 
     @alone
@@ -82,11 +84,11 @@ class Checker(DigestCalls, Runner):
             hsgen.core.errors.Usage: n or size exceeds `max_n`, or the bit range is reversed or exceeds the key.
         """
         n, size, begin_bit, end_bit = self._integers(n, size, begin_bit, end_bit)
-        how = self._asked(values, size, begin_bit, end_bit)
+        options = self._asked(values, size, begin_bit, end_bit)
         cl = toolchain.pyopencl()
         self._report = self._report or cl.Buffer(self._context, cl.mem_flags.READ_WRITE, 4 * WORDS)
-        self._looked = how.capacity
-        event = self._run(queue, {"source": keys, "values": values, "report": self._report}, n, wait_for, how)
+        self._looked = options.capacity
+        event = self._run(queue, {"source": keys, "values": values, "report": self._report}, n, wait_for, options)
         words = np.empty(WORDS, np.uint32)
         cl.enqueue_copy(queue, words, self._report, wait_for=[event]).wait()
         return read(words)

@@ -20,18 +20,18 @@ from hsgen.runners.base import alone
 from hsgen.runners.gather import GatherCalls, item_bytes_of, same_items, size_of_item
 
 
-def item_size(array: Any, name: str, given: int | None = None) -> int:
+def item_size(array: Any, name: str, item_bytes: int | None = None) -> int:
     """Return the bytes of an item: `given`, or those of array[0], or of an element of a flat array.
 
     Raises:
         ValueError: the array is in Fortran order; it is a buffer, which has no items, and none is given.
     """
     if not hasattr(array, "base_data"):
-        if given is None:
+        if item_bytes is None:
             raise ValueError(f"{name} is a buffer; give item_bytes, the size of its items")
-        return given
+        return item_bytes
     flat = bool(array.flags.c_contiguous)
-    return size_of_item(array.dtype.itemsize, array.shape, name, contiguous=flat, given=given)
+    return size_of_item(array.dtype.itemsize, array.shape, name, contiguous=flat, item_bytes=item_bytes)
 
 
 class _Values(GatherCalls, Runner):
@@ -40,15 +40,15 @@ class _Values(GatherCalls, Runner):
     def __init__(self, context: Any, value: str, target: str | os.PathLike[str] | None) -> None:
         """Compile the gather for a kind of values."""
         host = host_of(context)
-        found, sort = serving(host, target, "u32", self._signature(value), implicit_for(OPERATION))
-        super().__init__(context, host, found, sort, "uint32")
+        served, sort = serving(host, target, "u32", self._signature(value), implicit_for(OPERATION))
+        super().__init__(context, host, served, sort, "uint32")
 
     @alone
     def run(self, queue: Any, index: Any, source: Any, out: Any, size: int, n: Any, wait_for: Any) -> Any:
         """Enqueue the gather of items of `size` bytes; return the event of its end."""
         count = self._count(n)
-        how = self._asked(self._memory(source, "values").size, size)
-        return self._run(queue, {"source": index, "values": source, "values_out": out}, count, wait_for, how)
+        options = self._asked(self._memory(source, "values").size, size)
+        return self._run(queue, {"source": index, "values": source, "values_out": out}, count, wait_for, options)
 
 
 class Gatherer:
@@ -100,8 +100,8 @@ class Gatherer:
             hsgen.core.errors.Unavailable: the device lacks what the target needs.
             hsgen.core.errors.Wrong: the kernel does not build.
         """
-        given = item_bytes_of(item_bytes)
-        size = same_items(item_size(source, "source", given), item_size(out, "out", given))
+        bytes_named = item_bytes_of(item_bytes)
+        size = same_items(item_size(source, "source", bytes_named), item_size(out, "out", bytes_named))
         return self._of(unit(size)).run(queue, index, source, out, size, n, wait_for)
 
     def _of(self, value: str) -> _Values:

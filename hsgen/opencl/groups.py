@@ -53,8 +53,8 @@ class GroupBy(GroupingCalls, Runner):
         target: str | os.PathLike[str] | None = None,
     ) -> None:
         host, signature = host_of(context), self._grouping(key, value, order)
-        found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
-        super().__init__(context, host, found, sort, TYPES[self.key].element)
+        served, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
+        super().__init__(context, host, served, sort, TYPES[self.key].element)
 
     @alone
     def __call__(
@@ -79,9 +79,9 @@ class GroupBy(GroupingCalls, Runner):
         Raises:
             TypeError, ValueError, hsgen.core.errors.Usage: as `ReduceByKey`.
         """
-        given = {"source": keys, "destination": out, "values": values, "values_out": values_out}
-        given |= {"report": groups, "other": counts, "other_values": first_indices}
-        return self._run(queue, given, None, wait_for, self._asked(reduction, given))
+        arrays = {"source": keys, "destination": out, "values": values, "values_out": values_out}
+        arrays |= {"report": groups, "other": counts, "other_values": first_indices}
+        return self._run(queue, arrays, None, wait_for, self._asked(reduction, arrays))
 
 
 def unique(queue: Any, keys: Any, *, return_counts: bool = False, order: str = "ascending") -> Any:
@@ -92,8 +92,8 @@ def unique(queue: Any, keys: Any, *, return_counts: bool = False, order: str = "
     Raises:
         TypeError, ValueError, hsgen.core.errors.Usage: as `GroupBy`.
     """
-    found = _runs(queue, keys, _group_by(queue.context, np.dtype(keys.dtype).name, order))
-    return found if return_counts else found[0]
+    runs = _runs(queue, keys, _group_by(queue.context, np.dtype(keys.dtype).name, order))
+    return runs if return_counts else runs[0]
 
 
 def run_length_encode(queue: Any, keys: Any) -> Any:
@@ -112,8 +112,8 @@ def _runs(queue: Any, keys: Any, reduce: Any) -> tuple[Any, Any]:
     out, counts = arrays.empty(queue, n, keys.dtype), arrays.empty(queue, n, np.uint32)
     groups = arrays.empty(queue, 1, np.uint32)
     reduce(queue, keys, out=out, groups=groups, counts=counts)
-    found = int(groups.get()[0])
-    return out[:found], counts[:found]
+    count = int(groups.get()[0])
+    return out[:count], counts[:count]
 
 
 def _arrays() -> Any:

@@ -46,11 +46,11 @@ class Merger(MergeCalls, Runner):
         order: str = "ascending",
         target: str | os.PathLike[str] | None = None,
     ) -> None:
-        host, how = host_of(context), self._name_keys(key, value, order)
+        host, options = host_of(context), self._name_keys(key, value, order)
         self._check_value()
-        signature = Signature(value=self.value, key_transform=how.kind > 0 or how.descending)
-        found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
-        super().__init__(context, host, found, sort, TYPES[self.key].element)
+        signature = Signature(value=self.value, key_transform=options.kind > 0 or options.descending)
+        served, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
+        super().__init__(context, host, served, sort, TYPES[self.key].element)
 
     @alone
     def __call__(
@@ -79,8 +79,8 @@ class Merger(MergeCalls, Runner):
         keys = {"source": a, "other": b, "destination": out}
         sizes = {role: self._memory(x, role).size // self._size(role) for role, x in keys.items()}
         self._first_count, n = sizes["source"], sizes["source"] + sizes["other"]
-        given = {**keys, "values": a_values, "other_values": b_values, "values_out": values_out}
-        self._check_given(given)
-        for role in [r for r in given if r not in ("destination", "values_out") and self._length(r, n) == 0]:
-            given[role] = None  # an empty array has no memory
-        return self._run(queue, given, n, wait_for, replace(self._how, first_count=self._first_count))
+        arrays = {**keys, "values": a_values, "other_values": b_values, "values_out": values_out}
+        self._check_given(arrays)
+        for role in [r for r in arrays if r not in ("destination", "values_out") and self._length(r, n) == 0]:
+            arrays[role] = None  # an empty array has no memory
+        return self._run(queue, arrays, n, wait_for, replace(self._how, first_count=self._first_count))

@@ -34,14 +34,14 @@ class Packer(Packing):
 
     def __call__(self, queue: Any, columns: Sequence[Column], words: Any, n: int, wait_for: Sequence[Any]) -> Any:
         """Enqueue the packing of `n` rows of all columns into a buffer of words; return the event of its end."""
-        mine = self.mine(columns)
-        whole = self.whole(mine)
-        if whole not in self._kernels:
+        selected = self.select(columns)
+        aligned = self.aligned(selected)
+        if aligned not in self._kernels:
             option = builds.standard(self._context, lanes=False)
-            text = self.text(whole, OPENCL)
-            self._kernels[whole] = builds.build(self._context, text, "the packing of columns", [NAME], option)[NAME]
-        kernel = self._kernels[whole]
-        places = [x for c in mine for x in (c.root, np.uint64(c.at), np.uint64(c.pitch))]
+            text = self.text(aligned, OPENCL)
+            self._kernels[aligned] = builds.build(self._context, text, "the packing of columns", [NAME], option)[NAME]
+        kernel = self._kernels[aligned]
+        places = [x for c in selected for x in (c.root, np.uint64(c.at), np.uint64(c.pitch))]
         kernel.set_args(words, np.uint32(n), *places)
         lanes = (-(-n // _LANES) * _LANES,)
         return toolchain.pyopencl().enqueue_nd_range_kernel(queue, kernel, lanes, None, wait_for=wait_for)

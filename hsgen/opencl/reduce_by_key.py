@@ -49,8 +49,8 @@ class ReduceByKey(ReductionCalls, Runner):
         target: str | os.PathLike[str] | None = None,
     ) -> None:
         host, signature = host_of(context), self._signature(key, value, device_count=device_count)
-        found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
-        super().__init__(context, host, found, sort, TYPES[self.key].element)
+        served, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
+        super().__init__(context, host, served, sort, TYPES[self.key].element)
 
     @alone
     def __call__(
@@ -82,6 +82,6 @@ class ReduceByKey(ReductionCalls, Runner):
             ValueError: a missing, unexpected or invalid buffer.
             hsgen.core.errors.Usage: n exceeds `max_n`, or there is no such reduction.
         """
-        given = {"source": keys, "destination": out, "values": values, "values_out": values_out, "count": count}
-        given |= {"report": groups, "other": counts, "other_values": first_indices}
-        return self._run(queue, given, self._count(n), wait_for, self._asked(reduction, given))
+        arrays = {"source": keys, "destination": out, "values": values, "values_out": values_out, "count": count}
+        arrays |= {"report": groups, "other": counts, "other_values": first_indices}
+        return self._run(queue, arrays, self._count(n), wait_for, self._asked(reduction, arrays))

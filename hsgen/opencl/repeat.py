@@ -22,9 +22,9 @@ def _state(x: Any) -> State:
 
 def repeatable(queue: Any, arrays: Sequence[Any]) -> bool:
     """Whether a call can be recognized: on an ordered queue, of arrays that are whole buffers."""
-    given = [x for x in arrays if x is not None]
-    whole = all(getattr(x, "base_data", None) is not None and not x.offset for x in given)
-    return whole and in_order(queue) and all(x.base_data.associated_memobject is None for x in given)
+    present = [x for x in arrays if x is not None]
+    buffers = all(getattr(x, "base_data", None) is not None and not x.offset for x in present)
+    return buffers and in_order(queue) and all(x.base_data.associated_memobject is None for x in present)
 
 
 class Repeat:
@@ -42,7 +42,7 @@ class Repeat:
         numbers: tuple[Any, ...],
         placed: Mapping[str, Memory],
         n: int,
-        how: Options,
+        options: Options,
     ) -> None:
         """Take a call for `n` items with these arrays, which `placed` has by role."""
         self._compiled, self._queue, self._numbers, self._n = compiled, queue, numbers, n
@@ -50,9 +50,9 @@ class Repeat:
         self._refs = [(i, weakref.ref(x), _state(x)) for i, x in enumerate(arrays) if x is not None]
         self._events = {i: [*x.events] for i, x in enumerate(arrays) if x is not None}
         index = {id(x): i for i, x in enumerate(arrays)}
-        self._roles = [(role, index[id(m.given)]) for role, m in placed.items()]
+        self._roles = [(role, index[id(m.argument)]) for role, m in placed.items()]
         self._written = {i for role, i in self._roles if role in WRITTEN}
-        self._launches = compiled.launches(n, how, self._bound(arrays))
+        self._launches = compiled.launches(n, options, self._bound(arrays))
 
     def _bound(self, arrays: Sequence[Any]) -> dict[str, Any]:
         return {role: arrays[i].base_data for role, i in self._roles}

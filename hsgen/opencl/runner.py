@@ -25,31 +25,31 @@ _name = lru_cache(maxsize=64)(str)  # of a type: numpy works it out each time
 class Runner(Base):
     """An operation compiled for a context of one device, with the scratch memory that its calls share."""
 
-    def __init__(self, context: Any, host: hosts.Host, found: Target, sort: Sort, element: str = "") -> None:
+    def __init__(self, context: Any, host: hosts.Host, target: Target, sort: Sort, element: str = "") -> None:
         """Compile a sort of the target `found`; `element` is the type of its elements, by default unsigned integers."""
         if lacking := hosts.lacks(sort, host):
             raise Unavailable(f"{host.label} {lacking}")
-        super().__init__(host.label, found, sort, element)
+        super().__init__(host.label, target, sort, element)
         self._context = context
         source = isolated_build.once(host, sort, render(sort, API.name))
         self._compiled = Compiled(context, sort, source)
 
-    def _memory(self, given: Any, role: str) -> Memory:
+    def _memory(self, array: Any, role: str) -> Memory:
         """The memory range of an array or buffer, after checks of its elements."""
         name = self._names.get(role, role)
-        if hasattr(given, "base_data"):
-            self._check_shape(name, tuple(map(int, given.shape)), rows=bool(given.flags.c_contiguous))
-        at = memory(given, name, self._context)
+        if hasattr(array, "base_data"):
+            self._check_shape(name, tuple(map(int, array.shape)), rows=bool(array.flags.c_contiguous))
+        at = memory(array, name, self._context)
         if at.is_array:
-            self._check_elements(role, _name(given.dtype), given.dtype.itemsize)
+            self._check_elements(role, _name(array.dtype), array.dtype.itemsize)
         return at
 
-    def _run(self, queue: Any, given: Given, n: int | None, wait_for: Sequence[Any] | None, how: Options) -> Any:
+    def _run(self, queue: Any, arrays: Given, n: int | None, wait_for: Sequence[Any] | None, options: Options) -> Any:
         """Enqueue a call, after all checks; return the event of its end."""
-        return self._checked(queue, given, n, wait_for, how)[0]
+        return self._checked(queue, arrays, n, wait_for, options)[0]
 
     def _checked(
-        self, queue: Any, given: Given, n: int | None, wait_for: Sequence[Any] | None, how: Options
+        self, queue: Any, arrays: Given, n: int | None, wait_for: Sequence[Any] | None, options: Options
     ) -> tuple[Any, dict[str, Memory], int]:
         """Enqueue a call, after all checks; return the event of its end, the ranges by role, and the count."""
         if not isinstance(queue, toolchain.pyopencl().CommandQueue):
@@ -58,29 +58,29 @@ class Runner(Base):
             raise wrong_type("wait_for", "a list of events", wait_for)
         if queue.context != self._context:
             raise ValueError(f"the queue belongs to another context than this {self._noun}")
-        held = {role: self._memory(x, role) for role, x in given.items() if x is not None or role in self._required}
-        count = held["source"].size // self._size("source") if n is None else n
+        ranges = {role: self._memory(x, role) for role, x in arrays.items() if x is not None or role in self._required}
+        count = ranges["source"].size // self._size("source") if n is None else n
         self._check_count(count)
-        for role, x in held.items():
+        for role, x in ranges.items():
             self._check_room(role, x, self._length(role, count))
-        placed = held if self._apart else in_place(held, self._verb, discard=how.discard)
+        placed = ranges if self._apart else in_place(ranges, self._verb, discard=options.discard)
         self._check_overlaps(placed, count)
-        events = [*(wait_for or []), *(e for x in held.values() for e in getattr(x.given, "events", []))]
-        event = self._enqueue(queue, placed, count, events or None, how)
+        events = [*(wait_for or []), *(e for x in ranges.values() for e in getattr(x.argument, "events", []))]
+        event = self._enqueue(queue, placed, count, events or None, options)
         for role in self._written:
-            for x in {id(x[role].given): x[role].given for x in (held, placed) if role in x}.values():
+            for x in {id(x[role].argument): x[role].argument for x in (ranges, placed) if role in x}.values():
                 if hasattr(x, "add_event"):
                     x.add_event(event)
         return event, placed, count
 
-    def _enqueue(self, queue: Any, placed: dict[str, Memory], n: int, events: Any, how: Options) -> Any:
+    def _enqueue(self, queue: Any, placed: dict[str, Memory], n: int, events: Any, options: Options) -> Any:
         """Enqueue a checked call.  Roles of the same range get the same object, which makes the call in place."""
         parts: dict[int, Any] = {}
         for x in placed.values():
             if id(x) not in parts:
                 parts[id(x)] = x.part()
         try:
-            return self._compiled.run(queue, {r: parts[id(x)] for r, x in placed.items()}, n, events, how)
+            return self._compiled.run(queue, {r: parts[id(x)] for r, x in placed.items()}, n, events, options)
         except OutOfRange as e:
             raise self._renamed(e) from None
         finally:

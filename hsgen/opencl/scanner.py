@@ -50,8 +50,8 @@ class Scanner(ScanCalls, Runner):
         exclusive: bool = False,
     ) -> None:
         host = host_of(context)
-        found, sort = self._pick(lambda: target_of(host, target), target, key, columns, exclusive)
-        super().__init__(context, host, found, sort, TYPES[self.key].element)
+        served, sort = self._pick(lambda: target_of(host, target), target, key, columns, exclusive)
+        super().__init__(context, host, served, sort, TYPES[self.key].element)
 
     @alone
     def __call__(

@@ -60,8 +60,8 @@ class SegmentedSorter(SegmentedCalls, Runner):
         host = host_of(context)
         features = {"bit_range": bit_range, "segment_ends": segment_ends, "segment_count": segment_count}
         signature = self._signature(key, value, order, **features)
-        found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
-        super().__init__(context, host, found, sort, TYPES[self.key].element)
+        served, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
+        super().__init__(context, host, served, sort, TYPES[self.key].element)
         self._last: Any = None  # the queue of the last call
 
     @alone
@@ -100,22 +100,22 @@ class SegmentedSorter(SegmentedCalls, Runner):
             hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys cannot be split into equal rows; the
                 bit range is reversed or exceeds the key.
         """
-        given = dict(zip(_ROLES, (keys, offsets, ends, count, out, values, values_out), strict=True))
-        how = self._asked(given, *self._integers(segments, begin_bit, end_bit))
-        event = self._run(queue, given, None, wait_for, how)
+        arrays = dict(zip(_ROLES, (keys, offsets, ends, count, out, values, values_out), strict=True))
+        options = self._asked(arrays, *self._integers(segments, begin_bit, end_bit))
+        event = self._run(queue, arrays, None, wait_for, options)
         self._last = queue
         return event
 
-    def _asked(self, given: Given, segments: int | None, begin: int, end: int | None) -> Options:
+    def _asked(self, arrays: Given, segments: int | None, begin: int, end: int | None) -> Options:
         """The options of a call with these arrays, after checks."""
         if segments is None:
-            if given["other"] is None:
+            if arrays["other"] is None:
                 raise ValueError(UNSEGMENTED)
-            segments = self._counted(self._memory(given["other"], "other").size)
-        how = self._called(segments, begin, end)
-        self._check_given(given)
-        self._segment_count = how.segment_count
-        return how
+            segments = self._counted(self._memory(arrays["other"], "other").size)
+        options = self._called(segments, begin, end)
+        self._check_given(arrays)
+        self._segment_count = options.segment_count
+        return options
 
     @alone
     def check(self) -> None:

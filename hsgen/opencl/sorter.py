@@ -61,11 +61,11 @@ class Sorter(SortCalls, Runner):
         run_boundaries: bool = False,
         epilogue: str = "",
     ) -> None:
-        host, how = host_of(context), self._name_keys(key, value, order)
+        host, options = host_of(context), self._name_keys(key, value, order)
         features = {"bit_range": bit_range, "device_count": device_count, "run_boundaries": run_boundaries}
-        signature = self._signature(how, features, epilogue)
-        found, sort = serving(host, target, self.key, signature)
-        super().__init__(context, host, found, sort, "" if self.value == "packed" else TYPES[self.key].element)
+        signature = self._signature(options, features, epilogue)
+        served, sort = serving(host, target, self.key, signature)
+        super().__init__(context, host, served, sort, "" if self.value == "packed" else TYPES[self.key].element)
         self._again: Repeat | None = None
 
     @alone
@@ -111,9 +111,9 @@ class Sorter(SortCalls, Runner):
 
     def _first(self, queue: Any, arrays: tuple[Any, ...], numbers: Numbers, wait_for: Any) -> Any:
         """Check a call and enqueue it; remember it, should it repeat."""
-        given, (n, begin, end, discard, shift) = dict(zip(_ROLES, arrays, strict=True)), numbers
-        how = self._asked(given, begin, end, discard, shift)
-        event, placed, items = self._checked(queue, given, n, wait_for, how)
+        by_role, (n, begin, end, discard, shift) = dict(zip(_ROLES, arrays, strict=True)), numbers
+        options = self._asked(by_role, begin, end, discard, shift)
+        event, placed, items = self._checked(queue, by_role, n, wait_for, options)
         if repeatable(queue, arrays):
-            self._again = Repeat(self._compiled, queue, arrays, numbers, placed, items, how)
+            self._again = Repeat(self._compiled, queue, arrays, numbers, placed, items, options)
         return event

@@ -52,8 +52,8 @@ class TopK(TopKCalls, Runner):
     ) -> None:
         host = host_of(context)
         self._name_keys(key, value, order)
-        found, sort = serving(host, target, self.key, self._signature(), implicit_for(OPERATION))
-        super().__init__(context, host, found, sort, TYPES[self.key].element)
+        served, sort = serving(host, target, self.key, self._signature(), implicit_for(OPERATION))
+        super().__init__(context, host, served, sort, TYPES[self.key].element)
         self.sorted_up_to = sorted_up_to(sort)
 
     @alone
@@ -82,7 +82,7 @@ class TopK(TopKCalls, Runner):
             hsgen.core.errors.Usage: there are more than `max_n` keys, the keys cannot be split into equal rows, or k is
                 not 1 to the length of a row.
         """
-        given = {"source": keys, "destination": out, "values": values, "values_out": values_out}
+        arrays = {"source": keys, "destination": out, "values": values, "values_out": values_out}
         n, k, rows = self._integers(n, k, rows)
-        self._check_given(given)
-        return self._run(queue, given, n, wait_for, self._asked(k, rows))
+        self._check_given(arrays)
+        return self._run(queue, arrays, n, wait_for, self._asked(k, rows))

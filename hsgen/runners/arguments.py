@@ -27,14 +27,14 @@ def serving(
     Raises:
         Usage: there is no such target, or no such sort; without a name, the generic target is tried, too.
     """
-    found = target_of(host, name)
+    target = target_of(host, name)
     try:
-        return found, found.sort(label, key, signature) if label else found.default(key, signature)
+        return target, target.sort(label, key, signature) if label else target.default(key, signature)
     except Usage:
         if name:
             raise
-    found = targets.find("generic")
-    return found, found.sort(label, key, signature) if label else found.default(key, signature)
+    target = targets.find("generic")
+    return target, target.sort(label, key, signature) if label else target.default(key, signature)
 
 
 def target_of(host: hosts.Host, name: str | os.PathLike[str] | None) -> Target:
@@ -64,22 +64,22 @@ def key_name(key: Any) -> str:
     if isinstance(key, str) and key in TYPES:
         return key
     hint = f"give {', '.join(TYPES)} or the numpy type"
-    own = next((t.name for t in TYPES.values() if t.element == _element(key)), None)
-    if own is None:
+    name = next((t.name for t in TYPES.values() if t.element == _element(key)), None)
+    if name is None:
         raise Usage(
             f"key type {key}: not a number of this machine; {hint}"
             if _element(key)
             else f"key type {key}: unknown; {hint}"
         )
-    return own
+    return name
 
 
 def _element(key: Any) -> str:
     """The name of an element type of numpy, in native byte order, or of PyTorch; "" for anything else."""
     if key is None:
         return "none"
-    if (said := str(key)).startswith("torch."):
-        return said.removeprefix("torch.")
+    if (text := str(key)).startswith("torch."):
+        return text.removeprefix("torch.")
     try:
         dtype = np.dtype(key)
     except TypeError:

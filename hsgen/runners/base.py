@@ -65,10 +65,10 @@ class Base:
     _rows_hint = ""  # for messages about tables
     _how: Options  # the options of every call
 
-    def __init__(self, device: str, found: Target, sort: Sort, element: str = "") -> None:
+    def __init__(self, device: str, target: Target, sort: Sort, element: str = "") -> None:
         """Take a sort of the target `found`; `element` is the type of its elements, by default unsigned integers."""
         self._device = device
-        self.target = found.name
+        self.target = target.name
         self._element = element or f"uint{sort.key.bits}"
         self.dtype = np.dtype(f"u{sort.key.bytes}" if element == BFLOAT16 else self._element)
         self.max_n = sort.plan.max_n
@@ -108,10 +108,10 @@ class Base:
             hold = "holds" if len(names) == 1 else "hold"
             raise OutOfRange(f"{' and '.join(names)} {hold} {n}", self._items, f"give at most {self.max_n}")
 
-    def _settled(self, n: int, how: Options, given: Container[str]) -> Options:
+    def _settled(self, n: int, options: Options, roles: Container[str]) -> Options:
         """Return the options of a call for `n` items with these roles, checked and completed."""
         try:
-            return settled(self._sort, n, how, given)
+            return settled(self._sort, n, options, roles)
         except OutOfRange as e:
             raise self._renamed(e) from None
 
@@ -143,29 +143,29 @@ class Base:
             return "uint32"
         return f"uint{8 * self._sort.signature.value_bytes}" if self._sort.signature.index else ""
 
-    def _check_values(self, given: Given, wanted: Mapping[str, bool], noun: str, has: str) -> None:
+    def _check_values(self, arrays: Given, takes: Mapping[str, bool], noun: str, has: str) -> None:
         """Refuse values that calls do not take, and values that are missing; `wanted`: whether each role is taken."""
-        for role, wants in wanted.items():
+        for role, wants in takes.items():
             name = self._names.get(role, role)
-            if given[role] is not None and not wants:
+            if arrays[role] is not None and not wants:
                 raise ValueError(f"{name} is given, but this {noun} has none; give value= when it is made")
-            if given[role] is None and wants:
+            if arrays[role] is None and wants:
                 raise ValueError(f"{name} is missing: this {noun} {has}")
 
     def _check_elements(self, role: str, have: str, size: int) -> None:
         """Refuse an array whose elements are of a wrong type, or have a wrong size in bytes."""
-        name, wanted = self._names.get(role, role), self._elements(role)
-        if not wanted and size != self._size(role):
+        name, element = self._names.get(role, role), self._elements(role)
+        if not element and size != self._size(role):
             raise ValueError(f"{name} has elements of {size} bytes, this {self._noun} takes {self._size(role)}")
-        if wanted and have not in self._accepted(role, wanted):
-            takes = " or ".join(self._accepted(role, wanted))
+        if element and have not in self._accepted(role, element):
+            takes = " or ".join(self._accepted(role, element))
             raise ValueError(f"{name} has elements of {have}, this {self._noun} takes {takes}")
 
-    def _accepted(self, role: str, wanted: str) -> tuple[str, ...]:
+    def _accepted(self, role: str, element: str) -> tuple[str, ...]:
         """The names of types that are taken for one; counts and indices have the same bits in signed numbers."""
         if role in self._counting or (role == "values_out" and self._sort.signature.index):
-            return wanted, wanted.removeprefix("u")
-        return (wanted, str(self.dtype)) if wanted == BFLOAT16 else (wanted,)
+            return element, element.removeprefix("u")
+        return (element, str(self.dtype)) if element == BFLOAT16 else (element,)
 
     def _check_shape(self, name: str, shape: tuple[int, ...], *, rows: bool) -> None:
         """Refuse arrays of more than one dimension, whose sort order is not defined.  rows: they are in C order."""
@@ -176,11 +176,11 @@ class Base:
     def _check_room(self, role: str, x: Range, need: int) -> None:
         """Refuse an array that holds fewer than `need` items."""
         if need * (size := self._size(role)) > x.size:
-            other = "numbers" if role in self._counting else "values" if "values" in role else self._items
-            what = _NOUNS.get(role, other)
-            does = "needed" if role in self._counting else f"to be {self._done}"
+            default = "numbers" if role in self._counting else "values" if "values" in role else self._items
+            noun = _NOUNS.get(role, default)
+            purpose = "needed" if role in self._counting else f"to be {self._done}"
             are = "is" if need == 1 else "are"
-            raise ValueError(f"{self._names.get(role, role)} holds {x.size // size} {what}, {need} {are} {does}")
+            raise ValueError(f"{self._names.get(role, role)} holds {x.size // size} {noun}, {need} {are} {purpose}")
 
     def _check_overlaps(self, placed: Mapping[str, Range], n: int) -> None:
         """Refuse a call that writes what it also reads."""

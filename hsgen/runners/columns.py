@@ -81,18 +81,18 @@ def _column_sort(
     by: By, pack: Pack, sorter: Callable[..., Any], packer: Callable[[Pack], Packing], *, last: bool
 ) -> ColumnSort:
     (column, shift), value = pack[0], "index" if last else WORD
-    made = packer(pack) if len(pack) > 1 or shift else None
+    packing = packer(pack) if len(pack) > 1 or shift else None
     name, order = by[column]
-    if made is not None:
-        name, order = WORDS[made.size], "ascending"
+    if packing is not None:
+        name, order = WORDS[packing.size], "ascending"
     elif not last:
         name = _wide(name)
     size = KEYS[TYPES[name].key].bytes
-    if made is not None and made.bits < 8 * size:
+    if packing is not None and packing.bits < 8 * size:
         with suppress(Usage):  # without radix sorts, by the zeros above, too
             ranged = sorter(name, value=value, bit_range=True)
-            return ColumnSort(column=column, sort=ranged, size=size, packer=made, bits={"end_bit": made.bits})
-    return ColumnSort(column=column, sort=sorter(name, value=value, order=order), size=size, packer=made)
+            return ColumnSort(column=column, sort=ranged, size=size, packer=packing, bits={"end_bit": packing.bits})
+    return ColumnSort(column=column, sort=sorter(name, value=value, order=order), size=size, packer=packing)
 
 
 def _wide(name: str) -> str:
@@ -105,9 +105,9 @@ def enqueue(steps: Steps, sorts: Sequence[ColumnSort], table: Table) -> None:
     """Enqueue the sorts of all columns, and the gathers of what moves."""
     n, columns = table.n, table.columns
     order = steps.room("index", WORD * n) if table.index is None else table.index
-    *others, last = sorts
+    *earlier, last = sorts
     steps.argsort(last, _keys(steps, last, columns, n), order, n)
-    for one in reversed(others):
+    for one in reversed(earlier):
         keys, picked = _keys(steps, one, columns, n), steps.room("keys", one.size * n)
         steps.gather(order, keys, picked, one.size, n)
         steps.sort(one, picked, order, n)
@@ -167,15 +167,15 @@ class ColumnCalls:
         return Table(columns=columns, moves=moves, index=index, n=n)
 
 
-def _index(given: Any, look: Look) -> Range:
+def _index(array: Any, look: Look) -> Range:
     """The memory of the order of rows."""
-    found = look(given, "index_out")
-    if found.element not in INDICES or len(found.shape) != 1 or not found.contiguous:
-        wanted = " or ".join(INDICES)
-        raise ValueError(f"index_out has shape {found.shape} of {found.element}; give one dimension of {wanted}")
-    if found.readonly:
+    facts = look(array, "index_out")
+    if facts.element not in INDICES or len(facts.shape) != 1 or not facts.contiguous:
+        types = " or ".join(INDICES)
+        raise ValueError(f"index_out has shape {facts.shape} of {facts.element}; give one dimension of {types}")
+    if facts.readonly:
         raise ValueError("index_out is read-only; give a writable array")
-    return found.range
+    return facts.range
 
 
 def _moving(

@@ -21,7 +21,7 @@ MOST_ITEM = 16 * MOST
 
 
 def size_of_item(
-    itemsize: int, shape: tuple[int, ...], name: str, *, contiguous: bool, given: int | None = None
+    itemsize: int, shape: tuple[int, ...], name: str, *, contiguous: bool, item_bytes: int | None = None
 ) -> int:
     """Return the bytes of an item: `given`, or those of array[0], or of an element of a flat array.
 
@@ -30,19 +30,19 @@ def size_of_item(
     """
     if not contiguous:
         raise ValueError(f"{name} is not in C order; give an array whose items are contiguous")
-    return int(itemsize) * prod(map(int, shape[1:])) if given is None else given
+    return int(itemsize) * prod(map(int, shape[1:])) if item_bytes is None else item_bytes
 
 
-def item_bytes_of(given: Any) -> int | None:
+def item_bytes_of(value: Any) -> int | None:
     """Return the argument `item_bytes` of a call as an integer; None: that of the items of arrays.
 
     Raises:
         TypeError: it is no integer.
         OutOfRange: it is no multiple of 4, or beyond what a gather moves.
     """
-    if given is None:
+    if value is None:
         return None
-    size = integer("item_bytes", given, 1, MOST_ITEM)
+    size = integer("item_bytes", value, 1, MOST_ITEM)
     if size % UNIT:
         raise OutOfRange("item_bytes", size, f"give a multiple of {UNIT}")
     return size
@@ -78,10 +78,10 @@ class GatherCalls(Base):
 
     def _renamed(self, e: OutOfRange) -> OutOfRange:
         """The error of a number, which follows from the sizes of arrays."""
-        value, how = self._sort.signature.value_bytes, self._how_now
-        if e.argument == "segment_count" and how.segment_count == 0:
-            return OutOfRange("source holds 0", "items", f"give at least one, of {value * how.take} bytes")
-        return OutOfRange(f"items of {value * how.take}", "bytes", e.remedy)
+        value, options = self._sort.signature.value_bytes, self._how_now
+        if e.argument == "segment_count" and options.segment_count == 0:
+            return OutOfRange("source holds 0", "items", f"give at least one, of {value * options.take} bytes")
+        return OutOfRange(f"items of {value * options.take}", "bytes", e.remedy)
 
     def _asked(self, table_bytes: int, size: int) -> Options:
         """The options of a call that gathers items of `size` bytes from a table."""

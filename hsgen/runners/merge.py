@@ -25,11 +25,11 @@ class MergeCalls(Base):
         if self.value not in ("none", "v4", "v8", "v16"):
             raise Usage(f"value {self.value}: merges take values of 4, 8 or 16 bytes, or none")
 
-    def _check_given(self, given: Given) -> None:
+    def _check_given(self, arrays: Given) -> None:
         """Refuse unexpected and missing values."""
         size = self._sort.signature.value_bytes
-        wanted = dict.fromkeys(("values", "other_values", "values_out"), size > 0)
-        self._check_values(given, wanted, "merger", f"takes {size} bytes a key")
+        takes = dict.fromkeys(("values", "other_values", "values_out"), size > 0)
+        self._check_values(arrays, takes, "merger", f"takes {size} bytes a key")
 
     def _length(self, role: str, n: int) -> int:
         """The items that a call uses of the buffer of a role."""

@@ -38,15 +38,15 @@ def _type(size: int) -> str:
 
 def _apart(sizes: Sequence[int]) -> list[Pack]:
     """Packs of whole columns."""
-    found: list[Pack] = [[]]
+    out: list[Pack] = [[]]
     used = 0
     for i, size in reversed([*enumerate(sizes)]):
         if used + size > _WORD:
-            found.insert(0, [])
+            out.insert(0, [])
             used = 0
-        found[0].insert(0, (i, used))
+        out[0].insert(0, (i, used))
         used += size
-    return found
+    return out
 
 
 def _together(sizes: Sequence[int]) -> list[Pack]:
@@ -66,14 +66,14 @@ def packs(by: By) -> list[Pack]:
     return together if len(together) < len(apart) else apart
 
 
-def _loaded(size: int, *, whole: bool) -> str:
+def _loaded(size: int, *, aligned: bool) -> str:
     """The key of a row: at once, or byte by byte where it may begin anywhere."""
-    if whole:
+    if aligned:
         return f"*(HS_GLOBAL const {_type(size)} *)at"
     return " | ".join(f"({_type(max(size, 4))})at[{b}] << {8 * b}" for b in range(size))
 
 
-def _joined(number: int, column: tuple[str, str], shift: int, word: str, *, whole: bool) -> str:
+def _joined(number: int, column: tuple[str, str], shift: int, word: str, *, aligned: bool) -> str:
     """The statements that join the ordered bits of a column, as docs/reference/semantics.md has them, to the word."""
     name, order = column
     size, kind = _bytes(name), TYPES[name].kind
@@ -83,7 +83,7 @@ def _joined(number: int, column: tuple[str, str], shift: int, word: str, *, whol
     moved = f"({word}){ordered} << {shift}" if shift >= 0 else f"({word})({ordered} >> {-shift})"
     return f"""    {{
         HS_GLOBAL const hs_u8 *at = column{number} + begin{number} + i * pitch{number};
-        const {of} x = ({of})({_loaded(size, whole=whole)});
+        const {of} x = ({of})({_loaded(size, aligned=aligned)});
         word |= {moved};
     }}
 """
@@ -102,22 +102,22 @@ class Packing:
         self.bits = min(_WORD, max(ends))
         self.size = min(size for size in WORDS if 8 * size >= self.bits)
 
-    def mine(self, columns: Sequence[Column]) -> list[Column]:
+    def select(self, columns: Sequence[Column]) -> list[Column]:
         """Return the columns of these that words have bits of."""
         return [columns[i] for i, _ in self._pack]
 
-    def whole(self, mine: Sequence[Column]) -> tuple[bool, ...]:
+    def aligned(self, columns: Sequence[Column]) -> tuple[bool, ...]:
         """Return for each column of words whether all its keys begin at multiples of their size."""
         sizes = [_bytes(name) for name, _ in self._by]
-        return tuple(c.at % size == 0 and c.pitch % size == 0 for c, size in zip(mine, sizes, strict=True))
+        return tuple(c.at % size == 0 and c.pitch % size == 0 for c, size in zip(columns, sizes, strict=True))
 
-    def text(self, whole: Sequence[bool], language: Language) -> str:
+    def text(self, aligned: Sequence[bool], language: Language) -> str:
         """Return the kernel: it takes the words, the number of rows, and each column's memory, first byte and pitch."""
-        word, given, body = _type(self.size), "", ""
-        for i, (column, (_, shift), aligned) in enumerate(zip(self._by, self._pack, whole, strict=True)):
-            given += f", HS_GLOBAL const hs_u8 *column{i}, hs_u64 begin{i}, hs_u64 pitch{i}"
-            body += _joined(i, column, shift, word, whole=aligned)
-        return f"""{language.head}HS_KERNEL {NAME}(HS_GLOBAL {word} *words, hs_u32 n{given})
+        word, parameters, body = _type(self.size), "", ""
+        for i, (column, (_, shift), at_multiples) in enumerate(zip(self._by, self._pack, aligned, strict=True)):
+            parameters += f", HS_GLOBAL const hs_u8 *column{i}, hs_u64 begin{i}, hs_u64 pitch{i}"
+            body += _joined(i, column, shift, word, aligned=at_multiples)
+        return f"""{language.head}HS_KERNEL {NAME}(HS_GLOBAL {word} *words, hs_u32 n{parameters})
 {{
     const hs_u64 i = HS_ROW;
     {word} word = 0;

@@ -14,16 +14,16 @@ class Range:
     Ranges of different roots never overlap; the root is None for an array without elements.
     """
 
-    given: Any
+    argument: Any
     root: Any
     at: int
     size: int
 
-    def begins_with(self, other: Range) -> bool:
+    def begins_with(self, second: Range) -> bool:
         """Whether both start at the same address, or are the same array, which has none without elements."""
-        if self.given is not None and self.given is other.given:
+        if self.argument is not None and self.argument is second.argument:
             return True
-        return bool(self.root is not None and self.root == other.root and self.at == other.at)
+        return bool(self.root is not None and self.root == second.root and self.at == second.at)
 
 
 AnyRange = TypeVar("AnyRange", bound=Range)
@@ -36,20 +36,20 @@ def overlapping(used: Iterable[tuple[str, Range, int, bool]]) -> tuple[str, str]
     """
     places = [x for x in used if x[2] > 0]
     for i, (name, a, size, written) in enumerate(places):
-        for other, b, length, too in places[i + 1 :]:
+        for second, b, length, too in places[i + 1 :]:
             if (written or too) and a.root == b.root and a.at < b.at + length and b.at < a.at + size:
-                return name, other
+                return name, second
     return None
 
 
-def in_place(held: Mapping[str, AnyRange], verb: str, *, discard: bool) -> dict[str, AnyRange]:
+def in_place(ranges: Mapping[str, AnyRange], verb: str, *, discard: bool) -> dict[str, AnyRange]:
     """Return the ranges by role; in place, an output has the range of its input.
 
     Raises:
         ValueError: only one of keys and values is sorted in place.
     """
-    pairs = [("source", "destination")] * (not discard) + [("values", "values_out")] * ("values" in held)
-    same = {to not in held or held[to].begins_with(held[from_]) for from_, to in pairs}
+    pairs = [("source", "destination")] * (not discard) + [("values", "values_out")] * ("values" in ranges)
+    same = {to not in ranges or ranges[to].begins_with(ranges[from_]) for from_, to in pairs}
     if len(same) > 1:
         raise ValueError(f"one of out and values_out is given; give both, or neither to {verb} in place")
-    return {**held, **{to: held[from_] for from_, to in pairs}} if same == {True} else dict(held)
+    return {**ranges, **{to: ranges[from_] for from_, to in pairs}} if same == {True} else dict(ranges)

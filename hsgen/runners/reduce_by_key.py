@@ -50,17 +50,17 @@ class ReductionCalls(Base):
         self._number, self._how = number(value=self.value if self._valued else "u32"), PLAIN
         return OPERATION.signature(Signature(value="v4" if self._valued else "none", device_count=bool(device_count)))
 
-    def _asked(self, reduction: str, given: Given) -> Options:
+    def _asked(self, reduction: str, arrays: Given) -> Options:
         """The options of a call with these arrays, after checks."""
-        self._check_given(given)
-        counted = given.get("count") is not None
+        self._check_given(arrays)
+        counted = arrays.get("count") is not None
         return replace(self._how, reduction=number(reduction) | self._number, device_count=counted)
 
-    def _check_given(self, given: Given) -> None:
+    def _check_given(self, arrays: Given) -> None:
         """Refuse unexpected and missing values, and an unexpected count."""
-        wanted = dict.fromkeys(("values", "values_out"), self._valued)
-        self._check_values(given, wanted, self._noun, f"has values of {self.value}")
-        if given.get("count") is not None and not self._sort.signature.device_count:
+        takes = dict.fromkeys(("values", "values_out"), self._valued)
+        self._check_values(arrays, takes, self._noun, f"has values of {self.value}")
+        if arrays.get("count") is not None and not self._sort.signature.device_count:
             raise ValueError("count is given; give device_count=True when the reduction is made")
 
     def _size(self, role: str) -> int:

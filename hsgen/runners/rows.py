@@ -29,9 +29,9 @@ class Array:
     contiguous: bool
     readonly: bool = False
 
-    def item_bytes(self, name: str, given: int | None = None) -> int:
+    def item_bytes(self, name: str, size: int | None = None) -> int:
         """Return the bytes of array[0], or those that are given."""
-        return size_of_item(self.itemsize, self.shape, name, contiguous=self.contiguous, given=given)
+        return size_of_item(self.itemsize, self.shape, name, contiguous=self.contiguous, item_bytes=size)
 
 
 Look = Callable[[Any, str], Array]
@@ -97,7 +97,7 @@ class Move:
         return self.source is self.to or self.source.begins_with(self.to)
 
 
-def key(given: Any, name: str, key_type: str, look: Look) -> Key:
+def key(column: Any, name: str, key_type: str, look: Look) -> Key:
     """Return a key column after checks of its type and place.
 
     Raises:
@@ -105,19 +105,19 @@ def key(given: Any, name: str, key_type: str, look: Look) -> Key:
         ValueError: keys of another type or of several dimensions; a field that exceeds its record.
     """
     of = TYPES[key_type]
-    found = look(given.records if isinstance(given, Field) else given, name)
-    at = found.range
-    if isinstance(given, Field):
-        size, record = KEYS[of.key].bytes, found.item_bytes(name, given.item_bytes)
+    facts = look(column.records if isinstance(column, Field) else column, name)
+    at = facts.range
+    if isinstance(column, Field):
+        size, record = KEYS[of.key].bytes, facts.item_bytes(name, column.item_bytes)
         if record < size:
             raise ValueError(f"{name} has records of {record} bytes, which hold no key of {size}")
-        if given.offset > record - size:
+        if column.offset > record - size:
             sizes = f"its keys have {size} bytes, its records {record}"
-            raise OutOfRange(f"{name}: offset", given.offset, f"give 0 to {record - size}; {sizes}")
-        return Key(of, Column(at.root, at.at + given.offset, record), at.size // record, None)
-    if len(found.shape) != 1 or found.element not in (of.element, of.numpy):
-        raise ValueError(f"{name} has shape {found.shape} of {found.element}; give one dimension of {of.element}")
-    return Key(of, Column(at.root, at.at, found.itemsize), found.shape[0], at)
+            raise OutOfRange(f"{name}: offset", column.offset, f"give 0 to {record - size}; {sizes}")
+        return Key(of, Column(at.root, at.at + column.offset, record), at.size // record, None)
+    if len(facts.shape) != 1 or facts.element not in (of.element, of.numpy):
+        raise ValueError(f"{name} has shape {facts.shape} of {facts.element}; give one dimension of {of.element}")
+    return Key(of, Column(at.root, at.at, facts.itemsize), facts.shape[0], at)
 
 
 def move(source: Any, to: Any, name: str, to_name: str, look: Look) -> Move:
@@ -161,7 +161,7 @@ def check_overlaps(keys: Sequence[Key], moves: Sequence[Move], index: Range | No
     moved = {(x.source.root, x.source.at) for x in moves}
     for i, x in enumerate(keys):
         if (x.column.root, x.column.at) not in moved and x.array is not None:
-            at = Range(x.array.given, x.column.root, x.column.at, x.rows * x.bytes)
+            at = Range(x.array.argument, x.column.root, x.column.at, x.rows * x.bytes)
             used.append((f"keys {i}", at, at.size, False))
     if both := overlapping(used):
         raise ValueError(f"{both[0]} and {both[1]} overlap")

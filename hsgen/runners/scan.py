@@ -30,7 +30,7 @@ class ScanCalls(Base):
     columns = 1
 
     def _pick(
-        self, found: Callable[[], Target], named: Any, key: Any, columns: Any, exclusive: Any
+        self, find_target: Callable[[], Target], named: Any, key: Any, columns: Any, exclusive: Any
     ) -> tuple[Target, Sort]:
         """Store the parameters; return the target `found` or, unless it was `named`, the generic one, and its sum.
 
@@ -42,7 +42,7 @@ class ScanCalls(Base):
             raise Usage(f"element type {name}: nothing sums it up; give one of {', '.join(TYPES_OF_SUMS)}")
         columns, exclusive = integer("columns", columns, 1, _MOST_COLUMNS), bool(exclusive)
         self.key, self.columns, self.exclusive = name, columns, exclusive
-        target = found()
+        target = find_target()
         if not named and not _labels(target, name, columns, exclusive):
             target = targets.find("generic")
         self._items = f"rows of {columns}"
@@ -59,30 +59,30 @@ class ScanCalls(Base):
             raise ValueError(f"{name} holds {size} elements, which are no whole rows of {self.columns}")
 
 
-def _labels(found: Target, key: str, columns: int, exclusive: bool) -> list[str]:
+def _labels(target: Target, key: str, columns: int, exclusive: bool) -> list[str]:
     """The labels of a target's prefix sums with these parameters."""
-    made = {a: found.sort(a, key).parts[0].params for a in _every(found, key)}
-    return [a for a, p in made.items() if (getattr(p, "columns", 0), _exclusive(p)) == (columns, exclusive)]
+    params = {a: target.sort(a, key).parts[0].params for a in _every(target, key)}
+    return [a for a, p in params.items() if (getattr(p, "columns", 0), _exclusive(p)) == (columns, exclusive)]
 
 
 def _exclusive(params: object) -> bool:
     return bool(getattr(params, "exclusive", False))
 
 
-def _every(found: Target, key: str) -> list[str]:
+def _every(target: Target, key: str) -> list[str]:
     """The labels of all prefix sums of a target for an element type."""
-    return [a for a in (*found.labels(key), *found.derived(key)) if operation(a) is OPERATION]
+    return [a for a in (*target.labels(key), *target.derived(key)) if operation(a) is OPERATION]
 
 
-def _first(found: Target, key: str, columns: int, exclusive: bool) -> Sort:
+def _first(target: Target, key: str, columns: int, exclusive: bool) -> Sort:
     """The first prefix sum of a target with these parameters.
 
     Raises:
         Usage: there is no such sum.
     """
-    if labels := _labels(found, key, columns, exclusive):
-        return found.sort(labels[0], key)
-    have = ", ".join(_every(found, key)) or "none"
-    what = f"{'exclusive' if exclusive else 'inclusive'} sum of {columns} columns of {key}"
+    if labels := _labels(target, key, columns, exclusive):
+        return target.sort(labels[0], key)
+    have = ", ".join(_every(target, key)) or "none"
+    noun = f"{'exclusive' if exclusive else 'inclusive'} sum of {columns} columns of {key}"
     hint = f"add a table [scan.{TYPES[key].key}.NAME] to a target file"
-    raise Usage(f"target {found.name}: no {what}; it has {have}: {hint}")
+    raise Usage(f"target {target.name}: no {noun}; it has {have}: {hint}")

@@ -31,10 +31,10 @@ class SegmentedCalls(Base):
 
     def _signature(self, key: Any, value: Any, order: str, **features: Any) -> Signature:
         """The signature of the sort of these keys; `features`: whether calls may use them."""
-        how = self._name_keys(key, value, order)
-        plain = Signature(value=self.value, key_transform=how.kind > 0 or how.descending)
-        taken: dict[str, Any] = {name: bool(has) for name, has in features.items()}
-        return replace(plain, **taken)
+        options = self._name_keys(key, value, order)
+        plain = Signature(value=self.value, key_transform=options.kind > 0 or options.descending)
+        used: dict[str, Any] = {name: bool(has) for name, has in features.items()}
+        return replace(plain, **used)
 
     def _counted(self, size: int) -> int:
         """The segments of offsets of this size in bytes."""
@@ -48,30 +48,30 @@ class SegmentedCalls(Base):
         """The options of a call, after checks of the bit range."""
         bits = self._sort.plan.bits
         last = bits if end is None else end
-        how = replace(self._how, segment_count=segments, begin=begin, end=last)
-        if (how.begin, last) != (0, bits) and not self._sort.signature.bit_range:
+        options = replace(self._how, segment_count=segments, begin=begin, end=last)
+        if (options.begin, last) != (0, bits) and not self._sort.signature.bit_range:
             raise ValueError("begin_bit or end_bit is given; make the sorter with bit_range=True")
-        return how
+        return options
 
-    def _check_given(self, given: Given) -> None:
+    def _check_given(self, arrays: Given) -> None:
         """Refuse unexpected and missing values, and ends of segments without their starts."""
         signature = self._sort.signature
-        if given["other_values"] is not None and not signature.segment_ends:
+        if arrays["other_values"] is not None and not signature.segment_ends:
             raise ValueError("ends is given; make the sorter with segment_ends=True")
-        if given["count"] is not None and not signature.segment_count:
+        if arrays["count"] is not None and not signature.segment_count:
             raise ValueError("count is given; make the sorter with segment_count=True")
-        if signature.segment_ends and (given["other"] is None) != (given["other_values"] is None):
-            name = "offsets" if given["other"] is None else "ends"
+        if signature.segment_ends and (arrays["other"] is None) != (arrays["other_values"] is None):
+            name = "offsets" if arrays["other"] is None else "ends"
             raise ValueError(f"{name} is missing: this sorter takes offsets and ends of segments")
-        for role, wanted in (
+        for role, takes in (
             ("values", signature.value_bytes and not signature.index),
             ("values_out", signature.value_bytes),
         ):
-            if given[role] is not None and not wanted:
-                does = "makes values of its own" if signature.index else "has none; give value= when it is made"
-                raise ValueError(f"{role} is given, but this sorter {does}")
+            if arrays[role] is not None and not takes:
+                reason = "makes values of its own" if signature.index else "has none; give value= when it is made"
+                raise ValueError(f"{role} is given, but this sorter {reason}")
         missing = "values_out" if signature.index else "values"
-        if signature.value_bytes and given[missing] is None:
+        if signature.value_bytes and arrays[missing] is None:
             raise ValueError(f"{missing} is missing: this sorter has {signature.value_bytes} bytes a key")
 
     def _length(self, role: str, n: int) -> int:

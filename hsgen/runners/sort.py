@@ -28,33 +28,33 @@ class SortCalls(Base):
             TypeError: n is no integer.
             hsgen.core.errors.OutOfRange: n is negative, or exceeds `max_n`.
         """
-        how = Options(discard=True) if discard_keys else PLAIN
-        return scratch_bytes(self._sort, integer("n", n, 0, self.max_n), how)
+        options = Options(discard=True) if discard_keys else PLAIN
+        return scratch_bytes(self._sort, integer("n", n, 0, self.max_n), options)
 
-    def _signature(self, how: Options, features: Mapping[str, Any], epilogue: str) -> Signature:
+    def _signature(self, options: Options, features: Mapping[str, Any], epilogue: str) -> Signature:
         """The signature of the sort, with the optional `features` that are true."""
-        turned = how.kind > 0 or how.descending
-        wanted = {name: bool(on) for name, on in features.items()}
-        return Signature(value=self.value, key_transform=turned, epilogue=epilogue, **wanted)
+        turned = options.kind > 0 or options.descending
+        enabled = {name: bool(on) for name, on in features.items()}
+        return Signature(value=self.value, key_transform=turned, epilogue=epilogue, **enabled)
 
     def _integers(self, n: Any, begin: Any, end: Any, discard: Any, shift: Any) -> Numbers:
         """The numbers of a call as Python has them, so that equal ones are the same call."""
         bits = self._sort.plan.bits
         return self._count(n), *self._bits(begin, end), bool(discard), integer("shift", shift, 0, bits - 1)
 
-    def _asked(self, given: Given, begin: int, end: int | None, discard: bool, shift: int) -> Options:
+    def _asked(self, arrays: Given, begin: int, end: int | None, discard: bool, shift: int) -> Options:
         """The options of a call with these arrays, after checks."""
-        how = self._options(begin, end, given["count"] is not None, discard)
-        how = replace(how, shift=self._shift(shift, given["report"] is not None))
-        self._check_given(given, how.discard)
-        return how
+        options = self._options(begin, end, arrays["count"] is not None, discard)
+        options = replace(options, shift=self._shift(shift, arrays["report"] is not None))
+        self._check_given(arrays, options.discard)
+        return options
 
     def _options(self, begin: int, end: int | None, device_count: bool, discard: bool) -> Options:
         """The options of a call."""
         signature, bits = self._sort.signature, self._sort.plan.bits
         last = bits if end is None else end
-        how = replace(self._how, begin=begin, end=last, discard=discard, device_count=device_count)
-        for wanted, made, word in (
+        options = replace(self._how, begin=begin, end=last, discard=discard, device_count=device_count)
+        for used, supported, word in (
             (
                 (begin, last) != (0, bits),
                 signature.bit_range,
@@ -67,38 +67,38 @@ class SortCalls(Base):
                 'discard_keys needs an argsort; make the sorter with value="index" or "index64"',
             ),
         ):
-            if wanted and not made:
+            if used and not supported:
                 raise ValueError(word)
-        return how
+        return options
 
-    def _shift(self, shift: int, given: bool) -> int:
+    def _shift(self, shift: int, has_report: bool) -> int:
         """The lowest bit that the keys of a run have in common."""
-        if given != (report_words(self._sort) != (0, 0)):
+        if has_report != (report_words(self._sort) != (0, 0)):
             raise ValueError(
                 "report is given; make the sorter with run_boundaries=True, or with an epilogue that has a report"
-                if given
+                if has_report
                 else "report is missing: this sorter reports run boundaries, or its epilogue writes a report"
             )
-        if shift and not (given or self._sort.signature.epilogue):
+        if shift and not (has_report or self._sort.signature.epilogue):
             raise ValueError(f"shift {shift}: this sorter reports nothing; give 0")
         return shift
 
-    def _check_given(self, given: Given, discard: bool) -> None:
+    def _check_given(self, arrays: Given, discard: bool) -> None:
         """Refuse unexpected and missing values."""
         signature = self._sort.signature
-        for role, wanted in (
+        for role, takes in (
             ("values", signature.value_bytes and not signature.index),
             ("values_out", signature.value_bytes),
         ):
-            if given[role] is not None and not wanted:
-                does = f"makes {role[:6]} of its own" if signature.index else "has none; give value= when it is made"
-                raise ValueError(f"{role} is given, but this sorter {does}")
-        if signature.value_bytes and given["values_out" if signature.index else "values"] is None:
-            what = (
+            if arrays[role] is not None and not takes:
+                reason = f"makes {role[:6]} of its own" if signature.index else "has none; give value= when it is made"
+                raise ValueError(f"{role} is given, but this sorter {reason}")
+        if signature.value_bytes and arrays["values_out" if signature.index else "values"] is None:
+            problem = (
                 "values_out is missing: an argsort writes"
                 if signature.index
                 else "values is missing: this sorter takes"
             )
-            raise ValueError(f"{what} {signature.value_bytes} bytes a key")
-        if discard and given["destination"] is not None:
+            raise ValueError(f"{problem} {signature.value_bytes} bytes a key")
+        if discard and arrays["destination"] is not None:
             raise ValueError("out and discard_keys are given; give one of them")

@@ -37,14 +37,14 @@ class TopKCalls(Base):
         self._last = replace(self._how, segment_count=rows, take=k)
         return self._last
 
-    def _check_given(self, given: Given) -> None:
+    def _check_given(self, arrays: Given) -> None:
         """Refuse unexpected and missing values."""
         signature = self._sort.signature
-        wanted = {
+        takes = {
             "values": signature.value_bytes > 0 and not signature.index,
             "values_out": signature.value_bytes > 0,
         }
-        self._check_values(given, wanted, self._noun, f"has {signature.value_bytes} bytes a key")
+        self._check_values(arrays, takes, self._noun, f"has {signature.value_bytes} bytes a key")
 
     def _length(self, role: str, n: int) -> int:
         """The items that a call uses of the buffer of a role."""

@@ -46,25 +46,25 @@ _KEPT = 256
 
 def _ready(x: torch.Tensor, call: tuple[Any, ...]) -> Order | None:
     """Return the prepared sort of a call before on a tensor of the same kind, if it can be sorted where it is."""
-    made = _known.get((x.dtype, x.shape, x.get_device(), call))
-    return made if made is not None and x.is_cuda and x.is_contiguous() else None
+    ready = _known.get((x.dtype, x.shape, x.get_device(), call))
+    return ready if ready is not None and x.is_cuda and x.is_contiguous() else None
 
 
-def _keep(x: torch.Tensor, call: tuple[Any, ...], made: Order) -> None:
+def _keep(x: torch.Tensor, call: tuple[Any, ...], ready: Order) -> None:
     """Keep the prepared sort of a call along the last dimension."""
     if len(_known) >= _KEPT:
         _known.clear()
-    _known[x.dtype, x.shape, x.get_device(), call] = made
+    _known[x.dtype, x.shape, x.get_device(), call] = ready
 
 
 def sorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = "") -> tuple[torch.Tensor, torch.Tensor]:
     """Return the sorted elements and their indices; both contiguous."""
     call = dim, descending, method, True
-    made = _ready(x, call)
-    if made is None:
+    ready = _ready(x, call)
+    if ready is None:
         dim = checked(x, dim)
-        made = prepared(x, dim, descending=descending, keys=True, method=method)
-        if made is None:
+        ready = prepared(x, dim, descending=descending, keys=True, method=method)
+        if ready is None:
             if _settled(x, dim):
                 return x.clone(memory_format=torch.contiguous_format), _zeros(x)
             values, indices = torch.sort(x, dim=dim, descending=descending, stable=True)
@@ -72,31 +72,31 @@ def sorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = "") -
         if dim != x.dim() - 1:
             values, indices = sorted_rows(x.movedim(dim, -1).contiguous(), -1, descending, method)
             return values.movedim(-1, dim).contiguous(), indices.movedim(-1, dim).contiguous()
-        _keep(x, call, made)
+        _keep(x, call, ready)
         x = x.contiguous()
     values, indices = torch.empty_like(x), torch.empty_like(x, dtype=torch.int64)
-    _launch(made, x, values.data_ptr(), indices.data_ptr())
+    _launch(ready, x, values.data_ptr(), indices.data_ptr())
     return values, indices
 
 
 def argsorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = "") -> torch.Tensor:
     """Return the indices that sort; contiguous."""
     call = dim, descending, method, False
-    made = _ready(x, call)
-    if made is None:
+    ready = _ready(x, call)
+    if ready is None:
         dim = checked(x, dim)
-        made = prepared(x, dim, descending=descending, keys=False, method=method)
-        if made is None:
+        ready = prepared(x, dim, descending=descending, keys=False, method=method)
+        if ready is None:
             if _settled(x, dim):
                 return _zeros(x)
             return torch.argsort(x, dim=dim, descending=descending, stable=True).contiguous()
         if dim != x.dim() - 1:
             indices = argsorted_rows(x.movedim(dim, -1).contiguous(), -1, descending, method)
             return indices.movedim(-1, dim).contiguous()
-        _keep(x, call, made)
+        _keep(x, call, ready)
         x = x.contiguous()
     indices = torch.empty_like(x, dtype=torch.int64)
-    _launch(made, x, 0, indices.data_ptr())
+    _launch(ready, x, 0, indices.data_ptr())
     return indices
 
 
@@ -124,11 +124,11 @@ def checked(x: torch.Tensor, dim: int) -> int:
 _raw: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
 
-def _launch(made: Order, rows: torch.Tensor, values: int, indices: int) -> None:
+def _launch(ready: Order, rows: torch.Tensor, values: int, indices: int) -> None:
     """Launch on the current stream of the tensor's GPU, with scratch memory of PyTorch's allocator."""
-    number = made.shape.number
+    number = ready.shape.number
     stream = _raw(number) if _raw else torch.cuda.current_stream(number).cuda_stream
     scratch = None
-    if made.scratch:
-        scratch = torch.empty(made.scratch, dtype=torch.uint8, device=rows.device)
-    made.run(rows.data_ptr(), values, indices, 0 if scratch is None else scratch.data_ptr(), stream)
+    if ready.scratch:
+        scratch = torch.empty(ready.scratch, dtype=torch.uint8, device=rows.device)
+    ready.run(rows.data_ptr(), values, indices, 0 if scratch is None else scratch.data_ptr(), stream)

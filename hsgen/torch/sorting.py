@@ -31,14 +31,14 @@ def argsort(input: torch.Tensor, dim: int = -1, descending: bool = False, stable
     """Return the indices (int64) that sort a tensor along a dimension, as torch.argsort does; see `sort`."""
     if _plain(input):
         return argsorted_rows(input, dimension(dim), bool(descending))
-    found: torch.Tensor = operators.ARGSORT(input, dim, bool(descending))
-    return found
+    indices: torch.Tensor = operators.ARGSORT(input, dim, bool(descending))
+    return indices
 
 
 def method(input: torch.Tensor, dim: int = -1) -> str:
     """Say how `sort` sorts a tensor: "torch.sort", or hsgen's method, a name in `hsgen.cuda.choices`."""
-    found = prepared(input, checked(input, dimension(dim)), descending=False, keys=True)
-    return f"hsgen: {found.method}" if found else "torch.sort"
+    ready = prepared(input, checked(input, dimension(dim)), descending=False, keys=True)
+    return f"hsgen: {ready.method}" if ready else "torch.sort"
 
 
 def _plain(x: torch.Tensor) -> bool:
