@@ -34,7 +34,6 @@ from hsgen.tree import lanes, passes, selection
 from hsgen.tree.nodes import Unreadable
 
 WORDS, PICKED = "{}/words.j2", "dialects/picked.j2"
-REGIONS = "regions.j2"
 Names: TypeAlias = dict[regions.Region, regions.Region]
 CONSTANT = re.compile(r"\bHS_\w+")
 
@@ -238,7 +237,13 @@ def words(env: jinja2.Environment, sort: Sort) -> Iterator[str]:
         if (resources.templates() / WORDS.format(name)).is_file():
             yield env.get_template(WORDS.format(name)).render(p=every[0], every=every, lanes=sort.lanes > 1)
     if named := {r.name: r for r in reversed(scratch_names(sort).values())}:
-        yield env.get_template(REGIONS).render(regions=sorted(named.values(), key=lambda r: r.start))
+        yield _defined(sorted(named.values(), key=lambda r: r.start))
+
+
+def _defined(named: Iterable[regions.Region]) -> str:
+    """The constants of regions, indices of 32-bit words."""
+    lines = (f"#define {r.constant} {r.start}" + (f" // {r.meaning}" if r.meaning else "") for r in named)
+    return "\n".join(["// scratch: the first word of each region", *lines, ""])
 
 
 def scratch_names(sort: Sort) -> Names:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import kernel_templates
 import pytest
+
+from hsgen.emit.kernels import render
+from hsgen.targets import target
 
 NOT_YET = {
     "dialects",
@@ -30,3 +35,10 @@ def test_macros_have_few_parameters_and_lines_are_not_long(file: str) -> None:
 def test_each_exception_is_needed() -> None:
     found = {t.split("/")[0] for t in kernel_templates.kernels() if kernel_templates.body(t).faults()}
     assert {f.split("/")[0] for f in kernel_templates.files() if kernel_templates.faults(f)} | found == NOT_YET
+
+
+def test_the_sort_of_a_gpu_opens_few_templates() -> None:
+    """So that an engineer reads a whole sort: dialect, keys and phases."""
+    sort = target.find("nvidia-hopper").sort("auto", "u32")
+    (line,) = re.findall(r"^// templates: (.+)$", render(sort, "cuda").header, re.MULTILINE)
+    assert len(line.split()) <= 25

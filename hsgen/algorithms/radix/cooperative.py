@@ -148,9 +148,9 @@ def _variants(p: Cooperative) -> OneLaunch:
     return OneLaunch(
         ranker=rankers.template(p.ranker),
         values=f"{_FOLDER}grid.j2:" + (moved if p.valued else "keys_alone"),
-        deal=f"{_FOLDER}deal.j2:" + ("tried" if p.dealt else "untried"),
-        by=f"{_FOLDER}deal.j2:" + ("by_curve" if p.quantiles else "by_digit"),
-        sort=f"{_FOLDER}deal.j2:" + (f"pairs_{moved}" if p.valued else "keys"),
+        deal=f"{_FOLDER}grid.j2:" + ("tried" if p.dealt else "untried"),
+        by=f"{_FOLDER}grid.j2:" + ("by_curve" if p.quantiles else "by_digit"),
+        sort=f"{_FOLDER}grid.j2:" + (f"pairs_{moved}" if p.valued else "keys"),
     )
 
 

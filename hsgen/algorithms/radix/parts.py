@@ -98,7 +98,7 @@ def sampling(p: Tile) -> int:
 
 
 def sums(lanes: int, subgroup: int = 1) -> tuple[Array, ...]:
-    """Return what sums over the lanes before take: see templates/radix/lane_scan.j2."""
+    """Return what sums over the lanes before take: see templates/radix/lanes.j2."""
     if subgroup > 1:
         return (array("tops", lanes // subgroup),)
     return array("sums", lanes), array("tops", -(-lanes // chunk(lanes)))

@@ -79,11 +79,11 @@ def kernel(p: Single) -> Kernel:
     stable = p.valued or p.signature.bit_range
     more = bin_sort.arrays(bucket(p, p.places), p.subgroup) if p.places else ()
     more += slots(p) if p.places and stable else ()
-    made = ranking(p, "single", summary, buffers, more, folder="radix/single/")
+    made = ranking(p, "single", summary, buffers, more, folder="radix/single/single:")
     if not p.places:
         return made
     data = OnChip(ranker=template(p.ranker), bins=_stable(p) if stable else _bins(p), lane_values=_lane_values(p))
-    made = replace(made, template=f"radix/single/bins:{'stable' if stable else 'keys'}", data=data)
+    made = replace(made, template=f"radix/single/single:{'stable' if stable else 'keys'}", data=data)
     return bin_sort.with_room(replace(made, resident=1) if stable else made)
 
 

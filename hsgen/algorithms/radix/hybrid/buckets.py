@@ -203,4 +203,4 @@ def _counting(p: Hybrid) -> tuple[Kernel, ...]:
     made = summing(kernel(p, "bucket_count", what, counting, (DESTINATION, WORDS), arrays), p)
     fits = 2 if counting.work_group <= LANES else 1  # work-groups on a core: one fills half of the local memory
     made = replace(made, resident=fits if p.resident else 0)
-    return (replace(made, template="radix/hybrid/counting_bucket_sort:bucket", data=counting),)
+    return (replace(made, template="radix/hybrid/bucket_sort:counted_bucket", data=counting),)

@@ -72,7 +72,7 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
 class PairPartition(Body):
     """The variants of the phases, as templates: how many bits the keys of a bucket share."""
 
-    buckets: str = "radix/hybrid/bits.j2:pairs"
+    buckets: str = "radix/hybrid/variants.j2:pairs"
 
 
 def _partition(

@@ -27,7 +27,7 @@ _BYTES = 64
 class PairPasses(Body):
     """The variants of the phases, as templates: how many bits the keys of a bucket share; and counters of a digit."""
 
-    buckets: str = "radix/hybrid/bits.j2:pairs"
+    buckets: str = "radix/hybrid/variants.j2:pairs"
     counters: Counters | None = None
 
 

@@ -20,7 +20,7 @@ from hsgen.core.kernels import Kernel
 PARTITIONED = Buffer(name="partitioned")
 """The keys between the partitions, in scratch."""
 _READ = replace(PARTITIONED, read_only=True)
-_FOLDER = "radix/hybrid/"
+_FOLDER, _VARIANTS = "radix/hybrid/", "radix/hybrid/variants.j2:"
 _FIRST_SETS, _SECOND_SETS = 4, 2
 """Sets of counters of a work-group that counts a digit: many keys may have the same first digit."""
 _FIRST_BYTES, _SECOND_BYTES = 64, 32
@@ -61,10 +61,10 @@ class Partitioning(Body):
 
 def _data(p: Hybrid, counters: Counters | None = None) -> Partitioning:
     return Partitioning(
-        buckets=_FOLDER + ("bits.j2:counted" if p.counted else "bits.j2:keys"),
-        width=_FOLDER + ("width.j2:wide" if p.index64 else "width.j2:narrow"),
+        buckets=f"{_VARIANTS}counted" if p.counted else f"{_VARIANTS}keys",
+        width=f"{_VARIANTS}wide" if p.index64 else f"{_VARIANTS}narrow",
         order_check=order_check(p.sorted_exit),
-        sample=_FOLDER + "key_sample.j2" if p.sampled else "radix/onesweep/variants.j2:no_sample",
+        sample=f"{_VARIANTS}key_sample" if p.sampled else "radix/onesweep/variants.j2:no_sample",
         groups=buckets.groups(p),
         capacity=buckets.capacity(p),
         counters=counters,
