@@ -73,7 +73,7 @@ def expression(text: str, api: str, words: Any, arguments: Arguments) -> str:
 
 
 def completed(api: Api, pattern: str) -> str:
-    """Return the text of a C file in an API's folder, with the calls inserted and with the names of this API."""
+    """Return the text of a C file for an API, with the calls inserted and with the names of the API."""
     path = api.file(pattern)
     text = path.read_text(encoding="utf-8")
     if PLACE in text:
@@ -95,7 +95,7 @@ def _part(name: str) -> str:
 
 @cache
 def _calls(template: str, part: str) -> str:
-    """Return the text of the calls by the macros in `template`, with the names of the API whose folder has the file."""
+    """Return the text of the calls by the macros in `template`; names are those of the API that has the template."""
     env = environment()
     env.filters |= {"c_comment": comment, "c_member": member, "c_role": role, "c_expression": expression}
     module: Any = env.get_template("bundle/calls.j2").module

@@ -1,9 +1,9 @@
 """SPIR-V as C text, with one to two characters per word; a C literal takes about six.
 
 A kind is the first word of an instruction: its length and opcode.  The kinds of a module are numbered in the order in
-which they occur.  The text of an instruction is the number of its kind, then a difference for each operand from the
-operand of the previous instruction of the same kind.  The code for successive keys of a lane is similar, so most
-differences are small.
+which they occur.  The text of an instruction is the number of its kind, then a difference for each operand.  The
+difference is from the operand of the previous instruction of the same kind.  The code for successive keys of a lane is
+similar, so most differences are small.
 
 The first instruction of a kind has its length and opcode after the number.  Its operands, and the words of the header,
 are differences from 0.  The runtime of Vulkan decodes the text (templates/apis/vulkan/hs_vulkan_create.c).

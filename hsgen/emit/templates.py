@@ -30,7 +30,7 @@ class _Template(jinja2.Template):
     def make_module(
         self, vars: dict[str, Any] | None = None, shared: bool = False, locals: Mapping[str, Any] | None = None
     ) -> Any:
-        """Return the module, and record the templates that its creation opens; each import counts them as opened."""
+        """Return the module, and record the templates that its creation opens, for later imports."""
         with recording() as opened:
             module = super().make_module(vars, shared, locals)
         if self.name:

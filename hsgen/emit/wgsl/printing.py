@@ -74,8 +74,8 @@ def heavy(e: Expr) -> bool:
 class Printer:
     """A printer of expressions.
 
-    names: the names of the module's variables and functions.  before: lines that must precede the expression, such as
-    branches for conditional expressions of which only one case may be evaluated.
+    names: the names of the module's variables and functions.  before: lines that must precede the expression.  Such
+    lines are branches, for conditional expressions with a case that must be evaluated only on demand.
     """
 
     def __init__(self, names: Mapping[object, str]) -> None:
