@@ -97,8 +97,8 @@ class Api:
     """An API: its files, its capabilities, and the harness of its devices.
 
     In file names, ``{api}`` is the API's name and ``{suffix}`` is the suffix of kernels.  The files are in
-    ``templates/apis/NAME``.  An API may extend another API: `extends`.  If its folder lacks a file, it uses the other
-    API's file and replaces C names, the texts in `replaced`, and the prefix `calls` of functions.
+    ``templates/apis/NAME``.  An API may extend another API: `extends`.  If its folder lacks a file, it uses the
+    other API's file, in which C names, the texts in `replaced` and the prefix `calls` of functions are replaced.
     """
 
     name: str
@@ -169,7 +169,7 @@ class Api:
         return pattern.format(**{"api": self.name, "suffix": self.suffix} | more)
 
     def file(self, pattern: str) -> Path:
-        """Return the path of a file in the API's folder, or in that of the API that it extends.
+        """Return the path of a file in the API's folder, or in the folder of the API that it extends.
 
         If both folders lack the file, return the path in the last folder.
         """

@@ -67,7 +67,7 @@ def _shown(value: object) -> str:
 
 
 def _number(value: object) -> object:
-    """The value as text; for integers with more digits than Python converts, their size in bits."""
+    """Return the value as text; for integers with more digits than Python converts, their size in bits."""
     try:
         return str(value)
     except ValueError:
@@ -138,7 +138,7 @@ class Reader:
         return good
 
     def _opened(self, table: Mapping[str, Any], prefix: str, known: Iterable[str]) -> dict[str, Any]:
-        """The table with dotted keys in place of the inner tables that `known` names."""
+        """Return the table with dotted keys instead of the inner tables that `known` names."""
         inner = {record_of(key) for key in known} - {""}
         dotted: dict[str, Any] = {}
         for key, value in table.items():

@@ -23,8 +23,8 @@ DIRECT in a plan is a permission: the interpreter decides for each call whether 
 FIRST = 20
 """The bit of the first flag.
 
-For a pass, the lower bits contain the number of the pass, the digit's shift << 8 and the digit's width << 16.  For a
-kernel that runs all passes, the lower bits contain the end of the bit range and its start << 8.
+The lower bits for a pass: the number of the pass, the digit's shift << 8 and the digit's width << 16.  The lower bits
+for a kernel that runs all passes: the end of the bit range and its start << 8.
 """
 
 BIT = {name: FIRST + i for i, name in enumerate(FLAGS)}
@@ -56,8 +56,8 @@ result is rounded at each addition.
 """
 
 REDUCTION_MASK, FLOAT_SUM = 15, 8
-"""The bits of a call's second number that identify the reduction and the type of values, and their content for the sum
-of floats (`hsgen.operations.reduce_by_key.number`)."""
+"""The bits of a call's second number that identify the reduction and the type of values, and these bits for a sum of
+floats.  `hsgen.operations.reduce_by_key.number` returns the bits."""
 
 QUANTITIES = {"n": "BY_N", "number": "BY_NUMBER", "length": "BY_LENGTH"}
 """The quantity that determines a grid or a guard, each with its name in C.

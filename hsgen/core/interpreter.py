@@ -165,7 +165,7 @@ def argument(plan: Plan, step: Step, call: Options, *, in_place: bool) -> int | 
 
 
 def _pass(step_pass: Pass, begin: int, end: int, flags: int) -> int | None:
-    """The argument of a pass, or None if the bit range takes fewer passes."""
+    """Return the argument of a pass, or None if the bit range needs fewer passes."""
     left = passes(begin, end, step_pass.bits) - step_pass.number
     if left <= 0:
         return None

@@ -159,9 +159,10 @@ def described(signature: Signature) -> str:
 
 
 def value_kind(value: str | int) -> str:
-    """Return the kind of values, a name in `VALUES`, for its name, its size in bytes, or a key type of that size.
+    """Return a kind of values as a name in `VALUES`.
 
-    "v4", 4, "4", "u32", "i32" and "f32" have the same result.
+    value: the name, the size in bytes, or a key type of this size.  "v4", 4, "4", "u32", "i32" and "f32" have the same
+    result.
 
     Raises:
         Usage: there is no such kind.

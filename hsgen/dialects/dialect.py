@@ -48,8 +48,8 @@ def load(env: jinja2.Environment, name: str) -> Dialect:
     """Return the dialect of the folder ``dialects/<name>/``.
 
     ``dialect.j2`` has the facts, and a macro `prelude` with the definitions of all words.  If the dialect `extends`
-    another dialect, ``dialect.j2`` has only the facts that differ, and a macro `words` with the definitions that
-    differ.  ``kernel.j2`` has a macro `kernel`, the frame of a kernel.
+    another dialect, ``dialect.j2`` has the facts that differ, and a macro `words` with other definitions.
+    ``kernel.j2`` has a macro `kernel`, the frame of a kernel.
 
     Raises:
         Wrong: a dialect extends itself, lacks a fact, or has a capability that the contract lacks.

@@ -1,1 +1,1 @@
-"""Templates to text: kernels, C tables, SPIR-V."""
+"""The generation of text from templates: kernels, C files, SPIR-V."""

@@ -1,6 +1,6 @@
-"""The calls of all operations in the C of an API: structs, functions and harnesses, from `hsgen.operations.arguments`.
+"""The C structs, functions and harnesses for the calls of all operations, from `hsgen.operations.arguments`.
 
-``templates/bundle/calls.j2`` has their text, and ``templates/apis/NAME/calls.j2`` the words of an API in it.
+``templates/bundle/calls.j2`` has the common text; ``templates/apis/NAME/calls.j2`` has the macros of an API.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ PLACE = "/* HSGEN_CALLS */\n"
 """The line of a C file that is replaced by the calls."""
 COLUMNS = 120
 _AT = 41
-"""The column of comments behind members."""
+"""The column of comments after members."""
 KINDS, FUNCTIONS = "/* HSGEN_KINDS */\n", "/* HSGEN_FUNCTIONS */"
-"""Places of the enum of operations in hs.h, and of the names of their functions in a harness."""
+"""The placeholders for the enum of operations in hs.h, and for the names of their functions in a harness."""
 _NAMES = {"values_out": "HS_VALUES_OUT", "other": "HS_OTHER_INPUT", "other_values": "HS_OTHER_VALUES"}
 
 
 def listed() -> list[Operation]:
-    """Return the operations by hs_kind; those of the kind of sorts follow the sort."""
+    """Return the operations in the order of hs_kind; the sort precedes other operations of its kind."""
     return sorted(operations.EVERY.values(), key=lambda o: (o.c_number, not o.by_count))
 
 
 def of_kinds() -> list[Operation]:
-    """Return an operation for each hs_kind, in their order."""
+    """Return the first operation of each hs_kind, in the order of hs_kind."""
     return list({o.c_number: o for o in reversed(listed())}.values())[::-1]
 
 
 def kinds() -> str:
-    """Return the members of hs_kind."""
+    """Return the members of the enum hs_kind as C text."""
     return ",\n".join(f"    {o.c_kind} = {o.c_number}" for o in of_kinds()) + "\n"
 
 
@@ -49,14 +49,14 @@ def role(name: str) -> str:
 
 
 def comment(text: str, margin: str = "") -> str:
-    """Return a C comment of as many lines as the text takes."""
+    """Return a C comment with the text, wrapped to lines; `margin`: the white space before each line."""
     first, rest = f"{margin}/* ", f"{margin} * "
     lines = textwrap.wrap(text, COLUMNS - 3, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
     return "\n".join(lines) + " */"
 
 
 def member(declaration: str, meaning: str) -> str:
-    """Return the line of a member of a struct, with its comment in the line, or in lines above it."""
+    """Return the declaration of a struct's member, with its comment on the same line or above."""
     line = f"    {declaration};"
     if not meaning:
         return line
@@ -65,15 +65,15 @@ def member(declaration: str, meaning: str) -> str:
 
 
 def expression(text: str, api: str, words: Any, arguments: Arguments) -> str:
-    """Return the C expression of a number of a call: see `Arguments`."""
+    """Return the C expression for a number of a call; `text`: its pattern in `Arguments`; `words`: an API's macros."""
     names = {m.name.partition("[")[0]: f"args->{m.name.partition('[')[0]}" for m in arguments.members}
-    given = {f"has_{b.name}": words.present(b.name) for b in arguments.buffers}
-    text = text.format_map({**names, **given, "sort": f"hs_{api}_sort_of({words.given().split(',')[0]})"})
+    presence = {f"has_{b.name}": words.present(b.name) for b in arguments.buffers}
+    text = text.format_map({**names, **presence, "sort": f"hs_{api}_sort_of({words.given().split(',')[0]})"})
     return ("\n" + " " * 12).join(textwrap.wrap(text, COLUMNS - 30, break_on_hyphens=False))
 
 
 def completed(api: Api, pattern: str) -> str:
-    """Return the text of a C file of an API's folder, with the calls, in this API's names."""
+    """Return the text of a C file for an API, with the calls inserted and with the names of the API."""
     path = api.file(pattern)
     text = path.read_text(encoding="utf-8")
     if PLACE in text:
@@ -82,23 +82,23 @@ def completed(api: Api, pattern: str) -> str:
 
 
 def harness(api: Api, text: str) -> str:
-    """Return the text of a file of an API's harness with the calls, in the names of the API that it extends."""
+    """Return the text of a harness file with the calls inserted; names are those of the API that has ``calls.j2``."""
     names = ", ".join(f'"hs_" api "_{o.name}" more' for o in of_kinds())
     text = text.replace(FUNCTIONS, f"{{{names}}}")
     return text.replace(PLACE, _calls(api.template("calls.j2"), "harness")) if PLACE in text else text
 
 
 def _part(name: str) -> str:
-    """The macro that a file has in place of the line."""
+    """Return the macro of ``calls.j2`` whose output a file contains instead of `PLACE`."""
     return "declarations" if name.endswith(".h") else "definitions"
 
 
 @cache
 def _calls(template: str, part: str) -> str:
-    """The text of the calls in the words of an API's template, in the names of the API whose folder has it."""
+    """Return the text of the calls by the macros in `template`; names are those of the API that has the template."""
     env = environment()
     env.filters |= {"c_comment": comment, "c_member": member, "c_role": role, "c_expression": expression}
     module: Any = env.get_template("bundle/calls.j2").module
     words: Any = env.get_template(template).module
-    own = of_kinds() if part == "harness" else listed()
-    return str(getattr(module, part)(PurePosixPath(template).parent.name, words, own))
+    calls = of_kinds() if part == "harness" else listed()
+    return str(getattr(module, part)(PurePosixPath(template).parent.name, words, calls))

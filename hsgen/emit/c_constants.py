@@ -1,4 +1,4 @@
-"""The constants of `hsgen.core.flags` as C."""
+"""The constants of `hsgen.core.flags` as C text."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def constants() -> str:
             "/* The quantity that determines a grid or a guard: n, the second number of the call, n divided by it. */",
             _line(QUANTITIES.values()),
             "/* The argument of a step's kernel, with flags: */",
-            _enum([(f"HS_{name.upper()} = {i}", what) for i, (name, what) in enumerate(ARGUMENTS.items())]),
+            _enum([(f"HS_{name.upper()} = {i}", meaning) for i, (name, meaning) in enumerate(ARGUMENTS.items())]),
             "/* The flags of arguments.  The bits below them hold the number of a pass, its digit's shift << 8 and its",
             " * digit's width << 16, or the end of the bit range and its start << 8. */",
-            _enum([(f"HS_{name} = 1 << {BIT[name]}", what) for name, what in FLAGS.items()]),
+            _enum([(f"HS_{name} = 1 << {BIT[name]}", meaning) for name, meaning in FLAGS.items()]),
         ]
     )
 
@@ -48,5 +48,5 @@ def _line(names: Iterable[str]) -> str:
 
 
 def _enum(rows: list[tuple[str, str]]) -> str:
-    lines = [f"    {text}{',' if i < len(rows) else ''} /* {what} */" for i, (text, what) in enumerate(rows, 1)]
+    lines = [f"    {text}{',' if i < len(rows) else ''} /* {meaning} */" for i, (text, meaning) in enumerate(rows, 1)]
     return "\n".join(["enum {", *lines, "};\n"])

@@ -1,4 +1,4 @@
-"""The sort that the examples of a bundle run: one that the bundle has."""
+"""The sort in the examples of a bundle, selected among the sorts of the bundle."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hsgen.core.keys import KEYS, VALUES
 from hsgen.system import resources
 
 PLACE = "/* HSGEN_EXAMPLE */\n"
-"""The line of an example that is replaced by the sort and by what its keys and values need on the host."""
+"""The line of an example that is replaced by the sort and by the host code for its keys and values."""
 COUNT = 100003
 _WIDTHS = ("u32", "u64", "u16", "u8")
-"""The widths of keys, the one that examples prefer first."""
+"""The key widths in the order in which examples prefer them."""
 
 
 class Sorting(Protocol):
@@ -23,11 +23,11 @@ class Sorting(Protocol):
 
     @property
     def sorts(self) -> tuple[str, ...]:
-        """The names of its sorts' files, without suffix."""
+        """The names of the sorts' files, without suffix."""
 
     @property
     def max_n(self) -> int:
-        """The greatest count of its sorts."""
+        """The greatest count of the sorts."""
 
 
 def _is_sort(algorithm: str) -> bool:
@@ -35,17 +35,17 @@ def _is_sort(algorithm: str) -> bool:
 
 
 def _sorted(target: Sorting) -> set[tuple[str, str]]:
-    """The widths of keys and the kinds of values for which a target has sorts."""
-    found = set()
+    """Return the pairs of key width and kind of values for which a target has sorts."""
+    sorts = set()
     for file in target.sorts:
         named = re.fullmatch(rf"([a-z_]+)(?:-\w[\w-]*)?_({'|'.join(_WIDTHS)})(?:_({'|'.join(VALUES)}))?", file)
         if named and _is_sort(named[1]):
-            found.add((named[2], named[3] or "none"))
-    return found
+            sorts.add((named[2], named[3] or "none"))
+    return sorts
 
 
 def _chosen(targets: Sequence[Sorting]) -> tuple[str, str]:
-    """The key and the kind of values of the sort that most targets have; 32-bit keys alone where there is no sort."""
+    """Return the key width and the kind of values that most targets can sort; without any sort, ("u32", "none")."""
     sets = [_sorted(target) for target in targets]
     every = sorted(set().union(*sets), key=lambda row: (_WIDTHS.index(row[0]), list(VALUES).index(row[1])))
     return max(every, key=lambda row: sum(row in one for one in sets), default=("u32", "none"))
@@ -53,14 +53,14 @@ def _chosen(targets: Sequence[Sorting]) -> tuple[str, str]:
 
 def completed(text: str, targets: Iterable[Sorting]) -> str:
     """Return the text of an example for a bundle with these targets."""
-    some = list(targets)
-    key, value = _chosen(some)
+    listed = list(targets)
+    key, value = _chosen(listed)
     sizes = {
         "KEY_BYTES": 2 * KEYS[key].bytes if value == "packed" else KEYS[key].bytes,
         "VALUE_BYTES": VALUES[value],
         "MAKES_INDICES": int(value.startswith("index")),
-        "COUNT": min([COUNT, *(target.max_n for target in some)]),
+        "COUNT": min([COUNT, *(target.max_n for target in listed)]),
     }
     words = {"KEY": key, "VALUE": "NULL" if value == "none" else f'"{value}"', **{k: str(v) for k, v in sizes.items()}}
     common = (resources.templates() / "bundle/example.c").read_text(encoding="utf-8")
-    return text.replace(PLACE, re.sub(r"HSGEN_(\w+)", lambda found: words[found[1]], common))
+    return text.replace(PLACE, re.sub(r"HSGEN_(\w+)", lambda match: words[match[1]], common))

@@ -1,6 +1,6 @@
 """The C files of a bundle, except SPIR-V: runtimes, targets as constants, and build files.
 
-Every name in them starts with the bundle's prefix, which replaces ``hs`` when a file is finished.
+Every C name starts with the bundle's prefix.  `finished` replaces ``hs`` by the prefix.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from hsgen.emit.templates import environment
 from hsgen.system import resources
 from hsgen.targets.target import Target
 
-_RELEASE = re.match(r"\d+(\.\d+)*", __version__)[0]  # type: ignore[index]  # without letters, as CMake has versions
+_RELEASE = re.match(r"\d+(\.\d+)*", __version__)[0]  # type: ignore[index]  # versions of CMake have no letters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """A target as the common files need it: its name, its APIs and the files of its sorts."""
+    """The facts of a target that the common files of a bundle need."""
 
     name: str
     apis: tuple[str, ...]
     sorts: tuple[str, ...]  # file names without suffix: bitonic_u32, radix-bits2_u32
-    spirv: tuple[str, ...]  # those with SPIR-V
-    glsl: tuple[str, ...] = ()  # those with GLSL only
-    max_n: int = ANY_N  # the greatest count of its sorts
+    spirv: tuple[str, ...]  # the sorts with SPIR-V
+    glsl: tuple[str, ...] = ()  # the sorts with GLSL only
+    max_n: int = ANY_N  # the greatest count of the sorts
 
 
-def taken() -> set[str]:
+def runtime_names() -> set[str]:
     """Return the C names of the runtimes and of the lists of targets."""
     texts = [_common_text(name) for name in RUNTIME.values()]
     texts += [
@@ -58,31 +58,31 @@ def taken() -> set[str]:
 
 
 def rendered(template: str, **values: Any) -> str:
-    """Return the text of a template, before its prefix is replaced."""
+    """Return the text of a template, with the prefix ``hs``."""
     return environment().get_template(f"{template}.j2").render(version=__version__, **values)
 
 
 def _literals(source: Source) -> str:
-    """A kernel text as one literal per line, since C99 and some compilers limit the length of a literal."""
+    """Return a kernel text as one C literal per line, because C99 and some compilers limit the length of a literal."""
     return "\n".join(f"    {c_string(line + chr(10))}," for line in source.text.splitlines())
 
 
 def finished(text: str, prefix: str, slots: Mapping[str, str]) -> bytes:
-    """Replace the prefix in a file, then insert the texts of `slots`, in which nothing is replaced."""
+    """Return a file with its prefix replaced, and then with the texts of `slots` inserted unchanged."""
     return filled(prefixed(text, prefix), slots).encode()
 
 
 Rows = Sequence[tuple[Sort, Source | None, bool]]
-"""The sorts of a target, each with its OpenCL text, if any, and whether it has SPIR-V."""
+"""The sorts of a target, each with its OpenCL text or None, and whether it has SPIR-V."""
 
 
 def target_c(target: Target, sources: Rows, prefix: str, *, single: bool = False) -> bytes:
-    """Return the C file of a target; `single`: without its OpenCL text, for `hsgen.emit.single_file`."""
+    """Return the C file of a target; `single`: without OpenCL text, for `hsgen.emit.single_file`."""
     return _target("target.c", target, sources, prefix, single=single)
 
 
 def text_c(target: Target, sources: Rows, prefix: str) -> bytes:
-    """Return the OpenCL text of a target as a C file of its own, for `hsgen.emit.single_file`."""
+    """Return the OpenCL text of a target as a separate C file, for `hsgen.emit.single_file`."""
     return _target("text.c", target, sources, prefix)
 
 
@@ -93,7 +93,10 @@ def _target(template: str, target: Target, sources: Rows, prefix: str, **more: b
 
 
 def target_tables(api: Api, target: Target, sources: Sequence[tuple[Sort, Source]], prefix: str) -> bytes:
-    """Return the file of a target with the tables of an API; each sort has its text and the #undef of its macros."""
+    """Return the file of a target with the tables of an API.
+
+    The file contains the kernel text of each sort, followed by an #undef of each of its macros.
+    """
     shown, slots = [], dict(target_slots(target))
     for sort, source in sources:
         macros = sorted(set(re.findall(r"^#define (\w+)", source.text, re.MULTILINE)))
@@ -108,23 +111,23 @@ def target_tables(api: Api, target: Target, sources: Sequence[tuple[Sort, Source
 
 
 def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
-    """Return the files that are independent of sorts, for the targets and their APIs: path to content."""
+    """Return the files that do not depend on the text of sorts, for these targets and their APIs, by path."""
     targets = sorted(named, key=lambda t: t.name)
     apis = listed(api for t in targets for api in t.apis)
     files = {path: _part(_common_text(name)) for path, name in RUNTIME.items()}
     for api in apis:
-        some = [t for t in targets if api.name in t.apis]
+        served = [t for t in targets if api.name in t.apis]
         files |= {
-            path: _part(c_examples.completed(c_calls.completed(api, name), some))
+            path: _part(c_examples.completed(c_calls.completed(api, name), served))
             for path, name in own_files(api).items()
         }
         files[f"sources/{api.name}.txt"] = rendered("bundle/sources.txt", targets=targets, api=api, core=CORE)
         files |= js_files.common(api, targets, prefix) if api.package else {}
-    for own in (None, *(a for a in apis if a.tables)):
-        some = [t for t in targets if own is None or own.name in t.apis]
-        rows = [{"symbol": symbol(t.name), "sorts": [symbol(t.name, s) for s in t.sorts]} for t in some]
-        for path, name in list_files(own).items():
-            files[path] = rendered(f"bundle/{name}", targets=rows, api=own.name if own else "")
+    for table_api in (None, *(a for a in apis if a.tables)):
+        served = [t for t in targets if table_api is None or table_api.name in t.apis]
+        rows = [{"symbol": symbol(t.name), "sorts": [symbol(t.name, s) for s in t.sorts]} for t in served]
+        for path, name in list_files(table_api).items():
+            files[path] = rendered(f"bundle/{name}", targets=rows, api=table_api.name if table_api else "")
     main = apis[0] if apis else next(iter(APIS.values()))
     built = {"targets": targets, "apis": apis, "core": CORE, "main": main, "guides": _guides(targets)}
     for path, name in BUILD.items():
@@ -136,10 +139,10 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
 
 
 def _guides(targets: Iterable[Named]) -> list[str]:
-    """The templates, where they exist, that document the C calls of these targets' operations."""
+    """Return the existing templates that document the C calls of these targets' operations."""
     names = {re.split("[-_]", s)[0] for t in targets for s in t.sorts}
-    does = {operations.EVERY[EVERY[name].OPERATION] for name in names if name in EVERY}
-    guides = [f"operations/{o.module}.j2" for o in sorted(does, key=lambda o: (o.order, o.name))]
+    used = {operations.EVERY[EVERY[name].OPERATION] for name in names if name in EVERY}
+    guides = [f"operations/{o.module}.j2" for o in sorted(used, key=lambda o: (o.order, o.name))]
     return [name for name in guides if (resources.templates() / name).is_file()]
 
 
@@ -148,7 +151,7 @@ def _common_text(name: str) -> str:
 
 
 def completed(text: str) -> str:
-    """Return a C file of the runtimes with the version and the constants inserted."""
+    """Return the text of a runtime's C file with the version, the operations and the constants inserted."""
     text = text.replace("HSGEN_VERSION", __version__).replace(c_calls.KINDS, c_calls.kinds())
     return text.replace(c_constants.PLACE, c_constants.constants())
 

@@ -1,4 +1,4 @@
-"""The names of C files and the prefix of C names, without what writes the files: `hsgen verify` needs no more."""
+"""The paths of C files and the prefix of C names, without the code that writes the files, for `hsgen verify`."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ PREFIX = "hs"
 LONGEST_PREFIX = 32  # characters
 TAKEN = {"gl", "int", "size", "std", "uint", *(p for api in APIS.values() for p in api.prefixes)}
 CORE = ("hs.c", "hs_call.c", "hs_match.c", "hs_plan.c")
-"""The sources of the runtime that every API's builds on."""
+"""The common sources of the runtimes of all APIs."""
 RUNTIME = {
     **{f"include/hs/{name}": name for name in ("hs.h", "hs_plan.h")},
     **{f"src/{name}": name for name in (*CORE, "hs_internal.h")},
 }
-"""All files of the runtime, with their templates."""
+"""The files of the common runtime, each with its template."""
 BUILD = {
     **{name: name for name in ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "meson_options.txt")},
     **{"cmake/hs-config.cmake": "config.cmake", "cmake/hs.pc.in": "pc.in"},
 }
-"""The files about building, with their templates."""
+"""The build files and documents of a bundle, each with its template."""
 
 
 def check_prefix(prefix: str) -> str:
     """Return `prefix` if it is a valid prefix of C names.
 
     Raises:
-        Usage: it is reserved, longer than `LONGEST_PREFIX` characters, or not a valid start of C names.
+        Usage: the prefix is reserved, longer than `LONGEST_PREFIX` characters, or not a valid start of C names.
     """
     if prefix in TAKEN:
         raise Usage(f"prefix {prefix!r}: is reserved by C, C++ or an API; choose another one")
@@ -42,7 +42,7 @@ def check_prefix(prefix: str) -> str:
 
 
 def prefixed(text: str, prefix: str) -> str:
-    """Return C text, or a path, with hs replaced by `prefix` in names and in include paths."""
+    """Return C text or a path with ``hs`` replaced by `prefix` in names and in include paths."""
     if prefix == PREFIX:
         return text
     text = re.sub(r"(?<![A-Za-z0-9])hs(?=[_/.-]|::)", prefix, text)
@@ -50,13 +50,13 @@ def prefixed(text: str, prefix: str) -> str:
 
 
 def core_paths(targets: Iterable[str], prefix: str) -> list[str]:
-    """Return the paths of the C files that the library of every API builds on, without SPIR-V."""
+    """Return the paths of the C files in the libraries of all APIs, without SPIR-V."""
     runtime = [prefixed(f"src/{name}", prefix) for name in (*CORE, "hs_targets.c")]
     return [*runtime, *(f"targets/{name}/{name}.c" for name in targets)]
 
 
 def common_paths(apis: Sequence[Api], prefix: str) -> set[str]:
-    """Return the paths of the files of `common` for targets with these APIs."""
+    """Return the paths of the files of `hsgen.emit.c_files.common` for targets with these APIs."""
     files = {
         *RUNTIME,
         *BUILD,
@@ -64,19 +64,19 @@ def common_paths(apis: Sequence[Api], prefix: str) -> set[str]:
         *(p for api in apis for p in own_files(api)),
         *(p for api in apis if api.package for p in api.package.files),
     }
-    files |= {path for own in (None, *(a for a in apis if a.tables)) for path in list_files(own)}
+    files |= {path for table_api in (None, *(a for a in apis if a.tables)) for path in list_files(table_api)}
     return {prefixed(path, prefix) for path in files}
 
 
 def own_files(api: Api) -> dict[str, str]:
-    """Return the runtime and the example of an API: paths in a bundle, and names in the API's folder."""
+    """Return the paths in a bundle of an API's runtime and example, each with its name in the API's folder."""
     files = {f"include/hs/{api.named(name)}": name for name in api.headers}
     files |= {f"src/{api.named(name)}": name for name in (*api.internal, *api.sources)}
     return files | {f"examples/{api.named(api.example)}": api.example}
 
 
 def list_files(api: Api | None) -> dict[str, str]:
-    """Return the files of the list of all targets, by path, with their templates: of an API, or of all sorts."""
+    """Return the paths of the files that list all targets, each with its template: for an API with tables, or None."""
     name, suffix = (
         ("hs_targets", "c") if api is None or not api.tables else (f"hs_targets_{api.name}", api.tables.suffix)
     )

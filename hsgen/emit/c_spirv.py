@@ -1,4 +1,4 @@
-"""The C files of SPIR-V: the modules of a sort as text, or an ``#error`` in their place."""
+"""The C files of SPIR-V: the modules of a sort as text, or an ``#error`` instead."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hsgen.emit.spirv_file import File
 from hsgen.emit.spirv_text import LITERAL, encoded
 
 
-def modules_c(sort: Sort, made: Mapping[Module, bytes], compiler: str, prefix: str) -> bytes:
+def modules_c(sort: Sort, binaries: Mapping[Module, bytes], compiler: str, prefix: str) -> bytes:
     """Return the C file with the SPIR-V modules of a sort as text; equal modules share an array."""
-    users = {data: [m for m in made if made[m] == data] for data in made.values()}
+    users = {data: [m for m in binaries if binaries[m] == data] for data in binaries.values()}
     arrays: list[dict[str, object]] = []
     texts: dict[str, str] = {}
     for data, of in users.items():
@@ -24,7 +24,9 @@ def modules_c(sort: Sort, made: Mapping[Module, bytes], compiler: str, prefix: s
         arrays.append({"symbol": _symbol(sort, of[0]), "users": of, "text": slot(name)})
     tables = [
         [
-            (_symbol(sort, users[made[m]][0]), len(made[m])) if (m := Module(k.name, address)) in made else None
+            (_symbol(sort, users[binaries[m]][0]), len(binaries[m]))
+            if (m := Module(k.name, address)) in binaries
+            else None
             for k in sort.kernels
         ]
         for address in (False, True)
@@ -34,12 +36,12 @@ def modules_c(sort: Sort, made: Mapping[Module, bytes], compiler: str, prefix: s
 
 
 def absent_c(sort: Sort, prefix: str) -> bytes:
-    """Return the C file that takes the place of a sort's SPIR-V: it does not compile, and says why."""
+    """Return the C file to use instead of a sort's SPIR-V: an ``#error`` with the reason."""
     return finished(rendered("bundle/no_spirv.c", s=sort_values(sort), reason=ABSENT), prefix, {})
 
 
-def modules_of(sort: Sort, file: File, wanted: Sequence[Module], prefix: str) -> dict[Module, bytes] | None:
-    """Return the modules of a sort in its C file; None if these are not the `wanted` ones, each under its own name."""
+def modules_of(sort: Sort, file: File, expected: Sequence[Module], prefix: str) -> dict[Module, bytes] | None:
+    """Return the modules of a sort in its C file; None unless the file has the `expected` modules and array names."""
     used: dict[Module, str] = {}
     for address, table in zip((False, True), file.tables, strict=True):
         if len(table) != len(sort.kernels):
@@ -48,8 +50,8 @@ def modules_of(sort: Sort, file: File, wanted: Sequence[Module], prefix: str) ->
     first: dict[str, Module] = {}
     for module, name in used.items():
         first.setdefault(name, module)
-    own = [prefixed(_symbol(sort, module), prefix) for module in first.values()]
-    if list(used) != list(wanted) or not list(first) == own == list(file.arrays):
+    symbols = [prefixed(_symbol(sort, module), prefix) for module in first.values()]
+    if list(used) != list(expected) or not list(first) == symbols == list(file.arrays):
         return None
     return {module: file.arrays[name] for module, name in used.items()}
 

@@ -1,4 +1,4 @@
-"""Sorts and targets as plain values, for the templates of a bundle's C files."""
+"""Sorts and targets as plain values for the templates of a bundle's C files."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ def symbol(target: str, file: str = "") -> str:
 
 
 def slot(name: str) -> str:
-    """Return the placeholder of a text in which the prefix of C names is not to be replaced."""
+    """Return the placeholder of a text to be inserted unchanged, without replacement of the prefix."""
     return f"\1{name}\2"
 
 
 def filled(text: str, slots: Mapping[str, str]) -> str:
-    """Return a text with placeholders replaced by the texts of `slots`, which are not searched for placeholders."""
-    return re.sub("\1([^\2]*)\2", lambda found: slots[found[1]], text)
+    """Return a text with each placeholder replaced by its text in `slots`; the inserted texts are not changed."""
+    return re.sub("\1([^\2]*)\2", lambda match: slots[match[1]], text)
 
 
 def c_string(text: str) -> str:
-    """Return a text as a C string literal of its UTF-8 bytes, independent of support for trigraphs."""
+    """Return a text as a C string literal of its UTF-8 bytes, without trigraphs."""
     known = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
     out = "".join(known.get(chr(b), chr(b) if 32 <= b < 127 else f"\\{b:03o}") for b in text.encode())
     return '"' + re.sub(r"\?(?=\?)", r"?\\", out) + '"'
 
 
 def c_comment(text: str) -> str:
-    """Return a text that is safe within a C comment."""
+    """Return a text without characters that are unprintable or unsafe within a C comment."""
     printable = "".join(c if c.isascii() and c.isprintable() else "?" for c in text)
     return printable.replace("*/", "* /").replace("/*", "/ *")
 
 
 def target_slots(target: Target) -> dict[str, str]:
-    """Return the texts of a target file for the placeholders of `target_values`."""
+    """Return the texts of a target for the placeholders in `target_values`."""
     lists = {"names": target.match.names, "platforms": target.match.platforms}
-    found = {f"{word} {i}": c_string(text) for word, texts in lists.items() for i, text in enumerate(texts)}
-    return {"summary": c_comment(target.summary), **found}
+    strings = {f"{word} {i}": c_string(text) for word, texts in lists.items() for i, text in enumerate(texts)}
+    return {"summary": c_comment(target.summary), **strings}
 
 
 def _binding(b: Binding) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def _label(sort: Sort) -> str:
 
 
 def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) -> dict[str, Any]:
-    """Return a sort as plain values; `text` is the kernel text in its C file, if any, `spirv` whether it has SPIR-V."""
+    """Return a sort as plain values.  text: the kernel text in its C file, or None.  spirv: the sort has SPIR-V."""
     device_status = sort.plan.device_status
     return {
         "label": _label(sort),
@@ -109,10 +109,10 @@ def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) 
 
 
 def _types(sort: Sort) -> dict[str, Any]:
-    """The types of keys and of values of a sort, and those of its further constants: `typed`.
+    """Return the types of the C constant of a sort, and as `typed` the types of its further C constants.
 
-    A sort with a key transform has one constant for each type of its width, a reduction one for each type of its
-    values.  What zeroed options mean is the type of the constant that was matched.
+    A sort with a key transform has a constant for each key type of its width; a reduction has a constant for each type
+    of values.  In a call, zeroed options select the types of the constant.
     """
     operation = operations.of(sort)
     signed = [t.name for t in TYPES.values() if t.kind and t.name != "bf16" and operation.serves(sort, t)]
@@ -127,12 +127,12 @@ def _types(sort: Sort) -> dict[str, Any]:
 
 
 def _type(name: str) -> str:
-    """The constant of a type in C; "" is the one type that there is."""
+    """Return the C constant of a type; the empty name is the type of the constant that the program selected."""
     return f"HS_{name.upper()}" if name else "HS_AS_MATCHED"
 
 
 def starts(source: Source) -> list[int]:
-    """Return the line, from 0, at which the part of each kernel starts in a source."""
+    """Return for each kernel the line, from 0, at which its part of a source starts."""
     lines = [len(text.splitlines()) for text in (source.header + source.prelude, *source.parts.values())]
     return list(accumulate(lines))[:-1]
 
@@ -171,11 +171,11 @@ def _steps(sort: Sort) -> list[dict[str, Any]]:
     ]
 
 
-def _argument(given: Argument) -> dict[str, Any]:
-    value = given.number if isinstance(given, Pass) else given.value if isinstance(given, Literal) else 0
-    bits = given.bits if isinstance(given, Pass | PassCount) else 0
-    flags = " | ".join(f"HS_{name}" for name, bit in BIT.items() if given.flags >> bit & 1)
-    return {"kind": f"HS_{given.kind.upper()}", "value": value, "bits": bits, "flags": flags or "0"}
+def _argument(argument: Argument) -> dict[str, Any]:
+    value = argument.number if isinstance(argument, Pass) else argument.value if isinstance(argument, Literal) else 0
+    bits = argument.bits if isinstance(argument, Pass | PassCount) else 0
+    flags = " | ".join(f"HS_{name}" for name, bit in BIT.items() if argument.flags >> bit & 1)
+    return {"kind": f"HS_{argument.kind.upper()}", "value": value, "bits": bits, "flags": flags or "0"}
 
 
 def _match(m: Match) -> dict[str, Any] | None:
@@ -192,7 +192,7 @@ def _match(m: Match) -> dict[str, Any] | None:
 
 
 def target_values(target: Target, sorts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return a target as plain values, with `sorts` by `sort_values`."""
+    """Return a target as plain values; `sorts`: the results of `sort_values`."""
     return {
         "name": target.name,
         "symbol": symbol(target.name),

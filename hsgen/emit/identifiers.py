@@ -1,4 +1,4 @@
-"""The C identifiers that a bundle defines at file scope, which must all be distinct."""
+"""A check that the C identifiers of a bundle at file scope are distinct."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ _OF_TARGETS = ("sorts", "vendors", "names", "platforms", "devices", *_TABLES, *(
 
 
 def _owned(target: c_files.Named) -> Iterator[tuple[str, bool]]:
-    """The C names of a target, each with whether names that extend it also belong to the target."""
+    """Yield the C names of a target, each with whether the target also owns all names with this prefix."""
     name = symbol(target.name)
     yield name, False
     for word in _OF_TARGETS:
         yield f"{name}_{word}", False
-    for sort in target.sorts:  # extended by the names of tables, languages and kernels
+    for sort in target.sorts:  # a prefix of the names of tables, languages and kernels
         yield symbol(target.name, sort), True
 
 
 def refuse_clashes(targets: Iterable[c_files.Named]) -> None:
-    """Refuse targets with C names, of themselves or of their sorts, that collide with others of the bundle.
+    """Check that the C names of targets and of their sorts do not collide in a bundle.
 
     Raises:
-        Usage: the first collision.
+        Usage: two names collide; the message names the first collision.
     """
-    runtime = c_files.taken()
+    runtime = c_files.runtime_names()
     known: dict[str, tuple[str, bool]] = {}
     for target in targets:
         for name, family in _owned(target):
             if name in runtime:
                 raise Usage(f"target {target.name}: its C name {name} is one of the runtime's; rename it")
-            if name in known and (other := known[name][0]) != target.name:
-                raise Usage(f"targets {other} and {target.name}: have the same C name {name}; rename one of them")
+            if name in known and (earlier := known[name][0]) != target.name:
+                raise Usage(f"targets {earlier} and {target.name}: have the same C name {name}; rename one of them")
             if name in known:
                 raise Usage(f"target {target.name}: has the C name {name} twice; rename the target or a variant")
             known[name] = target.name, family

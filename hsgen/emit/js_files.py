@@ -1,4 +1,4 @@
-"""The package of a bundle for JavaScript: one module a sort, with its plan in a compact form and its kernels."""
+"""The JavaScript package of a bundle: a module for each sort, with a compact plan and the kernels."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def minified(text: str) -> str:
 
 
 def _facts(sort: Sort, target: Target) -> dict[str, Any]:
-    """What a sorter is chosen by; `fallback`: for adapters that run on a CPU."""
+    """Return the facts by which a program selects a sort; `fallback`: the sort is for adapters that run on a CPU."""
     return {
         "name": sort.name,
         "algorithm": sort.algorithm,
@@ -70,8 +70,10 @@ def _step(step: Step, kernel: int, bindings: int) -> list[int]:
 
 
 def _plan(sort: Sort) -> dict[str, Any]:
-    """The plan of a sort; lists of bindings occur once, and kernels have the bytes that each key has in a buffer,
-    or 0."""
+    """Return the plan of a sort.
+
+    Equal lists of bindings occur once.  Each kernel has a list of the bytes per key in its buffers; 0: not per key.
+    """
     plan, names = sort.plan, [k.name for k in sort.kernels]
     lists: dict[str, int] = {}
     rows = []
@@ -93,7 +95,7 @@ def _plan(sort: Sort) -> dict[str, Any]:
 
 
 def sort_module(sort: Sort, source: Source, target: Target) -> bytes:
-    """Return the module of a sort: plan and kernels."""
+    """Return the JavaScript module of a sort: its facts, its plan and its kernels."""
     rows = {name: _compact(value) for name, value in {**_facts(sort, target), **_plan(sort)}.items()}
     text = minified(source.text).replace("\\", "\\\\").replace("`", "\\`").replace("${", "\\${")
     body = "".join(f"    {name}: {value},\n" for name, value in rows.items())
@@ -105,7 +107,7 @@ def _compact(value: Any) -> str:
 
 
 def sort_list(sorts: Iterable[Sort], target: Target) -> bytes:
-    """Return the module that lists the sorts of a target and loads each when it is needed."""
+    """Return the JavaScript module that lists the sorts of a target; each sort is loaded on demand."""
     rows = []
     for sort in sorts:
         facts = ", ".join(f"{name}: {json.dumps(value)}" for name, value in _facts(sort, target).items())
@@ -114,21 +116,21 @@ def sort_list(sorts: Iterable[Sort], target: Target) -> bytes:
 
 
 def of_target(package: Package, target: Target, sources: Sequence[tuple[Sort, Source]]) -> dict[str, bytes]:
-    """Return the modules of a target's sorts by their paths in a bundle."""
+    """Return the JavaScript modules of a target's sorts by path in a bundle."""
     folder = f"targets/{target.name}/{package.folder}"
     files = {f"{folder}/{sort.file}.js": sort_module(sort, source, target) for sort, source in sources}
     return files | {f"{folder}/index.js": sort_list((sort for sort, _ in sources), target)}
 
 
 def common(api: Api, targets: Sequence[Any], prefix: str) -> dict[str, str]:
-    """Return the files that the targets share, by path; `targets` have names and files of sorts."""
+    """Return the files that all targets share, by path; `targets`: objects with the attributes of `c_files.Named`."""
     assert api.package
-    some = [t for t in targets if api.name in t.apis]
+    served = [t for t in targets if api.name in t.apis]
     files = {}
     for path, name in api.package.files.items():
         text = api.file(name).read_text(encoding="utf-8")
         if name.endswith(".j2"):
-            values: Mapping[str, Any] = {"targets": some, "version": __version__, "prefix": prefix}
+            values: Mapping[str, Any] = {"targets": served, "version": __version__, "prefix": prefix}
             text = environment().from_string(text).render(values)
         text = text.replace("HSGEN_VERSION", __version__).replace(CONSTANTS, constants())
         files[path] = text if path.endswith(".json") else _HEAD + text

@@ -1,6 +1,6 @@
 """Loops for statements whose numbers are arithmetic sequences, such as the comparators of a network.
 
-The statements keep their order, so that what they compute is the same as if each was written out.
+The order of the statements is unchanged, so the results equal those of the written-out statements.
 """
 
 from __future__ import annotations
@@ -13,15 +13,20 @@ from hsgen.emit.unroll import Index, is_written_out, loop
 
 Numbers = tuple[int, ...]
 LEAST = 16
-"""An array that a loop indexes stays an array in SPIR-V, where every access to it takes several instructions: loops
-over fewer registers make a module larger."""
-_COSTS = (1.0, 2.5, 4.0)  # of one statement, of a loop, and of two nested loops
+"""The least number of registers for which loops reduce the size of a SPIR-V module.
+
+An array that a loop indexes remains an array in SPIR-V, and each access takes several instructions.
+"""
+_COSTS = (1.0, 2.5, 4.0)  # for one statement, a loop, and two nested loops
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Successive statements: `counts` has the iterations of each loop, the outer one first, `steps` what an iteration
-    adds to the numbers of the first statement."""
+    """Successive statements, as a statement, a loop, or two nested loops.
+
+    first: the numbers of the first statement.  counts: the iterations of each loop, the outer loop first.  steps: the
+    differences that an iteration of each loop adds to the numbers.
+    """
 
     first: Numbers
     counts: tuple[int, ...] = ()
@@ -29,7 +34,7 @@ class Piece:
 
 
 def pieces(items: Sequence[Numbers]) -> list[Piece]:
-    """Return the fewest pieces, by cost, that are `items` in their order; found by dynamic programming."""
+    """Return the pieces of least cost that produce `items` in order, by dynamic programming."""
     best: list[tuple[float, list[Piece]]] = [(0.0, [])]
     for end in range(1, len(items) + 1):
         best.append((best[end - 1][0] + _COSTS[0], [*best[end - 1][1], Piece(items[end - 1])]))
@@ -45,7 +50,7 @@ def pieces(items: Sequence[Numbers]) -> list[Piece]:
 
 
 def _whole(items: Sequence[Numbers]) -> Iterator[Piece]:
-    """The loop, and the two nested loops, that are exactly `items`."""
+    """Yield a loop, or two nested loops, that produce exactly `items`; nothing if there is no such piece."""
     step = _step(items)
     if step is not None:
         yield Piece(items[0], (len(items),), (step,))
@@ -63,7 +68,7 @@ def _whole(items: Sequence[Numbers]) -> Iterator[Piece]:
 
 
 def _step(items: Sequence[Numbers]) -> Numbers | None:
-    """The difference between any two successive items, if it is always the same."""
+    """Return the difference between successive items, or None if it is not constant."""
     steps = {tuple(b - a for a, b in zip(x, y, strict=True)) for x, y in pairwise(items)}
     return steps.pop() if len(steps) == 1 else None
 
@@ -73,10 +78,11 @@ def _at(first: Numbers, steps: Sequence[Numbers], at: Sequence[int]) -> Numbers:
 
 
 def repeated(items: Sequence[Numbers], registers: int, *, caller: Callable[..., str]) -> str:
-    """Return the statements for all items, with loops where that is shorter: `caller` renders those for one item.
+    """Return the statements for all items, with loops where loops are shorter.
 
-    It is called with numbers, or with text where a number differs between the iterations of a loop.  Statements on an
-    array of fewer than `LEAST` registers are written out.
+    registers: the size of the array that the statements access; for fewer than `LEAST` registers there are no loops.
+    caller: a function that returns the statements for one item.  Its arguments are the numbers of the item; a number
+    that differs between the iterations of a loop is text.
     """
     if is_written_out() or registers < LEAST:
         return "".join(caller(*x) for x in items)
@@ -92,7 +98,7 @@ def _text(piece: Piece, caller: Callable[..., str]) -> str:
 
 
 def _sum(first: int, names: Sequence[str], steps: Sequence[int]) -> int | Index:
-    """The text of ``first + step * name + ...``, its positive terms first."""
+    """Return the text of ``first + step * name + ...`` with the positive terms first, or the number without terms."""
     terms = [(s, n if abs(s) == 1 else f"{n} * {abs(s)}") for s, n in zip(steps, names, strict=True) if s]
     if not terms:
         return first

@@ -1,4 +1,4 @@
-"""Pieces of work in kernel text that lanes or subgroups do by number: one each, or several where there are too few."""
+"""The distribution of numbered pieces of work among lanes or subgroups in kernel text."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """Some pieces of work that `workers` lanes or subgroups share.
+    """Pieces of work for lanes or subgroups.
 
-    count: the number of pieces.  word: the number of a lane or subgroup.  variable: the number of a piece, in a loop.
-    As text it is the number of the piece that is done.
+    count: the number of pieces.  workers: the number of lanes or subgroups.  word: the index of a lane or subgroup in
+    kernel text.  variable: the variable of a loop over pieces.  The text of the object is the index of a piece.
     """
 
     count: int
@@ -23,11 +23,11 @@ class Shared:
 
     @property
     def each(self) -> str:
-        """What stands before the statement for a piece: a condition, or a loop where there are more pieces."""
+        """The head of a statement for a piece: a condition, or a loop if there are more pieces than workers."""
         return self.each_if("")
 
     def each_if(self, condition: str) -> str:
-        """Return the same for pieces that are done only if a condition holds, which is the same for all."""
+        """Return the head of a statement for pieces with a condition, which must be the same for all pieces."""
         bound = f"{self} < {self.count}{f' && {condition}' if condition else ''}"
         if self.count <= self.workers:
             return f"if ({bound})"

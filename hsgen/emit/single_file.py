@@ -1,7 +1,7 @@
-"""Bundles of single files: one header per API, with its implementation under a macro.
+"""Bundles of single headers: one header per API, whose implementation is enabled by a macro.
 
-A header consists of files of a bundle of folders, each between two comments that name it, so that SPIR-V can be read
-back.  `#include` lines of files that are part of the header become comments.
+A header contains the files of a bundle of folders.  Two comments around each file name the file, so hsgen can read
+SPIR-V back.  An `#include` line of a file within the header becomes a comment.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ def name(api: Api, prefix: str) -> str:
 
 
 def header(files: Mapping[str, bytes], api: Api, apis: Sequence[Api], targets: Sequence[str], prefix: str) -> bytes:
-    """Return the header of an API, of a bundle with these APIs and targets and these `files`."""
+    """Return the header of an API from the files of a bundle with these APIs and targets."""
     include, seen = f"include/{prefix}/", set[str]()
     listed = files[f"sources/{api.name}.txt"].decode().split()
     shared = c_files.core_paths(targets, prefix)
     core = [p for p in listed if p in shared]
     absent = [p for p in listed if spirv_file.absent(files[p])]
-    own = [p for p in listed if p not in (*core, *absent) and (api.spirv or "/spirv/" not in p)]
-    own += [f"targets/{t}/{t}_text.c" for t in targets if api.text and f"targets/{t}/{t}_text.c" in files]
+    sources = [p for p in listed if p not in (*core, *absent) and (api.spirv or "/spirv/" not in p)]
+    sources += [f"targets/{t}/{t}_text.c" for t in targets if api.text and f"targets/{t}/{t}_text.c" in files]
     heads = [f"{include}{c_files.prefixed(head, prefix)}" for head in ("hs.h", "hs_plan.h", "hs_targets.h")]
-    heads_own = [f"{include}{c_files.prefixed(head, prefix)}" for head in api.all_headers]
+    api_heads = [f"{include}{c_files.prefixed(head, prefix)}" for head in api.all_headers]
     parts = {
         "shared": _joined(files, heads, seen),
-        "declarations": _joined(files, heads_own, seen),
+        "declarations": _joined(files, api_heads, seen),
         "internal": _joined(files, [f"src/{prefix}_internal.h"], seen),
         "core": _joined(files, core, seen),
-        "own": _joined(files, own, seen),
+        "own": _joined(files, sources, seen),
     }
     head = c_files.rendered(
         "bundle/single.h",
@@ -56,7 +56,7 @@ def header(files: Mapping[str, bytes], api: Api, apis: Sequence[Api], targets: S
 
 
 def readme(apis: Sequence[Api], sorts: Mapping[str, Sequence[str]], prefix: str) -> bytes:
-    """Return the README of a bundle with these APIs and targets, each with its sorts."""
+    """Return the README of a bundle with these APIs; `sorts`: the sorts of each target."""
     rows = [{"name": name, "sorts": sorts[name]} for name in sorted(sorts)]
     headers = {api.name: name(api, prefix) for api in apis}
     text = c_files.rendered("bundle/single.md", apis=apis, targets=rows, headers=headers)
@@ -64,7 +64,7 @@ def readme(apis: Sequence[Api], sorts: Mapping[str, Sequence[str]], prefix: str)
 
 
 def program(text: bytes, api: Api, prefix: str) -> bytes:
-    """Return the program in `examples/` with the header of its API instead of the headers of folders."""
+    """Return an example program that includes the single header of its API instead of the separate headers."""
     ours = f'#define {prefix.upper()}_{api.name.upper()}_IMPLEMENTATION\n#include "{name(api, prefix)}"\n'
     lines, first = [], True
     for line in text.decode().split("\n"):
@@ -81,13 +81,13 @@ def _joined(files: Mapping[str, bytes], paths: Iterable[str], seen: set[str]) ->
 
 
 def _lines(files: Mapping[str, bytes], path: str, seen: set[str]) -> Iterator[str]:
-    """The lines of a file with those of the files that it includes; macros of sources end with them."""
+    """Yield the lines of a file and of the files that it includes; after a source, its macros are undefined."""
     seen.add(path)
     text = files[path].decode().removesuffix("\n")
     yield from ("", f"/* begin {path} */")
     for line in text.split("\n"):
-        found = _INCLUDE.fullmatch(line)
-        places = (posixpath.join(posixpath.dirname(path), found[1]), f"include/{found[1]}") if found else ()
+        match = _INCLUDE.fullmatch(line)
+        places = (posixpath.join(posixpath.dirname(path), match[1]), f"include/{match[1]}") if match else ()
         inner = next((place for place in places if place in files), None)
         yield line if inner is None else f"/* {line} */"
         if inner is not None and inner not in seen:

@@ -1,7 +1,7 @@
-"""GLSL to SPIR-V with an installed compiler: one module for each kernel and kind of buffer access.
+"""The compilation of GLSL to SPIR-V by an installed compiler: a module for each kernel and kind of buffer access.
 
-Results are cached in the user's cache folder by the hash of everything they depend on, since compiling a sort takes
-seconds; a cache that cannot be read or written is ignored.
+The compilation of a sort takes seconds, so results are cached in the user's cache folder.  The key is a hash of all
+inputs.  A cache that cannot be read or written is ignored.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from hsgen.emit.kernels import Source
 from hsgen.system import extras, folders, processes, toolchain
 
 ADDRESS_FROM = 1 << 20
-"""The count up to which kernels need no module with device addresses: every device can bind that many keys."""
+"""The count up to which kernels need no module with device addresses, because every device can bind as many keys."""
 
 _INSTALL = "install a GLSL compiler: apt-get install glslang-tools, or"
 _ANYWHERE = f"{_INSTALL} pip install 'hsgen[vulkan]'"
 ABSENT = f"generated with --glsl-only, without SPIR-V; {_ANYWHERE}, and generate again without --glsl-only"
-"""What a bundle without SPIR-V says where it is compiled for Vulkan."""
+"""The error of a bundle without SPIR-V in a build for Vulkan."""
 
 _MAGIC = (0x07230203).to_bytes(4, "little")
 _SECONDS = 300
@@ -42,7 +42,7 @@ _OPTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """An installed GLSL compiler; manifests record its `identity`."""
+    """An installed GLSL compiler.  identity: its name, version and options, which manifests record."""
 
     path: str
     name: str
@@ -59,9 +59,9 @@ class Module:
 
 @cache
 def compiler() -> Compiler | None:
-    """Return the first GLSL compiler found, or None.  HSGEN_GLSL selects one; an empty value disables all.
+    """Return the first GLSL compiler in PATH, or else among the programs that pip installed with hsgen, or None.
 
-    Those of PATH come before those that pip has installed with hsgen.
+    The variable HSGEN_GLSL selects a compiler; the empty value disables all compilers.
 
     Raises:
         Usage: HSGEN_GLSL names no known GLSL compiler.
@@ -71,40 +71,41 @@ def compiler() -> Compiler | None:
         return None
     scripts = Path(sysconfig.get_path("scripts"))
     names = [chosen] if chosen else [*_OPTIONS, *(str(scripts / name) for name in _OPTIONS)]
-    found = next((c for c in map(_known, names) if c), None)
-    if chosen and found is None:
+    installed = next((c for c in map(_known, names) if c), None)
+    if chosen and installed is None:
         raise Usage(f"HSGEN_GLSL: {chosen} is no GLSL compiler; name {', '.join(_OPTIONS)}, with its folder or without")
-    return found
+    return installed
 
 
 def _known(name: str) -> Compiler | None:
-    """The compiler `name`, if it is installed and reports its version."""
+    """Return the compiler `name`, or None if it is not installed or does not report its version."""
     path = toolchain.tool(name)
     kind = Path(path).name if path else ""
     if path is None or kind not in _OPTIONS:
         return None
     try:
-        said = toolchain.run([path, "--version"], 60).stdout
+        report = toolchain.run([path, "--version"], 60).stdout
     except (OSError, subprocess.TimeoutExpired):
         return None
-    version = re.search(r"(?:Glslang Version|shaderc|glslang)[: ]+v?([\w.:-]{1,60})", said, re.ASCII)
+    version = re.search(r"(?:Glslang Version|shaderc|glslang)[: ]+v?([\w.:-]{1,60})", report, re.ASCII)
     if version is None:
         return None
-    # the first line has the version of shaderc alone; the following lines have those of its glslang and SPIRV-Tools
-    parts = f" ({hashlib.sha256(said.encode()).hexdigest()[:8]})" if kind == "glslc" else ""
+    # the first line has only the version of shaderc; the next lines have the versions of its glslang and SPIRV-Tools
+    parts = f" ({hashlib.sha256(report.encode()).hexdigest()[:8]})" if kind == "glslc" else ""
     return Compiler(path, kind, f"{kind} {version[1]}{parts} -Os")
 
 
 def install() -> str:
-    """Return what provides a GLSL compiler on this machine."""
+    """Return advice on the installation of a GLSL compiler on this machine."""
     return f"{_INSTALL} {extras.command('vulkan')}"
 
 
 def modules(sort: Sort) -> list[Module]:
-    """Return the modules of a sort: every kernel by descriptor, those for large counts also by device address.
+    """Return the modules of a sort.
 
-    Sorts with a device-side count have both for all kernels, so that renderers can do without descriptors.  Kernels
-    with 64-bit counts have no GLSL.
+    Every kernel has a module with descriptors; kernels for large counts also have a module with device addresses.  With
+    a device-side count, all kernels have both modules, so renderers need no descriptors.  Kernels with 64-bit counts
+    have no GLSL and no modules.
     """
     every = sort.signature.device_count
     large = {s.kernel for s in sort.plan.steps if every or s.guard.max_n > ADDRESS_FROM}
@@ -113,34 +114,34 @@ def modules(sort: Sort) -> list[Module]:
 
 
 def body(text: str) -> str:
-    """Return a GLSL text without its header, which has only comments."""
+    """Return a GLSL text without its header, which consists of comments."""
     return re.sub(r"\A(?://.*\n)+", "", text)
 
 
 def defines(module: Module) -> list[str]:
-    """Return the macros that select a module from the text of a sort."""
+    """Return the macros that select a module in the text of a sort."""
     return [f"HS_KERNEL_{module.kernel}"] + (["HS_ADDRESS"] if module.address else [])
 
 
 def compile_all(sort: Sort, source: Source, using: Compiler) -> Mapping[Module, bytes]:
-    """Return the SPIR-V of every module.
+    """Return the SPIR-V of all modules of a sort.
 
     Raises:
-        Wrong: the compiler rejects a kernel, which the message names.
+        Wrong: the compiler rejects a kernel; the message names the kernel.
     """
-    wanted = modules(sort)
+    needed = modules(sort)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         try:
-            made = pool.map(lambda m: compile_one(source.text, source.path, m, using, sort.vulkan), wanted)
-            return dict(zip(wanted, made, strict=True))
-        except BaseException:  # the results of the others are not needed
+            binaries = pool.map(lambda m: compile_one(source.text, source.path, m, using, sort.vulkan), needed)
+            return dict(zip(needed, binaries, strict=True))
+        except BaseException:  # the results of the other modules are not needed
             pool.shutdown(wait=False, cancel_futures=True)
             processes.stop()
             raise
 
 
 def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: str = "1.1") -> bytes:
-    """Return the SPIR-V of one module of `text` for a version of Vulkan.
+    """Return the SPIR-V of one module for a version of Vulkan; `path`: the file of `text`, for messages.
 
     Raises:
         Wrong: the compiler rejects the text, crashes or takes too long.
@@ -148,8 +149,8 @@ def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: s
     *options, environment = _OPTIONS[using.name]
     target = [f"{environment}=vulkan{vulkan}"] if using.name == "glslc" else [environment, f"vulkan{vulkan}"]
     options += [*target, *(f"-D{d}" for d in defines(module))]
-    kept = _place(hashlib.sha256("\0".join([using.identity, *options, body(text)]).encode()).hexdigest())
-    if (known := folders.load(kept)) is not None:
+    entry = _place(hashlib.sha256("\0".join([using.identity, *options, body(text)]).encode()).hexdigest())
+    if (known := folders.load(entry)) is not None:
         return known
     with folders.scratch() as folder:
         file, out = folder / "kernel.comp", folder / "kernel.spv"
@@ -160,13 +161,13 @@ def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: s
             problem = "produces no SPIR-V"
         if problem is not None:
             raise Wrong(f"{path}: kernel {module.kernel}: {using.name} {problem.replace(str(file), '')}")
-    with suppress(Unavailable):  # without the cache, it is compiled again
-        folders.keep(kept, data)
+    with suppress(Unavailable):  # without the cache, the module is compiled again next time
+        folders.keep(entry, data)
     return data
 
 
 def _compile(command: list[str]) -> str | None:
-    """Run a compiler; return what failed, or None."""
+    """Run a compiler; return a description of its failure, or None."""
     try:
         done = toolchain.run(command, _SECONDS)
     except subprocess.TimeoutExpired:

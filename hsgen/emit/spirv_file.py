@@ -1,7 +1,7 @@
-"""A reader of the C file of a sort's SPIR-V, which takes nothing else.
+"""A strict reader of the C file of a sort's SPIR-V.
 
-It is the only part of a bundle that is reused if it cannot be regenerated, so only its numbers are read; the C around
-them is generated again.
+A machine without a GLSL compiler reuses the SPIR-V of a bundle.  The bundle is untrusted: hsgen reads only the numbers,
+and generates the C text around the numbers again.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from hsgen.emit import spirv_text
 
 LARGEST = 64 << 20
-"""The most bytes of a file that is read; the largest file of hsgen is below 1 MiB."""
+"""The greatest size in bytes of a file to read; the largest file of hsgen is below 1 MiB."""
 _MAGIC = 0x07230203
-_VERSIONS = {"1.1": 0x10300, "1.2": 0x10500, "1.3": 0x10600}  # of SPIR-V, by that of Vulkan
-_BOUND = 1 << 22  # of ids; the universal limit of the specification is 4 194 303
+_VERSIONS = {"1.1": 0x10300, "1.2": 0x10500, "1.3": 0x10600}  # version of SPIR-V by version of Vulkan
+_BOUND = 1 << 22  # of ids; the universal limit in the specification is 4 194 303
 _MEMORY_MODEL, _ENTRY_POINT = 14, 15
 _KERNEL = 5  # the execution model GLCompute
 _MAIN = (0x6E69616D, 0)  # "main" as words
@@ -39,7 +39,7 @@ _ABSENT = re.compile(_HEAD + rb'#error "[ !#-\[\]-~]++"\n')
 
 
 def _file(array: bytes, table: bytes) -> re.Pattern[bytes]:
-    """A pattern of a file whose groups are its arrays and both tables."""
+    """Return a pattern for a file; its groups are all arrays, the first table and the second table."""
     plain = [re.sub(rb"(?<!\\)\((?!\?)", b"(?:", x) for x in (array, table, table)]
     start = rb'#include "%b/%b\.h"\n\nextern const %b %b\[\], %b\[\];\n' % ((_NAME,) * 5)
     return re.compile(_HEAD + start + rb"((?:%b)*+)\n(%b)(%b)" % tuple(plain))
@@ -49,48 +49,51 @@ _FILE, _OLD_FILE = _file(_ARRAY, _TABLE), _file(_OLD_ARRAY, _OLD_TABLE)
 
 
 def well_formed(data: bytes) -> bool:
-    """Whether a file has exactly the syntax of a generated file of SPIR-V."""
+    """Whether a file has exactly the syntax of a generated SPIR-V file."""
     return read(data) is not None
 
 
 def absent(data: bytes) -> bool:
-    """Whether a file has exactly the syntax of one that takes the place of SPIR-V: only an ``#error``."""
+    """Whether a file has exactly the syntax of the file without SPIR-V: only an ``#error``."""
     return len(data) <= LARGEST and _ABSENT.fullmatch(data) is not None
 
 
 def foreign(paths: Iterable[str], read: Callable[[str], bytes]) -> set[str]:
-    """Return the SPIR-V files of a bundle that are not well-formed; `read` returns the content of a file."""
-    found = {p: read(p) for p in paths if re.fullmatch(r"targets/[^/]+/spirv/.+", p)}
-    return {p for p, data in found.items() if not well_formed(data) and not absent(data)}
+    """Return the SPIR-V files of a bundle that are not well-formed; `read` returns the content of a path."""
+    contents = {p: read(p) for p in paths if re.fullmatch(r"targets/[^/]+/spirv/.+", p)}
+    return {p for p, data in contents.items() if not well_formed(data) and not absent(data)}
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """The content of a file of SPIR-V: the bytes of each array by its name, in the order of the file, and for each
-    kernel the name of its array, by descriptor and by device address; None where it has none."""
+    """The content of a SPIR-V file.
+
+    arrays: the bytes of each array by name, in the order of the file.  tables: for each kernel the name of its array or
+    None; the first table is for descriptors, the second for device addresses.
+    """
 
     arrays: dict[str, bytes]
     tables: tuple[list[str | None], list[str | None]]
 
 
 def read(data: bytes) -> File | None:
-    """Return what a file of SPIR-V holds; None if the file is not well-formed."""
+    """Return the content of a SPIR-V file, or None if the file is not well-formed."""
     if len(data) > LARGEST:
         return None
-    if (found := _FILE.fullmatch(data)) is None:
+    if (match := _FILE.fullmatch(data)) is None:
         return _earlier(data)
     arrays: dict[str, bytes] = {}
-    for name, text in re.findall(_ARRAY, found[1]):
+    for name, text in re.findall(_ARRAY, match[1]):
         module = spirv_text.decoded("".join(re.findall(rf'"({spirv_text.TEXT}+)"', text.decode())))
         if module is None:
             return None
         arrays[name.decode()] = module
-    tables = _table(found[2], arrays), _table(found[3], arrays)
+    tables = _table(match[2], arrays), _table(match[3], arrays)
     return None if None in tables else File(arrays, (tables[0] or [], tables[1] or []))
 
 
 def _table(text: bytes, arrays: dict[str, bytes]) -> list[str | None] | None:
-    """The name of each array of a table; None if one has another size."""
+    """Return the names of the arrays in a table; None if an array is missing or has another size."""
     rows = re.findall(r"^    \{0, (\d+), (\w+)\},$", text.decode(), re.MULTILINE)
     if any(name != "0" and (name not in arrays or len(arrays[name]) != int(size)) for size, name in rows):
         return None
@@ -98,11 +101,11 @@ def _table(text: bytes, arrays: dict[str, bytes]) -> list[str | None] | None:
 
 
 def _earlier(data: bytes) -> File | None:
-    """What a file of an earlier version holds; None if it is not such a file."""
-    if (found := _OLD_FILE.fullmatch(data)) is None:
+    """Return the content of a SPIR-V file in an earlier format, or None if the file is not well-formed."""
+    if (match := _OLD_FILE.fullmatch(data)) is None:
         return None
-    words = {n.decode(): [int(w, 0) for w in x.decode().split("u,")[:-1]] for n, x in re.findall(_OLD_ARRAY, found[1])}
-    return File({n: struct.pack(f"<{len(x)}I", *x) for n, x in words.items()}, (_old(found[2]), _old(found[3])))
+    words = {n.decode(): [int(w, 0) for w in x.decode().split("u,")[:-1]] for n, x in re.findall(_OLD_ARRAY, match[1])}
+    return File({n: struct.pack(f"<{len(x)}I", *x) for n, x in words.items()}, (_old(match[2]), _old(match[3])))
 
 
 def _old(text: bytes) -> list[str | None]:
@@ -110,7 +113,7 @@ def _old(text: bytes) -> list[str | None]:
 
 
 def sound(module: bytes, vulkan: str) -> bool:
-    """Whether a module has a valid header and exactly one compute kernel, for a version of Vulkan."""
+    """Whether a module has a valid header for a version of Vulkan, and exactly one compute kernel."""
     if len(module) % 4:
         return False
     words = struct.unpack(f"<{len(module) // 4}I", module)

@@ -1,10 +1,12 @@
-"""SPIR-V as text of C: one to two characters a word, where literals of C take six.
+"""SPIR-V as C text, with one to two characters per word; a C literal takes about six.
 
-A kind is the first word of an instruction, which has its length and opcode.  An instruction is the number of its kind,
-in the order in which the kinds of a module occur, and for each operand the difference from that of the last instruction
-of the kind: code for one key of a lane resembles the code for the next.  The first instruction of a kind has its length
-and opcode after the number; its operands, and the words of the header, are differences from 0.  The runtime of Vulkan
-reads all this (templates/apis/vulkan/hs_vulkan_create.c).
+A kind is the first word of an instruction: its length and opcode.  The kinds of a module are numbered in the order in
+which they occur.  The text of an instruction is the number of its kind, then a difference for each operand.  The
+difference is from the operand of the previous instruction of the same kind.  The code for successive keys of a lane is
+similar, so most differences are small.
+
+The first instruction of a kind has its length and opcode after the number.  Its operands, and the words of the header,
+are differences from 0.  The runtime of Vulkan decodes the text (templates/apis/vulkan/hs_vulkan_create.c).
 """
 
 from __future__ import annotations
@@ -15,35 +17,38 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 LINE = 116
-"""The characters of a line."""
+"""The number of characters of a line."""
 LITERAL = 32
-"""The lines of a literal; C compilers need not accept literals of more than 4095 characters."""
+"""The number of lines of a literal; C compilers need not accept literals of more than 4095 characters."""
 KINDS = 128
-"""The kinds that a reader remembers; further ones have this number, and are written like the first of a kind."""
+"""The number of kinds that a decoder remembers.
+
+Instructions of further kinds start with this number, followed by their length and opcode.
+"""
 _CHARACTERS = "".join(chr(c) for c in range(ord("#"), 127) if chr(c) not in "?\\")
-"""The digits.  A question mark could begin a trigraph."""
+"""The digits.  A question mark could start a trigraph."""
 _VALUES = {c: v for v, c in enumerate(_CHARACTERS)}
 _LAST = 72
-"""The digits that end a number: most differences are small.  Others are followed by more."""
+"""The number of digits that end a number.  After any other digit, the number continues."""
 _MORE = len(_CHARACTERS) - _LAST
 TEXT = "[" + re.escape(_CHARACTERS) + "]"
-"""A pattern of one character."""
+"""A pattern for one character."""
 _HEADER = 5
 _MASK = 0xFFFFFFFF
 
 
 def encoded(module: bytes) -> list[str]:
-    """Return the text of a module, in lines.
+    """Return the lines of the text of a module.
 
     Raises:
-        ValueError: the words are no instructions after a header.
+        ValueError: the words are not a header with instructions.
     """
     text = "".join(map(_digits, _numbers(struct.unpack(f"<{len(module) // 4}I", module))))
     return [text[i : i + LINE] for i in range(0, len(text), LINE)]
 
 
 def decoded(text: str) -> bytes | None:
-    """Return the module whose text this is; None if it is not the text of any."""
+    """Return the module of a text, or None if the text is not the text of a module."""
     try:
         words = list(_words(_read(text)))
         module = struct.pack(f"<{len(words)}I", *words)
@@ -53,7 +58,7 @@ def decoded(text: str) -> bytes | None:
 
 
 def instructions(words: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """The opcodes of the instructions of a module, each with the index of its first word.
+    """Yield (opcode, index of the first word) for each instruction of a module.
 
     Raises:
         ValueError: an instruction has no words or exceeds the module.
@@ -68,7 +73,7 @@ def instructions(words: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _numbers(words: Sequence[int]) -> Iterator[int]:
-    """The numbers of a module."""
+    """Yield the numbers in the text of a module."""
     if len(words) < _HEADER:
         raise ValueError
     yield from map(_folded, words[:_HEADER])
@@ -88,7 +93,7 @@ def _numbers(words: Sequence[int]) -> Iterator[int]:
 
 
 def _words(numbers: Iterator[int]) -> Iterator[int]:
-    """The words of a module with these numbers.
+    """Yield the words of the module with these numbers.
 
     Raises:
         ValueError: a number is missing or too large.
@@ -115,7 +120,7 @@ def _next(numbers: Iterator[int]) -> int:
 
 
 def _folded(difference: int) -> int:
-    """A difference modulo 2^32 as a number: its sign is the lowest bit."""
+    """Return a difference modulo 2^32 as a number whose lowest bit is the sign."""
     bits = difference & _MASK
     return bits << 1 & _MASK ^ (_MASK if bits >> 31 else 0)
 
@@ -134,10 +139,10 @@ def _digits(number: int) -> str:
 
 
 def _read(text: str) -> Iterator[int]:
-    """The numbers of a text.
+    """Yield the numbers of a text.
 
     Raises:
-        ValueError: one exceeds 32 bits, or has no last digit.
+        ValueError: a number exceeds 32 bits, or has no last digit.
     """
     value, scale = 0, 1
     for c in text:

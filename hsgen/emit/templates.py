@@ -1,4 +1,4 @@
-"""The environment of all templates, which records the templates that are opened while a text is rendered."""
+"""The Jinja environment of all templates; it records the templates that are opened while a text is rendered."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _opened: ContextVar[set[str] | None] = ContextVar("opened", default=None)
 
 
 class _Template(jinja2.Template):
-    """A template that records the templates opened while its module is created.
+    """A template that records the templates opened during the creation of its module.
 
-    Jinja creates the module of an imported template once, so that later imports open nothing; imports within a macro
-    are opened by each call.
+    Jinja creates the module of an imported template once, so later imports open no templates.  Imports within a macro
+    open templates in each call.
     """
 
     environment: Environment
@@ -30,23 +30,23 @@ class _Template(jinja2.Template):
     def make_module(
         self, vars: dict[str, Any] | None = None, shared: bool = False, locals: Mapping[str, Any] | None = None
     ) -> Any:
-        """Create the module and record the templates that this opens, which every import of it counts as opened."""
-        with recording() as mine:
-            made = super().make_module(vars, shared, locals)
+        """Return the module, and record the templates that its creation opens, for later imports."""
+        with recording() as opened:
+            module = super().make_module(vars, shared, locals)
         if self.name:
-            self.environment.behind[self.name] = frozenset(mine)
-        return made
+            self.environment.behind[self.name] = frozenset(opened)
+        return module
 
 
 class Environment(jinja2.Environment):
-    """An environment that reports to `recording` each template that is opened, from its cache or not."""
+    """An environment that reports each opened template to `recording`, including cached templates."""
 
     template_class = _Template
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.behind: dict[str, frozenset[str]] = {}
-        """The templates that the creation of a module opened, by the name of the module's template."""
+        """For each template, the templates that the creation of its module opened."""
 
     def get_template(
         self,
@@ -54,10 +54,10 @@ class Environment(jinja2.Environment):
         parent: str | None = None,
         globals: MutableMapping[str, Any] | None = None,
     ) -> jinja2.Template:
-        """Return a template and record that it was opened; Jinja calls this for imports and includes, too."""
-        found = super().get_template(name, parent, globals)
-        _note({str(found.name), *self.behind.get(str(found.name), ())})
-        return found
+        """Return a template and record it as opened; Jinja also calls this method for imports and includes."""
+        template = super().get_template(name, parent, globals)
+        _note({str(template.name), *self.behind.get(str(template.name), ())})
+        return template
 
 
 def _note(names: set[str] | frozenset[str]) -> None:
@@ -67,19 +67,19 @@ def _note(names: set[str] | frozenset[str]) -> None:
 
 @contextmanager
 def recording() -> Iterator[set[str]]:
-    """Collect the names of all templates that are opened until the context ends."""
-    mine: set[str] = set()
-    token = _opened.set(mine)
+    """Yield a set that collects the names of all templates opened until the end of the block."""
+    opened: set[str] = set()
+    token = _opened.set(opened)
     try:
-        yield mine
+        yield opened
     finally:
         _opened.reset(token)
-        _note(mine)
+        _note(opened)
 
 
 @cache
 def environment() -> Environment:
-    """Return the environment of all templates: undefined names are errors, and output is independent of the locale."""
+    """Return the environment of all templates.  Undefined names are errors; output does not depend on the locale."""
     env = Environment(
         loader=jinja2.FileSystemLoader(resources.templates(), encoding="utf-8"),
         undefined=jinja2.StrictUndefined,
@@ -98,7 +98,7 @@ def environment() -> Environment:
         "repeated": repeated.repeated,
         "shared": sharing.shared,
     }
-    env.filters["block"] = lambda text: indent(text, "    ")  # statements of a block, if there are any
-    env.filters["inside"] = lambda text: indent(text, "    ").rstrip("\n")  # likewise, of a line of its own
+    env.filters["block"] = lambda text: indent(text, "    ")  # the statements of a block, possibly none
+    env.filters["inside"] = lambda text: indent(text, "    ").rstrip("\n")  # the same, without the last line end
     env.filters["lg"] = lambda n: n.bit_length() - 1
     return env

@@ -1,8 +1,8 @@
 """Loops over the registers of a lane in kernel text, which compilers unroll.
 
-A template writes the statements for one register, and `unroll` makes a loop of them, marked for the compiler.  In the
-other form they are written out for each register, for a compiler that keeps arrays of registers in memory if their
-index is a variable.
+A template contains the statements for one register.  `unroll` returns a loop over the statements, marked for the
+compiler.  Some compilers store an array of registers in memory if its index is a variable; for such compilers,
+`unroll` writes out the statements for each register.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _folds: ContextVar[bool] = ContextVar("folds", default=False)
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The variable of a loop in kernel text; sums and products with numbers are text, too.
+    """The variable of a loop in kernel text, or a sum or a product of the variable and numbers.
 
-    total: whether the text is a sum, which needs parentheses as a factor.
+    total: the text is a sum, which needs parentheses as a factor.
     """
 
     text: str
@@ -30,11 +30,11 @@ class Index:
     def __str__(self) -> str:
         return self.text
 
-    def __add__(self, other: int | Index) -> Index:
-        return Index(f"{self.text} + {other}", True) if other else self
+    def __add__(self, term: int | Index) -> Index:
+        return Index(f"{self.text} + {term}", True) if term else self
 
-    def __radd__(self, other: int) -> Index:
-        return Index(f"{other} + {self.text}", True) if other else self
+    def __radd__(self, term: int) -> Index:
+        return Index(f"{term} + {self.text}", True) if term else self
 
     def __mul__(self, number: int) -> Index:
         return self if number == 1 else Index(f"{f'({self.text})' if self.total else self.text} * {number}")
@@ -42,9 +42,10 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some successive indices, from `begin` up to `end`, where `begin` may be text.
+    """Successive indices from `begin` up to, but not including, `end`; both may be text.
 
-    limit: what the indices stay below, where a batch may have fewer than `size`; 0: no batch has.
+    size: the number of indices.  limit: the bound of the indices, if the last batch may have fewer indices than `size`;
+    else 0.
     """
 
     begin: int | Index
@@ -53,16 +54,16 @@ class Batch:
 
     @property
     def end(self) -> int | Index:
-        """The index after the last one."""
+        """The index after the last index of the batch."""
         end = self.begin + self.size
         return Index(f"({end} < {self.limit} ? {end} : {self.limit})") if self.limit else end
 
     def each(self, *, caller: Callable[[int | Index], str]) -> str:
-        """Return statements for these indices."""
+        """Return the statements for all indices of the batch; `caller` returns the statements for one index."""
         return unroll(self.size, variable="j", caller=lambda j: self._bounded(j, caller(self.begin + j)))
 
     def _bounded(self, j: int | Index, text: str) -> str:
-        """The statements for index j of the batch, where there is one."""
+        """Return the statements `text` for index j of the batch, with a condition if the batch may be shorter."""
         if not self.limit:
             return text
         return _headed(f"if ({self.begin + j} < {self.limit})", text)
@@ -70,10 +71,10 @@ class Batch:
 
 @contextmanager
 def written_out(chosen: bool, folds: bool = False) -> Iterator[None]:
-    """While this is open, `unroll` writes statements out if `chosen`, and else as loops.
+    """Make `unroll` write out statements within the block if `chosen`, else loops.
 
-    folds: what depends on the variable of such a loop is as good as a constant: the last of some batches is a round of
-    the same loop, cut short by a condition, and `constants` writes a loop.
+    folds: compilers treat the variable of an unrolled loop as a constant.  Then the last batch, if it is shorter, is an
+    iteration of the loop over batches, and `constants` returns a loop.
     """
     tokens = _written_out.set(chosen), _folds.set(folds)
     try:
@@ -84,16 +85,16 @@ def written_out(chosen: bool, folds: bool = False) -> Iterator[None]:
 
 
 def is_written_out() -> bool:
-    """Whether statements are written out."""
+    """Whether `unroll` writes out statements at present."""
     return _written_out.get()
 
 
 def unroll(
     end: int, begin: int = 0, variable: str = "i", breaks: bool = False, *, caller: Callable[[int | Index], str]
 ) -> str:
-    """Return statements for the indices from `begin` up to `end`: `caller` renders those for one index.
+    """Return the statements for the indices from `begin` up to, but not including, `end`.
 
-    breaks: the statements may leave the loop by `break`.
+    caller: a function that returns the statements for one index.  breaks: the statements may leave the loop by `break`.
     """
     if begin >= end:
         return ""
@@ -104,12 +105,12 @@ def unroll(
 
 
 def loop(text: str, variable: str, begin: int, end: int) -> str:
-    """Return a loop of the statements `text`, which the compiler unrolls."""
+    """Return a loop over the statements `text`, marked for unrolling."""
     return _headed(f"HS_UNROLL for (int {variable} = {begin}; {variable} < {end}; {variable}++)", text)
 
 
 def _headed(head: str, text: str) -> str:
-    """Return statements as those of a loop or a condition; one line is one statement."""
+    """Return the statements `text` after the head of a loop or a condition, with braces for more than one line."""
     lines = text.splitlines()
     first, *rest = lines
     margin = " " * (len(first) - len(first.lstrip()))
@@ -123,8 +124,10 @@ def _headed(head: str, text: str) -> str:
 
 
 def digits(count: int, lanes: int, *, caller: Callable[[], str]) -> str:
-    """Return statements for the numbers below `count`, dealt to the lanes of a work-group: `caller` renders those for
-    one, the variable d."""
+    """Return the statements for the numbers below `count`, distributed among the lanes of a work-group.
+
+    caller: a function that returns the statements for one number, the variable d.
+    """
     text = caller()
     if count > lanes:
         return _headed(f"for (int d = hs_local_id(); d < {count}; d += {lanes})", text)
@@ -133,9 +136,10 @@ def digits(count: int, lanes: int, *, caller: Callable[[], str]) -> str:
 
 
 def batches(count: int, size: int, *, caller: Callable[[Batch], str]) -> str:
-    """Return statements for the indices below `count` in batches: `caller` renders those for one batch.
+    """Return the statements for the indices below `count` in batches.
 
-    Statements leave for what follows the batches by `break`, and have no effect for batches after one that they left.
+    caller: a function that returns the statements for one batch.  The statements may skip the remaining batches by
+    `break`; after a `break`, they must have no effect in later batches.
     """
     full, rest = divmod(count, size)
     if full and rest and _folds.get() and not _written_out.get():
@@ -145,7 +149,10 @@ def batches(count: int, size: int, *, caller: Callable[[Batch], str]) -> str:
 
 
 def constants(count: int, variable: str, *, caller: Callable[[int | Index], str]) -> str:
-    """Return statements for the numbers below `count`, each as good as a constant; `caller` renders those for one."""
+    """Return the statements for the numbers below `count`, where compilers treat each number as a constant.
+
+    caller: a function that returns the statements for one number.
+    """
     if _folds.get():
         return unroll(count, variable=variable, caller=caller)
     return "".join(caller(i) for i in range(count))

@@ -1,4 +1,4 @@
-"""A stable sort of an array, with or without values, by a bit range, with a count on the host or the device."""
+"""A stable sort of an array by a bit range, with or without values, with a host or device-side count."""
 
 from __future__ import annotations
 

@@ -175,8 +175,8 @@ def fit(signature: Signature, operation: str) -> None:
     operation: the name of an operation other than sort; "" for sort.
 
     Raises:
-        Usage: the epilogue is invalid, is for an operation other than sort, or is combined with a device-side count or
-            run boundaries; it takes the argument value but the sort has no values.
+        Usage: the epilogue is invalid, or is for an operation other than sort; the signature has a device-side count
+            or run boundaries; the epilogue takes the argument value but the sort has no values.
     """
     if not signature.epilogue:
         return

@@ -4,8 +4,7 @@ Word 0 of the report is the number of runs; the indices of their first keys foll
 the sorted keys once.  First, work-groups mark run boundaries in a bitmap, which reuses the scratch of the sort, and
 count the boundaries.  Then a scan adds the counts, and the last kernel converts the bitmap to indices.
 
-Key types and orders do not matter: two keys differ above a bit after the key transform if and only if the keys differ
-above the same bit in memory.
+Key types and orders do not matter: the key transform does not change whether two keys differ above a bit.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Private folders of this user: temporary folders, removed when the process ends, and the cache.
 
-A cached file may become code (a loaded library, kernels), so a cache is used only if no other user can write to it.
-A cache entry ends with the SHA-256 of its data, because a full disk or a crash can leave the entry incomplete.
+A cached file may become code (a loaded library, kernels), so a cache must be unwritable for other users.  A cache entry
+ends with the SHA-256 of its data, because a full disk or a crash can truncate the entry.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def temporary() -> Path:
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """Yield a new folder, which is removed at the end of the block, or of the process if the removal is interrupted.
+    """Yield a new folder, which is removed at the end of the block, or at the latest when the process ends.
 
     Raises:
         Unavailable: the folder cannot be created.
@@ -78,8 +78,8 @@ def user_caches() -> Path:
 def cached(name: str) -> Path:
     """Return hsgen's cache folder of this name, or a temporary folder if the cache is unsafe or unusable.
 
-    The cache is unsafe if other users can write to it or replace it, and unusable if it cannot be created or written.
-    A notice reports each such cache once.
+    A cache is unsafe if other users can write to it or replace it.  A cache is unusable if it cannot be created or
+    written.  A notice reports each such cache once.
 
     Raises:
         Unavailable: neither the cache nor a temporary folder can be created.

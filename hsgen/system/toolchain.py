@@ -84,7 +84,7 @@ def prepare_opencl() -> None:
 
 
 def _bundled_icds() -> list[Path]:
-    """The folders in which wheels of OpenCL runtimes register with the loader of pyopencl's wheel."""
+    """Return the folders in which wheels of OpenCL runtimes register with the loader of pyopencl's wheel."""
     from importlib import metadata
 
     try:

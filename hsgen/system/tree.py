@@ -38,8 +38,8 @@ _JUNCTIONS = {getattr(stat, name, -1) for name in ("IO_REPARSE_TAG_SYMLINK", "IO
 class Tree:
     """An open folder.  Paths are relative to the folder, with `/` as separator.
 
-    Every method raises OSError with the whole path for system errors, and Usage if a component of the path is neither a
-    file nor a folder.
+    For system errors, every method raises OSError with the whole path.  If a component of the path is neither a file
+    nor a folder, every method raises Usage.
     """
 
     def __init__(self, root: Path, descriptor: int | None) -> None:

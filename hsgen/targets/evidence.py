@@ -1,7 +1,7 @@
 """Evidence for a target: the rows of its file, their summary, and new rows.
 
 A row contains the hash of the tables of choices to which it applies.  After a change of a shape, older rows remain true
-of the older choices, but prove nothing about the kernels that are generated now.
+of the older choices.  These rows prove nothing about the kernels of the present choices.
 """
 
 from __future__ import annotations

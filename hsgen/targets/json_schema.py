@@ -1,7 +1,7 @@
 """The JSON Schema of target files, for editors that complete and check TOML.
 
-The schema is derived from the fields that the reader checks.  The schema accepts every file that the reader accepts,
-and also some invalid files, because it lacks the constraints between keys that depend on the device.
+The schema is derived from the fields that the reader checks.  The schema accepts every file that the reader accepts.
+Constraints between keys depend on the device, so the schema lacks them and accepts some invalid files.
 """
 
 from __future__ import annotations

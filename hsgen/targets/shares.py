@@ -42,7 +42,7 @@ class Share:
 def placed(parts: Sequence[Part], part: Part, where: str, signature: Signature, groups: int) -> Share:
     """Return the share of a part in a sort.
 
-    If the signature has a bit range, a part that supports bit ranges also serves the counts of parts that do not.
+    If the signature has a bit range, a part with bit ranges also serves the counts of parts without bit ranges.
 
     Raises:
         Usage: the part cannot sort its greatest count.
@@ -112,7 +112,7 @@ def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[K
 def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
     """Return the ranges of counts of other parts for which this part serves bit ranges.
 
-    The next part that supports bit ranges, or else the last such part, serves the counts of a part that does not.
+    For the counts of a part without bit ranges, the next part with bit ranges serves, or else the last such part.
     """
     able = [x for x in parts if EVERY[x.algorithm].TRAITS.bit_ranges]
     unable = [x for x in parts if x not in able] if able else []

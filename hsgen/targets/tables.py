@@ -1,7 +1,7 @@
 """Tables of a target file by label.  The functions do not check values.
 
-The table of a label has the keys of its table in the file; keys of a stage have dotted names.  For an algorithm with
-strategies, the table of a label also has the key `strategy` and the keys of its fallback's table.
+The table of a label has the keys of its table in the file; keys of a stage have dotted names.  If the algorithm has
+strategies, the table also has the key `strategy` and the keys of the fallback's table.
 """
 
 from __future__ import annotations

@@ -213,9 +213,7 @@ def find(name: str) -> Target:
 
 @lru_cache(maxsize=256)
 def parse(text: str, stem: str, where: str) -> Target:
-    """Return the target in a text.
-
-    stem: the name that the target must have.  where: the prefix of error lines.
+    """Return the target in a text; `stem`: the name that it must have, `where`: the prefix of error lines.
 
     Raises:
         Usage: the errors of the text, one line each, up to a limit.

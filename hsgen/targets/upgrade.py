@@ -202,7 +202,7 @@ def _sum(block: _Block, sums: Mapping[str, Any]) -> list[str]:
 
 
 def _ranges(block: _Block, data: Mapping[str, Any], runs: list[Run]) -> list[str]:
-    """Return the lines of a sort for any count, with new names, and with one row for the cases of a list."""
+    """Return the lines of a sort for any count with new names; one row replaces the cases of a list."""
     key = block.path[1]
     names = schema2.renamed(data, key)
     inner = {schema2.name_of(path): run for run in runs if run.key == key for path in run.paths}

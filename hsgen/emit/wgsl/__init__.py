@@ -1,4 +1,4 @@
-"""WGSL from kernels in C: the dialect's words expand to a subset of C, which is parsed, typed and printed again."""
+"""The translation of kernels from C to WGSL: a subset of C is parsed, typed, and printed as WGSL."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ def translated(
 ) -> tuple[str, dict[str, str]]:
     """Return the WGSL of the prelude and the kernels of a sort.
 
-    where: the file, for messages.  groups: the lanes of a work-group of each kernel.
+    where: the file, for messages.  parts: the C text of each kernel.  groups: the number of lanes of each kernel's
+    work-groups.
 
     Raises:
-        Usage: a kernel needs what WGSL lacks.
-        Wrong: a kernel is not in the subset.
+        Usage: a kernel needs a feature that WGSL lacks.
+        Wrong: a kernel is not in the subset of C.
     """
     texts = {name: prelude + text for name, text in parts.items()}
     try:
@@ -26,8 +27,8 @@ def translated(
     except Unsupported as e:
         if e.lacks:
             raise Usage(
-                f"{where}: kernel {e.kernel} needs {e.what}, which WGSL lacks; choose a target without subgroups"
+                f"{where}: kernel {e.kernel} needs {e.problem}, which WGSL lacks; choose a target without subgroups"
             ) from None
         lines = texts[e.kernel].splitlines()
         shown = f": {lines[e.line - 1].strip()}" if 0 < e.line <= len(lines) else ""
-        raise Wrong(f"templates: {where}: kernel {e.kernel}: {e.what}{shown}; repair the template") from None
+        raise Wrong(f"templates: {where}: kernel {e.kernel}: {e.problem}{shown}; repair the template") from None

@@ -1,4 +1,4 @@
-"""Statements and functions as WGSL text."""
+"""The printer of statements and functions as WGSL text."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from hsgen.emit.wgsl.types import folded
 from hsgen.emit.wgsl.walking import expressions, statements, walk
 
 SHARED = "hs_shared_{}"
-"""The words of workgroup memory through which values are broadcast, one for each type."""
+"""The name of the word in workgroup memory that broadcasts values of a type."""
 
 
 class Body:
-    """Prints the statements of a function."""
+    """A printer of the statements of a function.  names: the names of the module's variables and functions."""
 
     def __init__(self, function: Function, names: Mapping[object, str]) -> None:
         self.function = function
@@ -52,7 +52,7 @@ class Body:
         }
         self.used = used
         self.shared: set[str] = set()
-        """The types of values that are broadcast."""
+        """The types of the broadcast values."""
 
     def text(self) -> list[str]:
         """Return the lines of the body."""
@@ -61,7 +61,7 @@ class Body:
 
     def _list(self, body: list[Stmt]) -> list[str]:
         out: list[str] = []
-        start = 0  # of the last statement
+        start = 0  # the first line of the last statement
         for stmt in body:
             if isinstance(stmt, Note) and stmt.trailing and out and len(out) == start + 1:
                 out[-1] += f" // {stmt.text}"
@@ -77,9 +77,9 @@ class Body:
         return [f"    {x}" for x in self._list(body)]
 
     def _take(self) -> list[str]:
-        """The lines that must precede the expression just printed."""
-        found, self.expression.before = self.expression.before, []
-        return found
+        """Return the lines that must precede the last printed expression, and forget them."""
+        lines, self.expression.before = self.expression.before, []
+        return lines
 
     def _statement(self, stmt: Stmt) -> list[str]:
         match stmt:
@@ -123,7 +123,7 @@ class Body:
         return [*self._take(), f"{'var' if var.written else 'let'} {name}{f': {var.type}' if plain else ''} = {text};"]
 
     def _choose(self, name: str, value: Choice) -> list[str]:
-        """Assign a conditional expression by a branch."""
+        """Return a branch that assigns a conditional expression to a variable."""
         condition = self.expression(value.condition)
         lines = [*self._take(), f"if {condition} {{"]
         lines += [f"    {x}" for x in self._store(name, value.yes)] + ["} else {"]
@@ -202,7 +202,7 @@ class Body:
         return f"for ({begin[0] if begin else ';'} {condition}; {step}) {{"
 
     def _step(self, body: list[Stmt]) -> str:
-        """The step of a loop, where it is one statement, without its semicolon."""
+        """Return the step of a loop without its semicolon, if the step is a single statement; else ""."""
         match body:
             case [Assign() as stmt]:
                 return self.assignment(stmt)
@@ -211,7 +211,7 @@ class Body:
         return ""
 
     def _head(self, stmt: Loop) -> tuple[str, list[str]]:
-        """The condition of a loop, and the lines before it."""
+        """Return the condition of a loop, and the lines that must precede the condition."""
         if stmt.condition is None:
             return "", []
         if stmt.shared:

@@ -1,4 +1,4 @@
-"""Expressions of C as typed trees."""
+"""The parser of C expressions, which returns typed trees."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from hsgen.tree import nodes
 from hsgen.tree.printing import text as printed
 
 SAME = "same"
-"""The type of the first argument."""
+"""The placeholder for the type of the first argument."""
 PREDECLARED: dict[str, tuple[str, tuple[str, ...]]] = {
     "vec2u": ("vec2<u32>", (U32,) * 2),
     "vec3u": ("vec3<u32>", (U32,) * 3),
@@ -46,7 +46,7 @@ PREDECLARED: dict[str, tuple[str, tuple[str, ...]]] = {
     "float_of_bits": ("f32", (U32,)),
     "bits_of_float": (U32, ("f32",)),
 }
-"""Functions that WGSL predeclares, and conversions between floats and their bits: the type, and those of arguments."""
+"""The predeclared functions of WGSL, and conversions between floats and bits: (result type, argument types)."""
 ATOMICS = {
     "atomicAdd": 2,
     "atomicOr": 2,
@@ -57,22 +57,24 @@ ATOMICS = {
     "atomicStore": 2,
     "atomicCompareExchange": 3,
 }
-"""Atomic functions with the number of their arguments: those of WGSL, and a comparison that exchanges whenever it is
-equal, for which WGSL needs a loop."""
+"""The atomic functions, each with the number of its arguments.
+
+``atomicCompareExchange`` never fails spuriously, so it needs a loop in WGSL; the other functions are those of WGSL.
+"""
 
 
 _LEVELS = {
     "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7, "<<": 8, ">>": 8,
     "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
 }  # fmt: skip
-"""How tightly operators bind; those of one level from the left."""
+"""The precedence of operators; operators of the same precedence are left-associative."""
 Words: TypeAlias = Sequence[nodes.Word]
 _PREFIXES = ("-", "~", "!", "+")
 _STEPS = ("++", "--")
 
 
 def split(words: Words, by: str) -> list[list[nodes.Word]]:
-    """Return the words between separators."""
+    """Return the words between the separators `by`."""
     out: list[list[nodes.Word]] = [[]]
     for word in words:
         if isinstance(word, nodes.Token) and word.text == by:
@@ -83,7 +85,7 @@ def split(words: Words, by: str) -> list[list[nodes.Word]]:
 
 
 class Expressions:
-    """Makes expressions in a scope; `line`: that of the statement."""
+    """A parser of expressions in a scope.  line: the line of the current statement, for errors."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -94,17 +96,17 @@ class Expressions:
         """Return the expression of words.
 
         Raises:
-            Unsupported: they are not in the subset.
+            Unsupported: the words are not an expression in the subset.
         """
         outer, self.words = self.words, list(reversed(words))
-        made = self._choice()
+        expression = self._choice()
         if self.words:
             self._refuse()
         self.words = outer
-        return made
+        return expression
 
     def condition(self, words: Words) -> Expr:
-        """Return a truth value."""
+        """Return the expression of words, converted to bool."""
         return converted(self(words), BOOL, self.line)
 
     def _refuse(self) -> NoReturn:
@@ -117,7 +119,7 @@ class Expressions:
         refuse(f"{text} is not an operand", self.line)
 
     def _next(self) -> str:
-        """The operator that comes next; "" if something else does."""
+        """Return the next word if it is a token, else ""."""
         word = self.words[-1] if self.words else None
         return word.text if isinstance(word, nodes.Token) else ""
 
@@ -136,12 +138,12 @@ class Expressions:
         return folded(Choice(yes.type, condition, yes, no))
 
     def _operation(self, level: int) -> Expr:
-        """Operands of operators of this level or of tighter ones."""
+        """Return an expression of operators with at least this precedence."""
         left = self._operand()
-        while (own := _LEVELS.get(self._next(), 0)) >= level:
+        while (found_level := _LEVELS.get(self._next(), 0)) >= level:
             op = self._next()
             self.words.pop()
-            left = types.binary(op, left, self._operation(own + 1), self.line)
+            left = types.binary(op, left, self._operation(found_level + 1), self.line)
         return left
 
     def _operand(self) -> Expr:
@@ -153,13 +155,13 @@ class Expressions:
             case [nodes.Group(open=nodes.Token(text="("), words=[*names])] if type_ := self.scope.named(names):
                 self.words.pop()
                 return converted(self._operand(), type_, self.line)
-        made = self._primary()
+        operand = self._primary()
         while self._next() == ".":
             self.words.pop()
             name = self._next()
             self.words.pop()
-            made = self._member(made, name)
-        return made
+            operand = self._member(operand, name)
+        return operand
 
     def _primary(self) -> Expr:
         match self.words.pop() if self.words else None:
@@ -174,8 +176,8 @@ class Expressions:
                 return Name(var.type, var)
             case nodes.Element(name=nodes.Token(text=text), index=nodes.Group(words=index)):
                 return self._element(self.scope.find(text, self.line), self(index))
-            case nodes.Call(name=nodes.Token(text=text), arguments=nodes.Group(words=given)):
-                return self._call(text, [self(x) for x in split(given, ",")] if given else [])
+            case nodes.Call(name=nodes.Token(text=text), arguments=nodes.Group(words=listed)):
+                return self._call(text, [self(x) for x in split(listed, ",")] if listed else [])
             case nodes.Group(open=nodes.Token(text="("), words=inner):
                 return self(inner)
             case word:
@@ -218,27 +220,27 @@ class Expressions:
             return self._atomic(name, args, line)
         function = self.scope.functions.get(name)
         if function is not None:
-            wanted, type_ = tuple(p.type for p in function.params), function.type
+            expected, type_ = tuple(p.type for p in function.params), function.type
         elif name in ("min", "max") and len(args) == 2:
             args = list(types.common(args[0], args[1], line))
-            wanted, type_ = (args[0].type,) * 2, args[0].type
+            expected, type_ = (args[0].type,) * 2, args[0].type
         elif name in PREDECLARED:
-            type_, wanted = PREDECLARED[name]
+            type_, expected = PREDECLARED[name]
             first = args[0].type if args else VOID
-            wanted = tuple(first if w == SAME else w for w in wanted)
+            expected = tuple(first if w == SAME else w for w in expected)
             type_ = first if type_ == SAME else type_
         else:
             refuse(f"the function {name} is not known", line)
-        if len(args) != len(wanted):
-            refuse(f"{name} takes {len(wanted)} arguments, not {len(args)}", line)
-        given = tuple(x if x.type == w else converted(x, w, line) for x, w in zip(args, wanted, strict=True))
-        made = Call(type_, name, given, function)
-        return converted(made, I32, line) if name == "countOneBits" else made
+        if len(args) != len(expected):
+            refuse(f"{name} takes {len(expected)} arguments, not {len(args)}", line)
+        arguments = tuple(x if x.type == w else converted(x, w, line) for x, w in zip(args, expected, strict=True))
+        call = Call(type_, name, arguments, function)
+        return converted(call, I32, line) if name == "countOneBits" else call
 
     def _atomic(self, name: str, args: list[Expr], line: int) -> Expr:
         if len(args) != ATOMICS[name] or not isinstance(args[0], Element) or args[0].type != U32:
             refuse(f"{name} takes a word of an array, and {ATOMICS[name] - 1} more arguments", line)
         args[0].var.atomic = True
         args[0].var.exchanged |= name == "atomicCompareExchange"
-        given = (args[0], *(converted(x, U32, line) for x in args[1:]))
-        return Call(VOID if name == "atomicStore" else U32, name, given)
+        arguments = (args[0], *(converted(x, U32, line) for x in args[1:]))
+        return Call(VOID if name == "atomicStore" else U32, name, arguments)

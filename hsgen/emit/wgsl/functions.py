@@ -1,4 +1,4 @@
-"""Functions and statements of C as typed trees."""
+"""The parser of C functions and statements, which returns typed trees."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from hsgen.tree import nodes
 
 _SPACES = {"extern": "storage", "static": "workgroup"}
 _KINDS = (*_SPACES, "const")
-"""Words before the type of a declaration."""
+"""The words before the type of a declaration."""
 _ASSIGNMENTS = {"=": "", **{f"{op}=": op for op in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")}}
-"""Assignments with their operations."""
+"""The assignments, each with its operation; "" for none."""
 
 
 class Builder:
-    """The functions of a C text, in its order."""
+    """A parser of a C text.  `scope` has its functions, in order; `buffers` has its buffers."""
 
     def __init__(self, text: Text) -> None:
         self.text = text
@@ -65,14 +65,17 @@ class Builder:
 
     @property
     def line(self) -> int:
-        """The line of the statement."""
+        """The line of the current statement."""
         return self.expression.line
 
     def _at(self, statement: nodes.Statement) -> None:
         self.expression.line = self.text.lines[id(statement)]
 
     def _declared(self, words: Words) -> tuple[str, set[str], list[list[nodes.Word]]]:
-        """The type that words declare something of, "" if they are no declaration; words before it; what follows."""
+        """Return the type of a declaration, the words before the type, and the declarators.
+
+        The type is "" if the words are not a declaration.
+        """
         kinds = [w.text for w in words[:2] if isinstance(w, nodes.Token) and w.text in _KINDS]
         rest = words[len(kinds) :]
         for count in (2, 1):
@@ -83,7 +86,7 @@ class Builder:
         return "", set(), []
 
     def _variable(self, words: Words, type_: str, space: str, kinds: set[str]) -> tuple[Var, list[nodes.Word]]:
-        """The variable that words declare, an array of constant size or not, and the words of its value."""
+        """Return the variable of a declarator, which may be an array of constant size, and the words of its value."""
         name, count, value = (words[0] if words else None), None, list(words[2:])
         if isinstance(name, nodes.Element):
             index, name = name.index.words, name.name
@@ -115,35 +118,35 @@ class Builder:
         self.type = self.scope.named(words) or refuse("a type that is not translated", self.line)
         self.scope.levels.append({})
         params = []
-        given = split(call.arguments.words, ",") if self.scope.named(call.arguments.words) != VOID else []
-        for each in given if call.arguments.words else []:
+        declarations = split(call.arguments.words, ",") if self.scope.named(call.arguments.words) != VOID else []
+        for each in declarations if call.arguments.words else []:
             type_, kinds, listed = self._declared(each)
             if not type_ or len(listed) != 1:
                 refuse("a type that is not translated", self.line)
             params.append(self.scope.add(self._variable(listed[0], type_, "parameter", kinds)[0], self.line))
         body = self._block(block)
         self.scope.levels.pop()
-        made = Function(call.name.text, self.type, params, body)
-        survey(made)
-        self.scope.functions[made.name] = made
+        function = Function(call.name.text, self.type, params, body)
+        survey(function)
+        self.scope.functions[function.name] = function
 
     def _block(self, block: nodes.Block) -> list[Stmt]:
         out = [s for inner in block.body for s in self._statement(inner)]
         return out + self._notes(self.text.ends.get(id(block), ()))
 
-    def _notes(self, found: Sequence[Remark]) -> list[Stmt]:
-        return [Note(self.line, x.text, x.trailing) for x in found if x.text]
+    def _notes(self, remarks: Sequence[Remark]) -> list[Stmt]:
+        return [Note(self.line, x.text, x.trailing) for x in remarks if x.text]
 
     def _scoped(self, statement: nodes.Statement | None) -> list[Stmt]:
-        """The statements of a branch or a loop, in a scope of their own."""
+        """Return the statements of a branch or a loop, parsed in a new scope."""
         self.scope.levels.append({})
-        made: list[Stmt] = []
+        out: list[Stmt] = []
         if isinstance(statement, nodes.Block):
-            made = [*self._notes(self.text.remarks[id(statement)]), *self._block(statement)]
+            out = [*self._notes(self.text.remarks[id(statement)]), *self._block(statement)]
         elif statement is not None:
-            made = self._statement(statement)
+            out = self._statement(statement)
         self.scope.levels.pop()
-        return made
+        return out
 
     def _statement(self, statement: nodes.Statement) -> list[Stmt]:
         self._at(statement)
@@ -192,7 +195,7 @@ class Builder:
         return Declare(self.line, self.scope.add(var, self.line), value)
 
     def _evaluated(self, words: Words) -> list[Stmt]:
-        """An assignment, a step or a call."""
+        """Return the statements of an assignment, an increment, a decrement or a call."""
         at = next((i for i, w in enumerate(words) if isinstance(w, nodes.Token) and w.text in _ASSIGNMENTS), None)
         if at is not None:
             return self._assignment(words, at)
@@ -226,15 +229,15 @@ class Builder:
         root.var.written += 1
         if op and op not in ("<<", ">>", "+", "-", "*", "&", "|", "^") and value.type != target.type:
             value, op = types.binary(op, target, value, line), ""
-        wanted = U32 if op in ("<<", ">>") else target.type
-        return [Assign(line, target, op, converted(value, wanted, line))]
+        type_ = U32 if op in ("<<", ">>") else target.type
+        return [Assign(line, target, op, converted(value, type_, line))]
 
     def _if(self, statement: nodes.If) -> list[Stmt]:
         line, condition = self.line, self.expression.condition(statement.condition.words)
         yes, no = self._scoped(statement.yes), self._scoped(statement.no)
         if isinstance(condition, Const):
-            kept = yes if condition.value else no
-            return [Block(line, kept)] if kept else []
+            branch = yes if condition.value else no
+            return [Block(line, branch)] if branch else []
         return [If(line, condition, yes, no)]
 
     def _for(self, statement: nodes.Loop) -> list[Stmt]:

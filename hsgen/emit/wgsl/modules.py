@@ -1,4 +1,4 @@
-"""Kernels as one module of WGSL: declarations that kernels share appear once."""
+"""The WGSL module of several kernels, with each shared declaration once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _CALL = (
 )
 _EXCHANGE = re.compile(r"\bsubgroup[A-Z]\w*\(")
 _UNPROVED = "diagnostic(off, subgroup_uniformity);\n"
-"""Lanes of a subgroup agree on conditions that come from their own exchanges, which Tint does not follow."""
+"""A directive for kernels whose conditions depend on subgroup exchanges.
+
+The lanes of a subgroup agree on such conditions, but Tint does not prove it.
+"""
 _GET = """\
 fn {name}(i: i32) -> u32 {{
     return extractBits({load}, (u32(i) & {mask}u) * {bits}u, {bits}u);
@@ -45,22 +48,27 @@ fn {name}(i: i32, old: u32, y: u32) -> u32 {{
     return was;
 }}
 """
-"""WGSL's exchange may fail although the word is the old one."""
+"""A loop, because WGSL's exchange may fail spuriously."""
 
 
 @dataclass(slots=True)
 class Module:
-    """The declarations of a module, in their order, each with the kernels that use it."""
+    """The declarations of a module by name, in order.
+
+    users: the kernels that use each declaration.  kernels: the text of each kernel.  reserved: names that no
+    declaration may have.
+    """
 
     texts: dict[str, str] = field(default_factory=dict)
     users: dict[str, list[str]] = field(default_factory=dict)
     kernels: dict[str, str] = field(default_factory=dict)
-    taken: set[str] = field(default_factory=set)
+    reserved: set[str] = field(default_factory=set)
 
     def add(self, kernel: str, base: str, form: Callable[[str], str]) -> str:
-        """Declare something for a kernel, whose text `form` returns for a name; return its name.
+        """Add a declaration for a kernel, unless the module has an equal declaration, and return its name.
 
-        A text that is already there is shared; other texts of the same name get a number.
+        base: the preferred name; a number is appended if another declaration has the name.  form: a function that
+        returns the text of the declaration for a name.
         """
         number = 1
         while True:
@@ -68,7 +76,7 @@ class Module:
             text = form(name)
             if self.texts.get(name) == text:
                 break
-            if name not in self.texts and name not in self.taken:
+            if name not in self.texts and name not in self.reserved:
                 self.texts[name] = text
                 break
             number += 1
@@ -78,14 +86,15 @@ class Module:
 
 
 def translate(kernels: Mapping[str, str], groups: Mapping[str, int]) -> tuple[str, dict[str, str]]:
-    """Return the WGSL that all kernels share and that of each kernel.
+    """Return the WGSL text that kernels share, and the WGSL text of each kernel.
 
-    kernels: the C text of each, with everything that it uses.  groups: the lanes of a work-group of each.
+    kernels: the C text of each kernel, with all declarations that it uses.  groups: the number of lanes of each
+    kernel's work-groups.
 
     Raises:
         Unsupported: a text is not in the subset.
     """
-    module = Module(taken={*kernels, CALL, "hs_call_arguments"})
+    module = Module(reserved={*kernels, CALL, "hs_call_arguments"})
     for name, text in kernels.items():
         try:
             if name in RESERVED:
@@ -94,13 +103,13 @@ def translate(kernels: Mapping[str, str], groups: Mapping[str, int]) -> tuple[st
         except Unsupported as e:
             e.kernel = name
             raise
-    own: dict[str, list[str]] = {name: [] for name in kernels}
+    single: dict[str, list[str]] = {name: [] for name in kernels}
     exchanges = any(map(_EXCHANGE.search, [*module.texts.values(), *module.kernels.values()]))
     common = [_UNPROVED * exchanges + _CALL]
     for name, text in module.texts.items():
         users = module.users[name]
-        (own[users[0]] if len(users) == 1 else common).append(text)
-    return "".join(common), {n: "".join([*own[n], *("\n" * bool(own[n])), module.kernels[n]]) for n in kernels}
+        (single[users[0]] if len(users) == 1 else common).append(text)
+    return "".join(common), {n: "".join([*single[n], *("\n" * bool(single[n])), module.kernels[n]]) for n in kernels}
 
 
 def _kernel(module: Module, name: str, builder: Builder, lanes: int) -> None:
@@ -111,16 +120,16 @@ def _kernel(module: Module, name: str, builder: Builder, lanes: int) -> None:
         _variable(module, name, builder.buffers, var, names)
     for function in builder.scope.functions.values():
         if function in _called(kernel):
-            own = Body(function, names)
-            inner = own.text()
-            _constants(module, name, own)
+            callee = Body(function, names)
+            inner = callee.text()
+            _constants(module, name, callee)
             names[function] = module.add(name, function.name, partial(_function, function, inner))
     body = Body(kernel, names)
     lines = body.text()
     _constants(module, name, body)
     for type_ in sorted(body.shared):
-        made = module.add(name, SHARED.format(type_), partial(_shared, type_))
-        assert made == SHARED.format(type_)
+        shared_name = module.add(name, SHARED.format(type_), partial(_shared, type_))
+        assert shared_name == SHARED.format(type_)
     inputs = [v.name for v in kernel.uses if v.space == "builtin"]
     if body.shared and "local_invocation_index" not in inputs:
         inputs.append("local_invocation_index")
@@ -141,13 +150,13 @@ def _shared(type_: str, name: str) -> str:
 
 
 def _constants(module: Module, kernel: str, body: Body) -> None:
-    """Declare the named constants of a body that was printed."""
+    """Add the declarations of the named constants in a printed body."""
     for name, value in body.expression.constants.items():
         module.add(kernel, name, partial(_constant, value))
 
 
 def _function(function: Function, lines: Sequence[str], name: str) -> str:
-    """The text of a function with the lines of its body."""
+    """Return the text of a function with the lines of its body."""
     head = signature(function, name)
     if len(lines) == 1 and len(lines[0]) < 100:
         return f"{head} {{ {lines[0]} }}\n"
@@ -155,20 +164,20 @@ def _function(function: Function, lines: Sequence[str], name: str) -> str:
 
 
 def _called(function: Function) -> list[Function]:
-    """All functions that a function calls, directly or not."""
-    found: list[Function] = []
-    for other in function.calls:
-        found += [f for f in (*_called(other), other) if f not in found]
-    return found
+    """Return all functions that a function calls, directly or indirectly."""
+    functions: list[Function] = []
+    for callee in function.calls:
+        functions += [f for f in (*_called(callee), callee) if f not in functions]
+    return functions
 
 
 def _variable(module: Module, kernel: str, buffers: Sequence[Var], var: Var, names: dict[object, str]) -> None:
-    """Declare a variable of the module."""
+    """Add the declaration of a module's variable, and record its name in `names`."""
     if var.space == "private":
-        names[var] = module.add(kernel, var.name, lambda own: f"var<private> {own}: {var.type};\n")
+        names[var] = module.add(kernel, var.name, lambda name: f"var<private> {name}: {var.type};\n")
     elif var.space == "workgroup":
         type_ = f"atomic<{var.type}>" if var.atomic else var.type
-        names[var] = module.add(kernel, var.name, lambda own: f"var<workgroup> {own}: array<{type_}, {var.count}>;\n")
+        names[var] = module.add(kernel, var.name, lambda name: f"var<workgroup> {name}: array<{type_}, {var.count}>;\n")
     elif var.space == "storage":
         narrow = var.type in NARROW
         type_ = "u32" if narrow else var.type
@@ -176,21 +185,21 @@ def _variable(module: Module, kernel: str, buffers: Sequence[Var], var: Var, nam
         type_ = f"atomic<{type_}>" if atomic else type_
         access = "read" if var.read_only else "read_write"
         head = f"@group(0) @binding({buffers.index(var)}) var<storage, {access}> "
-        names[var] = module.add(kernel, var.name, lambda own: f"{head}{own}: array<{type_}>;\n")
+        names[var] = module.add(kernel, var.name, lambda name: f"{head}{name}: array<{type_}>;\n")
         if narrow:
             _accessors(module, kernel, var, atomic, names)
     if var.exchanged:
         form = partial(_EXCHANGE_WORD.format, buffer=names[var])
-        names["exchange", var] = module.add(kernel, f"hs_exchange_{var.name}", lambda own: form(name=own))
+        names["exchange", var] = module.add(kernel, f"hs_exchange_{var.name}", lambda name: form(name=name))
 
 
 def _accessors(module: Module, kernel: str, var: Var, atomic: bool, names: dict[object, str]) -> None:
-    """Functions that load and store elements that are packed in words."""
+    """Add the functions that load and store narrow elements, which are packed in words."""
     bits, buffer = NARROW[var.type], names[var]
     mask, log, every = 32 // bits - 1, (32 // bits).bit_length() - 1, (1 << bits) - 1
     word = f"{buffer}[u32(i) >> {log}u]"
     load = f"atomicLoad(&{word})" if atomic else word
     values = {"mask": mask, "bits": bits, "log": log, "all": every, "load": load, "buffer": buffer}
-    names["get", var] = module.add(kernel, f"hs_get_{var.name}", lambda own: _GET.format(name=own, **values))
+    names["get", var] = module.add(kernel, f"hs_get_{var.name}", lambda name: _GET.format(name=name, **values))
     if atomic:
-        names["put", var] = module.add(kernel, f"hs_put_{var.name}", lambda own: _PUT.format(name=own, **values))
+        names["put", var] = module.add(kernel, f"hs_put_{var.name}", lambda name: _PUT.format(name=name, **values))

@@ -1,4 +1,4 @@
-"""Expressions as WGSL text."""
+"""The printer of expressions as WGSL text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LEVELS = {"*": 5, "/": 5, "%": 5, "+": 4, "-": 4}
 _COMPARED = ("<", ">", "<=", ">=", "==", "!=")
 _LARGE = 1 << 20
 _PRINTED = {"subgroupBarrier": "workgroupBarrier"}
-"""WGSL has no barrier of a subgroup."""
+"""The functions with another name in WGSL, which has no subgroup barrier."""
 _WORDS = """
 alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if let
 loop override requires return struct switch true var while NULL Self abstract active alignas alignof as asm
@@ -45,16 +45,16 @@ subroutine super target template this thread_local throw trait try type typedef 
 unless unorm unsafe unsized use using varying virtual volatile wgsl where with writeonly yield
 """
 RESERVED = frozenset(_WORDS.split())
-"""Keywords and reserved words of WGSL."""
+"""The keywords and reserved words of WGSL."""
 
 
 def safe(name: str) -> str:
-    """Return a name that WGSL allows: reserved words get a trailing ``_``."""
+    """Return a valid WGSL name; a reserved word gets a trailing ``_``."""
     return name + "_" if name in RESERVED else name
 
 
 def number(value: int, type_: str) -> str:
-    """Return a literal."""
+    """Return the WGSL literal of a number or a truth value."""
     if type_ == BOOL:
         return "true" if value else "false"
     if type_ == I32:
@@ -63,7 +63,7 @@ def number(value: int, type_: str) -> str:
 
 
 def heavy(e: Expr) -> bool:
-    """Return whether an expression should be evaluated only if needed: it reads buffers, or has effects."""
+    """Whether an expression reads buffers or has effects, so it must be evaluated only on demand."""
     return any(
         (isinstance(x, Element) and x.var.space == "storage")
         or (isinstance(x, Call) and (x.name in ATOMICS or (x.function is not None and not x.function.pure)))
@@ -72,18 +72,18 @@ def heavy(e: Expr) -> bool:
 
 
 class Printer:
-    """Prints expressions; `names` has those of the module's variables and functions.
+    """A printer of expressions.
 
-    `before` collects lines that must run before the expression: conditional expressions whose branches must not both
-    be evaluated.
+    names: the names of the module's variables and functions.  before: lines that must precede the expression.  Such
+    lines are branches, for conditional expressions with a case that must be evaluated only on demand.
     """
 
     def __init__(self, names: Mapping[object, str]) -> None:
         self.names = names
         self.before: list[str] = []
-        self.made = 0
+        self.fresh_names = 0
         self.constants: dict[str, Const] = {}
-        """The named constants that were printed."""
+        """The named constants in the printed expressions."""
 
     def name(self, var: Var) -> str:
         """Return the name of a variable."""
@@ -115,7 +115,7 @@ class Printer:
         raise AssertionError(e)
 
     def place(self, e: Element) -> str:
-        """Return an element of an array as a reference."""
+        """Return a reference to an element of an array."""
         return f"{self.name(e.var)}[{self(e.index)}]"
 
     def _element(self, e: Element) -> str:
@@ -124,7 +124,7 @@ class Printer:
         return f"atomicLoad(&{self.place(e)})" if e.var.atomic else self.place(e)
 
     def operand(self, e: Expr) -> str:
-        """Return an expression in parentheses where it is an operation."""
+        """Return the text of an expression, in parentheses if it is an operation."""
         text = self(e)
         return f"({text})" if self._compound(e) or text.startswith("-") else text
 
@@ -152,7 +152,7 @@ class Printer:
         return f"{name}({', '.join(args)})"
 
     def _argument(self, e: Expr, last: bool) -> str:
-        """An argument; WGSL would read ``<`` with a later ``>`` as a list of types."""
+        """Return an argument, in parentheses if WGSL would parse its ``<`` and a later ``>`` as a list of types."""
         text = self(e)
         return f"({text})" if not last and "<" in text and isinstance(e, Binary) and e.op[0] in "<&|" else text
 
@@ -173,14 +173,14 @@ class Printer:
         return name
 
     def _beside(self, e: Binary, child: Expr, left: bool) -> str:
-        """An operand of an operation, in parentheses where WGSL or the reader needs them."""
+        """Return an operand of an operation, in parentheses if WGSL or a reader needs parentheses."""
         if not self._compound(child) or isinstance(child, Unary):
             text = self(child)
             return f"({text})" if text.startswith("-") and not left else text
         assert isinstance(child, Binary)
-        own, inner = _LEVELS.get(e.op, 0), _LEVELS.get(child.op, 0)
+        outer, inner = _LEVELS.get(e.op, 0), _LEVELS.get(child.op, 0)
         plain = (
-            (own and inner and (inner > own or (inner == own and left)))
+            (outer and inner and (inner > outer or (inner == outer and left)))
             or (e.op in _COMPARED and inner)
             or (e.op in ("&&", "||") and child.op in _COMPARED)
             or (e.op == child.op and left and e.op in ("&&", "||", "&", "|", "^"))
@@ -188,9 +188,9 @@ class Printer:
         return self(child) if plain else f"({self(child)})"
 
     def fresh(self) -> str:
-        """Return a new name."""
-        self.made += 1
-        return f"hs_{self.made}"
+        """Return a new name for a variable."""
+        self.fresh_names += 1
+        return f"hs_{self.fresh_names}"
 
     def _choice(self, e: Choice) -> str:
         if e.type != BOOL and _is_flag(e):

@@ -1,4 +1,4 @@
-"""C text to a tree without macros, with the line of each statement and the comments before it."""
+"""The parser of C text: a tree with expanded macros, and the line and the comments of each statement."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from hsgen.tree.reading import Reader
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A comment; trailing: it follows the statement before it on its line."""
+    """A comment.  trailing: the comment follows a statement on the same line."""
 
     text: str
     trailing: bool
@@ -38,9 +38,10 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text that was read: its tree, named constants, and lines and comments by the identity of a statement.
+    """A parsed text: its tree and its named constants.
 
-    ends: the comments before the closing brace of a block.
+    lines, remarks: the line and the comments of each statement, by the statement's identity (`id`).  ends: the comments
+    before the closing brace of a block, by the block's identity.
     """
 
     tree: Tree
@@ -51,21 +52,21 @@ class Text:
 
 
 def parsed(text: str) -> Text:
-    """Return a C text that was read.
+    """Return the parsed text.
 
     Raises:
         Unsupported: the text is not in the subset.
     """
     try:
-        found, constants = expanded(text)
-        tree = Reader(found).tree()
+        listed, constants = expanded(text)
+        tree = Reader(listed).tree()
     except Unreadable as e:
         raise Unsupported(e.problem, e.line) from None
-    made = Text(tree, constants, {}, {}, {})
+    source = Text(tree, constants, {}, {}, {})
     line = 1
     for statement in tree.body:
-        line = _number(made, statement, line)
-    return made
+        line = _number(source, statement, line)
+    return source
 
 
 def remarks(before: str) -> list[Remark]:
@@ -78,30 +79,33 @@ def remarks(before: str) -> list[Remark]:
     return out
 
 
-def _number(made: Text, statement: Statement, line: int) -> int:
-    """Note the lines and the comments of a statement and of those in it; return the line of its end."""
-    tokens = _own(statement)
+def _number(source: Text, statement: Statement, line: int) -> int:
+    """Record the lines and the comments of a statement and of its inner statements; return the line of its end.
+
+    line: the line of the end of the preceding statement.
+    """
+    tokens = _parts(statement)
     first = next(tokens, None)
-    own: list[Remark] = []
+    comments: list[Remark] = []
     if isinstance(first, Token):
         line += first.before.count("\n")
-        own = remarks(first.before)
-    made.lines[id(statement)] = line
+        comments = remarks(first.before)
+    source.lines[id(statement)] = line
     for item in tokens:
         if isinstance(item, Token):
             line += item.before.count("\n")
             if not isinstance(statement, Block):
-                own += [Remark(x.text, False) for x in remarks(item.before)]
+                comments += [Remark(x.text, False) for x in remarks(item.before)]
             elif item is statement.close:
-                made.ends[id(statement)] = remarks(item.before)
+                source.ends[id(statement)] = remarks(item.before)
         else:
-            line = _number(made, item, line)
-    made.remarks[id(statement)] = own
+            line = _number(source, item, line)
+    source.remarks[id(statement)] = comments
     return line
 
 
-def _own(statement: Statement) -> Iterator[Token | Statement]:
-    """The tokens of a statement itself, and the statements in it, in their order."""
+def _parts(statement: Statement) -> Iterator[Token | Statement]:
+    """Yield the tokens and the inner statements of a statement, in order."""
     match statement:
         case Plain(words=words, end=end):
             yield from _tokens(words)

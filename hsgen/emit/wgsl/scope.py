@@ -1,4 +1,4 @@
-"""Names in scope, and the types that declarations give."""
+"""The names in scope with their types."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ BUILTINS = {
     "subgroup_invocation_id": U32,
     "subgroup_size": U32,
 }
-"""Inputs of a kernel by the names of WGSL."""
+"""The types of a kernel's inputs, by their names in WGSL."""
 
 CALL = "hs_call"
-"""The uniform buffer with the arguments of a launch, and the name of its type here."""
+"""The name of the uniform buffer with the arguments of a launch, and of its type in this package."""
 
 
 class Scope:
-    """The variables, functions and constants that a text may name; `constants`: their numbers."""
+    """The variables, functions and constants in scope.  constants: the text of each constant's number."""
 
     def __init__(self, constants: Mapping[str, str]) -> None:
         self.constants = constants
@@ -32,10 +32,10 @@ class Scope:
         self.functions: dict[str, Function] = {}
 
     def find(self, name: str, line: int) -> Var:
-        """Return a variable.
+        """Return the variable with this name.
 
         Raises:
-            Unsupported: it is not in scope.
+            Unsupported: no such variable is in scope.
         """
         for level in reversed(self.levels):
             if name in level:
@@ -43,13 +43,13 @@ class Scope:
         refuse(f"the name {name} is not known", line)
 
     def add(self, var: Var, line: int) -> Var:
-        """Declare a variable in the innermost scope."""
+        """Add a variable to the innermost scope, and return it."""
         if var.name in self.levels[-1]:
             refuse(f"{var.name} is declared twice", line)
         self.levels[-1][var.name] = var
         return var
 
     def named(self, words: Sequence[Word]) -> str:
-        """Return the type that words name; "" if they name none."""
+        """Return the type that words name, or "" if they do not name a type."""
         names = [w.text for w in words if isinstance(w, Token)]
         return TYPES.get(" ".join(names), "") if names and len(names) == len(words) else ""

@@ -1,4 +1,4 @@
-"""Facts about functions and loops of the typed tree."""
+"""Facts about functions and loops in the typed tree."""
 
 from __future__ import annotations
 
@@ -25,42 +25,45 @@ from hsgen.tree import nodes
 
 
 def once(begin: list[Stmt], condition: Expr | None, step: list[Stmt], body: list[Stmt]) -> list[Stmt]:
-    """Return the statements of a loop with a variable for a single iteration, without the loop; [] for other loops."""
+    """Return the statements of a loop that runs exactly once, without the loop; [] for other loops.
+
+    The loop has a variable that is 1 before the only iteration and 0 after it.
+    """
     match begin, step:
-        case [*kept, Declare(var=var, value=Const(value=1))], [
-            Assign(target=Name(var=other), op="", value=Const(value=0))
+        case [*earlier, Declare(var=var, value=Const(value=1))], [
+            Assign(target=Name(var=target), op="", value=Const(value=0))
         ]:
             used = sum(
                 isinstance(e, Name) and e.var is var for s in statements(body) for x in expressions(s) for e in walk(x)
             )
             leaves = any(isinstance(s, Leave) for s in statements(body))
-            if var is other and condition is not None and not used and not leaves:
-                return [Block(begin[0].line, [*kept, *body])]
+            if var is target and condition is not None and not used and not leaves:
+                return [Block(begin[0].line, [*earlier, *body])]
     return []
 
 
-def survey(made: Function) -> None:
-    """Record what a function uses and calls, and whether it is pure."""
-    own = {id(p) for p in made.params}
-    own |= {id(s.var) for s in statements(made.body) if isinstance(s, Declare)}
-    for stmt in statements(made.body):
+def survey(function: Function) -> None:
+    """Record the variables that a function uses, the functions that it calls, and whether it is pure."""
+    local = {id(p) for p in function.params}
+    local |= {id(s.var) for s in statements(function.body) if isinstance(s, Declare)}
+    for stmt in statements(function.body):
         for expr in (e for x in expressions(stmt) for e in walk(x)):
-            if isinstance(expr, (Name, Element)) and id(expr.var) not in own and expr.var not in made.uses:
-                made.uses.append(expr.var)
-                made.pure &= expr.var.space not in ("storage",)
+            if isinstance(expr, (Name, Element)) and id(expr.var) not in local and expr.var not in function.uses:
+                function.uses.append(expr.var)
+                function.pure &= expr.var.space not in ("storage",)
             if isinstance(expr, Call) and expr.function is not None:
-                made.pure &= expr.function.pure
-                made.calls += [expr.function] * (expr.function not in made.calls)
-                made.uses += [v for v in expr.function.uses if v not in made.uses]
+                function.pure &= expr.function.pure
+                function.calls += [expr.function] * (expr.function not in function.calls)
+                function.uses += [v for v in expr.function.uses if v not in function.uses]
             elif isinstance(expr, Call) and (expr.name in ATOMICS or expr.type == VOID):
-                made.pure = False
+                function.pure = False
         if isinstance(stmt, Assign):
             root: Any = stmt.target
             while isinstance(root, Member):
                 root = root.of
-            made.pure &= id(root.var) in own
+            function.pure &= id(root.var) in local
 
 
 def is_name(word: nodes.Word | None) -> bool:
-    """Return whether a word is a name alone."""
+    """Whether a word is a single name."""
     return isinstance(word, nodes.Token) and word.text.isidentifier()

@@ -1,4 +1,4 @@
-"""The typed tree between C and WGSL: expressions have types, every conversion is explicit."""
+"""The typed tree between C and WGSL.  Every expression has a type; every conversion is explicit."""
 
 from __future__ import annotations
 
@@ -8,38 +8,39 @@ from typing import NoReturn
 I32, U32, F32, BOOL, VOID = "i32", "u32", "f32", "bool", "void"
 U8, U16 = "u8", "u16"
 NARROW = {U8: 8, U16: 16}
-"""Elements of storage buffers that are packed in words, with their bits."""
+"""The number of bits of each narrow type; storage buffers pack elements of such types in words."""
 VECTORS = {f"vec{n}<u32>": n for n in (2, 3, 4)}
 
 
 class Unsupported(Exception):
-    """A construct outside of the subset; `line`: its line in the C text, 0 if unknown."""
+    """The error for a construct outside the subset.  line: its line in the C text, or 0 if unknown."""
 
-    lacks = False  # whether WGSL lacks what the kernel needs
+    lacks = False  # whether the kernel needs a feature that WGSL lacks
 
-    def __init__(self, what: str, line: int = 0) -> None:
-        super().__init__(what)
-        self.what, self.line, self.kernel = what, line, ""
+    def __init__(self, problem: str, line: int = 0) -> None:
+        super().__init__(problem)
+        self.problem, self.line, self.kernel = problem, line, ""
 
 
 class Lacking(Unsupported):
-    """Something that kernels need and WGSL does not have."""
+    """The error for a feature that a kernel needs and WGSL lacks."""
 
     lacks = True
 
 
-def refuse(what: str, line: int = 0) -> NoReturn:
-    """Raise `Unsupported`."""
-    raise Unsupported(what, line)
+def refuse(problem: str, line: int = 0) -> NoReturn:
+    """Raise `Unsupported` for a problem in a line."""
+    raise Unsupported(problem, line)
 
 
 @dataclass(eq=False, slots=True)
 class Var:
-    """A variable.  space: function, parameter, private, workgroup, storage, uniform or builtin.
+    """A variable.
 
-    count: the elements of an array, 0 for a runtime-sized one, None for no array.  written: how often it is assigned
-    after its declaration.  atomic: whether any access is atomic.  exchanged: whether words are compared and exchanged.
-    read_only: of storage, bound as such.
+    space: function, parameter, private, workgroup, storage, uniform or builtin.  count: the number of elements of an
+    array; 0 for a runtime-sized array, None for other variables.  written: the number of assignments after the
+    declaration.  atomic: an access is atomic.  exchanged: an access is a comparison with exchange.  read_only: the
+    binding of the storage buffer is read-only.
     """
 
     name: str
@@ -54,22 +55,22 @@ class Var:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expr:
-    """An expression, with its type."""
+    """An expression with its type."""
 
     type: str
 
     def parts(self) -> tuple[Expr, ...]:
-        """Return the expressions in it."""
-        found: list[Expr] = []
+        """Return the operands of the expression."""
+        out: list[Expr] = []
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
-            found += [x for x in (value if isinstance(value, tuple) else (value,)) if isinstance(x, Expr)]
-        return tuple(found)
+            out += [x for x in (value if isinstance(value, tuple) else (value,)) if isinstance(x, Expr)]
+        return tuple(out)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Const(Expr):
-    """A number or a truth value, in the range of its type; `name`: that of a constant of the text, or ""."""
+    """A number or a truth value in the range of its type.  name: the name of a constant in the text, or ""."""
 
     value: int
     name: str = ""
@@ -77,7 +78,7 @@ class Const(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Name(Expr):
-    """A variable."""
+    """The value of a variable."""
 
     var: Var
 
@@ -100,7 +101,7 @@ class Member(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unary(Expr):
-    """``-``, ``~`` or ``!``."""
+    """An operation ``-``, ``~`` or ``!``."""
 
     op: str
     of: Expr
@@ -108,7 +109,7 @@ class Unary(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Binary(Expr):
-    """An operation on two operands of suitable types."""
+    """An operation with two operands."""
 
     op: str
     left: Expr
@@ -124,7 +125,7 @@ class Cast(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call(Expr):
-    """A call of a function of the text, or of one that WGSL predeclares."""
+    """A call of a function in the text, or of a predeclared function of WGSL."""
 
     name: str
     args: tuple[Expr, ...]
@@ -133,7 +134,7 @@ class Call(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice(Expr):
-    """A conditional expression."""
+    """A conditional expression ``condition ? yes : no``."""
 
     condition: Expr
     yes: Expr
@@ -142,14 +143,14 @@ class Choice(Expr):
 
 @dataclass(slots=True, eq=False)
 class Stmt:
-    """A statement; `line` is that of the C text."""
+    """A statement.  line: its line in the C text."""
 
     line: int
 
 
 @dataclass(slots=True, eq=False)
 class Declare(Stmt):
-    """A local variable; shared: its value is broadcast, since later control flow must be provably uniform."""
+    """A local variable.  shared: its value is broadcast, because later control flow must be provably uniform."""
 
     var: Var
     value: Expr | None
@@ -158,7 +159,7 @@ class Declare(Stmt):
 
 @dataclass(slots=True, eq=False)
 class Assign(Stmt):
-    """An assignment; op: "" or that of a compound one."""
+    """An assignment.  op: the operation of a compound assignment, or ""."""
 
     target: Expr
     op: str
@@ -174,14 +175,14 @@ class Evaluate(Stmt):
 
 @dataclass(slots=True, eq=False)
 class Block(Stmt):
-    """Statements with a scope."""
+    """Statements in a scope."""
 
     body: list[Stmt]
 
 
 @dataclass(slots=True, eq=False)
 class If(Stmt):
-    """A branch; shared: its condition is broadcast."""
+    """A branch.  shared: its condition is broadcast."""
 
     condition: Expr
     yes: list[Stmt]
@@ -191,7 +192,7 @@ class If(Stmt):
 
 @dataclass(slots=True, eq=False)
 class Loop(Stmt):
-    """A loop; first: whether the condition is checked before the first iteration."""
+    """A loop.  first: the condition is checked before the first iteration.  shared: the condition is broadcast."""
 
     begin: list[Stmt]
     condition: Expr | None
@@ -203,21 +204,21 @@ class Loop(Stmt):
 
 @dataclass(slots=True, eq=False)
 class Leave(Stmt):
-    """``break`` or ``continue``."""
+    """A jump ``break`` or ``continue``."""
 
     word: str
 
 
 @dataclass(slots=True, eq=False)
 class Return(Stmt):
-    """A return."""
+    """A return from a function, with a value or None."""
 
     value: Expr | None
 
 
 @dataclass(slots=True, eq=False)
 class Note(Stmt):
-    """A comment; trailing: it follows the statement before it."""
+    """A comment.  trailing: the comment follows a statement on the same line."""
 
     text: str
     trailing: bool
@@ -225,7 +226,7 @@ class Note(Stmt):
 
 @dataclass(eq=False, slots=True)
 class Function:
-    """A function of the text; the kernel is the last one."""
+    """A function of the text; the last function is the kernel."""
 
     name: str
     type: str
@@ -233,6 +234,6 @@ class Function:
     body: list[Stmt]
     calls: list[Function] = field(default_factory=list)
     uses: list[Var] = field(default_factory=list)
-    """The variables that it names other than its own, in the order of their first use."""
+    """The variables of the module that the function uses, in the order of their first use."""
     pure: bool = True
-    """Whether it neither stores to memory nor uses storage buffers."""
+    """Whether the function neither stores to memory nor uses storage buffers."""

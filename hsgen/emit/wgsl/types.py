@@ -1,4 +1,4 @@
-"""Types of C as those of WGSL, conversions between them, and constant expressions with the values that C gives them."""
+"""The types of C as types of WGSL, conversions, and constant expressions with their values in C."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ TYPES = {
     "uvec3": "vec3<u32>",
     "uvec4": "vec4<u32>",
 }
-"""Names of types in C text."""
+"""The types by their names in C text."""
 
 COMPARISONS = ("==", "!=", "<", ">", "<=", ">=")
 _SIGN = 1 << 31
 
 
 def wrapped(value: int, type_: str) -> int:
-    """Return a value in the range of a type."""
+    """Return a value wrapped to the range of a type."""
     if type_ == BOOL:
         return int(value != 0)
     value &= (1 << 32) - 1
@@ -51,7 +51,7 @@ def converted(value: Expr, type_: str, line: int) -> Expr:
     """Return an expression converted to a type.
 
     Raises:
-        Unsupported: there is no such conversion.
+        Unsupported: the conversion does not exist.
     """
     if value.type == type_:
         return value
@@ -69,12 +69,12 @@ def converted(value: Expr, type_: str, line: int) -> Expr:
         yes, no = (converted(x, type_, line) for x in (value.yes, value.no))
         return Choice(type_, value.condition, yes, no)
     if isinstance(value, Cast) and type_ != BOOL and value.of.type == type_:
-        return value.of  # both conversions keep all bits
+        return value.of  # neither conversion changes a bit
     return Cast(type_, value)
 
 
 def common(left: Expr, right: Expr, line: int) -> tuple[Expr, Expr]:
-    """Return both operands of an arithmetic operation in the type that C calculates in."""
+    """Return both operands of an arithmetic operation, converted to the type of the operation in C."""
     if left.type == right.type and left.type in VECTORS:
         return left, right
     type_ = U32 if U32 in (left.type, right.type) else I32
@@ -98,7 +98,7 @@ def binary(op: str, left: Expr, right: Expr, line: int) -> Expr:
 
 
 def folded(e: Expr) -> Expr:
-    """Return a constant for an expression of constants, and an operand for an operation that does not change it."""
+    """Return an expression without constant operations and without operations that do not change their operand."""
     match e:
         case Unary(op="-", of=Const(value=v)):
             return Const(e.type, wrapped(-v, e.type))
@@ -109,14 +109,16 @@ def folded(e: Expr) -> Expr:
         case Binary(op="+" | "-" | "*", left=Const(name=a), right=Const(name=b)) if a or b:
             return e  # the reader sees the name
         case Binary(op=op, left=Const(value=a), right=Const(value=b)):
-            found = _calculated(op, a, b)
-            return e if found is None else Const(e.type, wrapped(found, e.type))
-        case Binary(op="&&", left=Const(value=v), right=other) | Binary(op="&&", left=other, right=Const(value=v)) if v:
-            return other
-        case Binary(op="||", left=Const(value=v), right=other) | Binary(op="||", left=other, right=Const(value=v)) if (
-            not v
-        ):
-            return other
+            value = _calculated(op, a, b)
+            return e if value is None else Const(e.type, wrapped(value, e.type))
+        case (
+            Binary(op="&&", left=Const(value=v), right=operand) | Binary(op="&&", left=operand, right=Const(value=v))
+        ) if v:
+            return operand
+        case (
+            Binary(op="||", left=Const(value=v), right=operand) | Binary(op="||", left=operand, right=Const(value=v))
+        ) if not v:
+            return operand
         case Binary(op="&&" | "||", left=Const()):
             return e.left
         case Binary(op="+" | "-" | "<<" | ">>" | "|" | "^", left=left, right=Const(value=0)) if left.type == e.type:
@@ -131,7 +133,7 @@ def folded(e: Expr) -> Expr:
 
 
 def _calculated(op: str, a: int, b: int) -> int | None:
-    """The value of an operation on constants; None for those that C does not define."""
+    """Return the value of an operation on constants, or None if the operation is undefined in C."""
     if op in ("/", "%"):
         if b == 0:
             return None
@@ -139,8 +141,8 @@ def _calculated(op: str, a: int, b: int) -> int | None:
         return quotient if op == "/" else a - b * quotient
     if op in ("<<", ">>"):
         return None if not 0 <= b < 32 else a << b if op == "<<" else a >> b
-    made = {
+    results = {
         "+": a + b, "-": a - b, "*": a * b, "&": a & b, "|": a | b, "^": a ^ b, "&&": bool(a and b), "||": bool(a or b),
         "==": a == b, "!=": a != b, "<": a < b, ">": a > b, "<=": a <= b, ">=": a >= b,
     }  # fmt: skip
-    return int(made[op])
+    return int(results[op])

@@ -1,8 +1,9 @@
-"""Uniform control flow: the conditions that barriers depend on, and those that implementations cannot prove uniform.
+"""Uniform control flow around barriers, with a proof that WGSL accepts.
 
-Bodies are correct only if all lanes of a work-group agree on such conditions.  WGSL also demands a proof: values from
-memory are never proven uniform unless they come from ``workgroupUniformLoad``.  Where the proof fails, `share` marks
-the condition, or a variable that it comes from, as shared: one lane's value is broadcast.
+Bodies are correct only if all lanes of a work-group agree on the conditions around a barrier.  WGSL also demands a
+proof.  A value from memory is proven uniform only if it is the result of ``workgroupUniformLoad``.  If the proof fails,
+`share` marks the condition, or a variable on which the condition depends, as shared.  The value of one lane is then
+broadcast.
 """
 
 from __future__ import annotations
@@ -36,12 +37,15 @@ from hsgen.emit.wgsl.walking import inside, statements, walk
 
 _BARRIERS = frozenset({"workgroupBarrier", "storageBarrier"})
 _SUBGROUP = frozenset({"subgroupBarrier"})
-"""A barrier of a subgroup, which becomes one of the work-group; only a subgroup need agree on conditions around it."""
+"""The barriers of a subgroup, which become barriers of the work-group.
+
+In C, only the lanes of a subgroup need to agree on the conditions around such a barrier.
+"""
 _VARYING = ("local_invocation_index", "subgroup_invocation_id")
 
 
 def share(kernel: Function) -> None:
-    """Mark what must be broadcast so that all barriers of a kernel are in provably uniform control flow.
+    """Mark the conditions and variables to broadcast, so all barriers of a kernel are in provably uniform control flow.
 
     Raises:
         Unsupported: a function other than the kernel has a barrier.
@@ -57,12 +61,12 @@ def share(kernel: Function) -> None:
     }
     while True:
         proven, agreed = Flow(kernel.body, False), Flow(kernel.body, True)
-        found = next((s for s in _deciding(kernel.body, False, False) if proven.varies(s)), None)
-        if found is None:
+        unproven = next((s for s in _deciding(kernel.body, False, False) if proven.varies(s)), None)
+        if unproven is None:
             break
-        let = _origin(_condition(found), lets, proven, agreed)
-        (found if let is None else let).shared = True
-    for stmt in statements(kernel.body):  # some may follow from others
+        let = _origin(_condition(unproven), lets, proven, agreed)
+        (unproven if let is None else let).shared = True
+    for stmt in statements(kernel.body):  # a broadcast may be unnecessary after other broadcasts
         if isinstance(stmt, (Declare, If, Loop)) and stmt.shared:
             stmt.shared = False
             flow = Flow(kernel.body, False)
@@ -92,14 +96,14 @@ def _condition(stmt: If | Loop) -> Expr:
 
 
 def _leaves(body: list[Stmt]) -> bool:
-    """Whether statements of a loop leave its iteration."""
+    """Whether statements in a loop leave the loop or its iteration."""
     return any(isinstance(s, Leave) or (not isinstance(s, Loop) and any(map(_leaves, inside(s)))) for s in body)
 
 
 def _deciding(body: list[Stmt], after: bool, looping: bool, names: frozenset[str] = _BARRIERS) -> Iterator[If | Loop]:
-    """The statements whose condition decides which lanes reach a barrier, a call of `names`.
+    """Yield the statements whose condition determines the lanes that reach a barrier; `names`: the barriers.
 
-    after: whether a barrier follows the statements; looping: whether the loop around them has one.
+    after: a barrier follows the statements.  looping: the loop around the statements contains a barrier.
     """
     for at, stmt in enumerate(body):
         later = after or _has_barrier(body[at + 1 :], names)
@@ -120,7 +124,7 @@ def _deciding(body: list[Stmt], after: bool, looping: bool, names: frozenset[str
 
 
 def _origin(condition: Expr, lets: dict[Var, Declare], proven: Flow, agreed: Flow) -> Declare | None:
-    """The declaration, as early as possible, from which a condition has a value that is uniform but not provably so."""
+    """Return the earliest declaration whose value makes a condition uniform but not provably uniform, or None."""
     for e in walk(condition):
         if isinstance(e, Name) and e.var in proven.varying and e.var not in agreed.varying and e.var in lets:
             let = lets[e.var]
@@ -132,10 +136,10 @@ def _origin(condition: Expr, lets: dict[Var, Declare], proven: Flow, agreed: Flo
 
 
 class Flow:
-    """The local variables of a kernel that may differ between lanes.
+    """An analysis of the local variables of a kernel that may differ between lanes.
 
-    agreed: loads from memory without atomics, at an address on which all lanes agree, count as uniform, since another
-    value would be a data race.
+    agreed: a load from memory without atomics is uniform if its address is uniform, because different values would be a
+    data race.
     """
 
     def __init__(self, body: list[Stmt], agreed: bool) -> None:
@@ -148,11 +152,11 @@ class Flow:
             self._visit(body, False, None)
 
     def varies(self, stmt: If | Loop) -> bool:
-        """Return whether lanes may take different branches."""
+        """Whether lanes may take different branches of a statement."""
         return not stmt.shared and stmt.condition is not None and self.differs(stmt.condition)
 
     def differs(self, e: Expr) -> bool:
-        """Return whether an expression may have different values in different lanes."""
+        """Whether an expression may have different values in different lanes."""
         match e:
             case Name(var=var):
                 return var.name in _VARYING if var.space == "builtin" else var.space == "private" or var in self.varying

@@ -1,4 +1,4 @@
-"""Walks through expressions and statements."""
+"""Functions that walk through expressions and statements."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from hsgen.emit.wgsl.tree import Assign, Block, Declare, Evaluate, Expr, If, Loo
 
 
 def walk(expr: Expr) -> Iterator[Expr]:
-    """Yield an expression and all expressions in it."""
+    """Yield an expression and all expressions within it."""
     yield expr
     for part in expr.parts():
         yield from walk(part)
 
 
 def inside(stmt: Stmt) -> list[list[Stmt]]:
-    """Return the lists of statements in a statement."""
+    """Return the lists of statements directly within a statement."""
     match stmt:
         case Block(body=body):
             return [body]
@@ -27,7 +27,7 @@ def inside(stmt: Stmt) -> list[list[Stmt]]:
 
 
 def statements(body: list[Stmt]) -> Iterator[Stmt]:
-    """Yield all statements, the inner ones as well."""
+    """Yield all statements, including inner statements."""
     for stmt in body:
         yield stmt
         for part in inside(stmt):
@@ -35,7 +35,7 @@ def statements(body: list[Stmt]) -> Iterator[Stmt]:
 
 
 def expressions(stmt: Stmt) -> list[Expr]:
-    """Return the expressions of a statement itself."""
+    """Return the expressions of a statement, without those of inner statements."""
     match stmt:
         case Declare(value=value) | Return(value=value):
             return [] if value is None else [value]
