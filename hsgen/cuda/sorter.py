@@ -97,8 +97,8 @@ class Sorter(SortCalls, Runner):
         Raises:
             TypeError: an argument has a wrong Python type, such as a numpy array.
             ValueError: an array is missing, unexpected, on another GPU, strided, read-only, of a wrong type, or
-                overlaps another array; the stream is of another GPU; or the sorter does not support a bit range, count or
-                report.
+                overlaps another array; the stream is of another GPU; or the sorter does not support a bit range, count
+                or report.
             hsgen.core.errors.Usage: n exceeds `max_n`, or the bit range is reversed or exceeds the key.
             hsgen.core.errors.Wrong: a kernel does not compile, or the driver refuses a launch.
         """
