@@ -1,4 +1,4 @@
-"""The Python API for NVIDIA GPUs: objects that are built once and called many times, for arrays of any library."""
+"""The Python API for NVIDIA GPUs: objects are built once and called many times, with arrays of any library."""
 
 from hsgen.cuda.columns import ColumnSorter
 from hsgen.cuda.digest import Checker

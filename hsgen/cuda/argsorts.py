@@ -1,4 +1,4 @@
-"""Argsorts out of place whose results are those that array libraries want: see `hsgen.algorithms.radix.floats`."""
+"""Argsorts out of place with the results that array libraries define; see `hsgen.algorithms.radix.floats`."""
 
 from __future__ import annotations
 
@@ -19,29 +19,32 @@ class Argsorts:
     floating: keys are floats in numeric order.  rewrite: see `Kernels`.
 
     Methods raise:
-        Unavailable, Wrong: a kernel does not build, or the GPU cannot run it.
+        Unavailable, Wrong: a kernel does not compile, or the GPU cannot run it.
     """
 
     def __init__(self, gpu: Device, sort: Sort, rewrite: Callable[[str], str], *, floating: bool) -> None:
         self._gpu, self._sort, self._rewrite, self._floating = gpu, sort, rewrite, floating
 
     def raw(self, n: int, options: Options) -> Prepared | None:
-        """Return the one launch after which zeros and NaNs of a numeric order have the bits that they had."""
+        """Return the single launch of a numeric order that preserves the bits of zeros and NaNs."""
         kernels = self._raw
         if kernels is None or not 0 < n <= kernels.sort.plan.max_n:
             return None
         return Prepared(kernels, n, options, in_place=False)
 
     def uneven(self, n: int, options: Options) -> Prepared | None:
-        """Return the one launch that deals floats out by a sample."""
+        """Return the single launch that partitions floats by a sample."""
         kernels = self._uneven
         if kernels is None or not 0 < n <= kernels.sort.parts[0].max_n:
             return None
         return Prepared(kernels, n, options, in_place=False)
 
     def widened(self, n: int, options: Options) -> tuple[Prepared, int] | None:
-        """Return launches of which the last pass stores 64-bit indices if no buckets follow, and for floats gives zeros
-        and NaNs their bits back; and the offset in scratch memory of what says so (`floats.turn`)."""
+        """Return launches whose last pass stores 64-bit indices, and an offset in scratch memory.
+
+        The last pass does so if no buckets follow; for floats it also restores the bits of zeros and NaNs.  The word at
+        the offset (`floats.turn`) records for a later launch whether the pass did so.
+        """
         kernels = self._widened
         if kernels is None or n > kernels.sort.plan.max_n or (at := floats.turn(kernels.sort, n)) is None:
             return None

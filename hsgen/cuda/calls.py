@@ -1,4 +1,4 @@
-"""Calls on arrays of any library: the GPU that these are on, the stream of a call, and the order with other streams."""
+"""Calls with arrays of any library: the GPU of the arrays, the stream of a call, and the order of streams."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from hsgen.cuda.driver import Device
 from hsgen.cuda.libraries import HOST, NOWHERE, Facts, Library, library_of
 
 Enqueue = Callable[[int, bool], None]
-"""What enqueues a call on a stream, which is the current one of the library or not."""
+"""A function that enqueues a call on a stream; its second argument is True for the library's current stream."""
 
 
 def check_place(facts: Facts, name: str, noun: str, device: Device) -> None:
-    """Refuse an array of another GPU, or of the host; `name` and `noun` are for the message.
+    """Check that an array is on a GPU; `name` and `noun` are for the message.
 
     Raises:
-        ValueError: it is.
+        ValueError: the array is on another GPU, or on the host.
     """
     if facts.device not in (device.number, NOWHERE):
         where = "the CPU" if facts.device == HOST else f"GPU {facts.device}"
@@ -27,10 +27,11 @@ def check_place(facts: Facts, name: str, noun: str, device: Device) -> None:
 def run(device: Device, noun: str, library: Library, arrays: Sequence[Any], stream: Any, enqueue: Enqueue) -> int:
     """Enqueue a call on `stream`, or the current stream of the library; return the handle of the stream.
 
-    library: of the first of the arrays `given`; None among these: not given.  They are kept for the call.
+    library: the library of the first array.  arrays: the arrays of the call, None for absent arrays.  The arrays are
+    kept until the call is done.
 
     Raises:
-        TypeError, ValueError: it is not a stream, or one of another GPU.
+        TypeError, ValueError: `stream` is not a stream, or is a stream of another GPU.
     """
     entered = device.enter()
     try:
@@ -56,5 +57,5 @@ def run(device: Device, noun: str, library: Library, arrays: Sequence[Any], stre
 
 
 def _others(arrays: Sequence[Any], number: int) -> set[int]:
-    """The current streams of the libraries of all arrays."""
+    """Return the current streams of the libraries of all arrays."""
     return {library_of(x, "array").stream(x, number) for x in arrays if x is not None}

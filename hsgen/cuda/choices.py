@@ -1,6 +1,6 @@
-"""Which way of sorting rows is used: the one table of rules for the functions on arrays.
+"""The choice of a method to sort rows: the table of rules for the functions on arrays.
 
-It follows from measurements on an H200 with PyTorch 2.11, of float32 rows with 64-bit indices, in microseconds:
+The rules follow from measurements on an H200 with PyTorch 2.11, of float32 rows with 64-bit indices, in microseconds:
 
 | rows x keys | torch.sort | rows | segments | each |
 |---|---|---|---|---|
@@ -38,28 +38,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 WHOLE, ROWS, SEGMENTS, EACH, LIBRARY = "whole", "rows", "segments", "each", ""
-"""Methods: one sort of one row; one launch with a work-group for each row; a segmented sort of all rows; a sort of each
-row, one after another; the array library's own sort."""
+"""Methods, in order.
+
+WHOLE is one sort of one row.  ROWS is one launch with a work-group per row.  SEGMENTS is a segmented sort of all rows.
+EACH is a sort of each row, one after another.  LIBRARY is the array library's own sort.
+"""
 
 WIDE_UP_TO = 1 << 20
-"""Up to this count, a sort writes 64-bit indices itself; above, it writes 32-bit ones that are widened afterwards."""
+"""Up to this count, a sort writes 64-bit indices.  Above, it writes 32-bit indices, which a later launch widens."""
 RAW_UP_TO = 1 << 19
-"""Up to this count, a sort of floats gives zeros and NaNs their bits back itself, for which it moves 64-bit indices."""
+"""Up to this count, a sort of floats moves 64-bit indices, and restores the bits of zeros and NaNs itself."""
 UNEVEN_UP_TO = 1 << 21
-"""Up to this count, one launch sorts floats: dealt out by a sample, or by all digits if a work-group would get more
-than it holds; above, passes with look-back sort them."""
+"""Up to this count, one launch sorts floats, partitioned by a sample; above, passes with look-back sort floats.
+
+The launch uses all digits instead if a work-group would get more keys than it holds.
+"""
 WIDEST = 1 << 32
-"""The count from which on 32-bit indices do not suffice."""
+"""The least count for which 32-bit indices do not suffice."""
 TOGETHER = (1 << 30) - 1
-"""The most keys of all rows that are sorted together."""
+"""The greatest number of keys in all rows that are sorted together."""
 ANY = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A method for rows of at least `length` and at most `to` keys, in `rows` to `most` rows, of these key types.
+    """A method for `rows` to `most` rows of `length` to `to` keys.
 
-    total: the most keys of all rows.
+    keys: the key types; empty for all types.  total: the greatest number of keys in all rows.
     """
 
     method: str
@@ -72,8 +77,10 @@ class Rule:
 
 
 _LIKEWISE = ("bool", "u8", "i8", "i16", "i32", "i64")
-"""The types that every library sorts in the same order: PyTorch has no sort of the other unsigned ones, and its sort of
-floats puts a NaN whose sign bit is set first."""
+"""The types that every library sorts in the same order.
+
+PyTorch has no sort of other unsigned types.  Its sort of floats puts NaNs with a sign bit first.
+"""
 
 RULES = (
     Rule(WHOLE, most=1),
@@ -86,11 +93,11 @@ RULES = (
     Rule(SEGMENTS, total=TOGETHER),
     Rule(LIBRARY),
 )
-"""The first rule that fits decides."""
+"""The rules; the first rule that fits determines the method."""
 
 
 def choice(key: str, rows: int, length: int) -> str:
-    """Return the method for rows of a length; "" for the array library's own sort."""
+    """Return the method for `rows` rows of `length` keys; "" is the array library's own sort."""
     for rule in RULES:
         fits = rule.rows <= rows <= rule.most and rule.length <= length <= rule.to and rows * length <= rule.total
         if fits and (not rule.keys or key in rule.keys):

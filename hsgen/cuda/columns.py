@@ -35,16 +35,16 @@ class ColumnSorter(ColumnCalls):
     docs/guides/columns.md.
 
     Packs of adjacent columns are sorted as by `hsgen.opencl.ColumnSorter`.  Each call takes its temporary memory from
-    the library of its arrays and returns it in the order of the stream: at most 20 bytes a row, that of the sorts, and
-    for calls in place as much as the largest array takes.
+    the library of its arrays, and returns the memory in the order of the stream.  It is at most 20 bytes per row, the
+    scratch memory of the sorts, and for calls in place the size of the largest array.
 
     Args:
         by: the key columns, each a key type as of `Sorter`, or a pair of a key type and an order.
         target, device: as of `hsgen.cuda.Sorter`.
 
     Raises:
-        hsgen.core.errors.Usage: no column; there is no such target, key type, order or GPU.
-        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing; the GPU lacks what the target needs.
+        hsgen.core.errors.Usage: there is no column, or no such target, key type, order or GPU.
+        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing, or the GPU lacks what a target requires.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class ColumnSorter(ColumnCalls):
         `keys` has an array for each column, or a `Field` of an array of records.  `values` are any number of arrays
         whose items, values[i] or elements, move with their rows.  Without `out` and `values_out`, the sort is in place.
         With `index_out`, an array of 32-bit numbers, the original index of each row is stored, and keys are only read
-        unless there is `out`.  The records of a `Field` are only read; give them as values to sort them, too.
+        unless there is `out`.  The records of a `Field` are only read; pass the records as values to sort them too.
 
         Raises:
             TypeError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.
@@ -101,7 +101,7 @@ class ColumnSorter(ColumnCalls):
         calls.run(self._gpu, _NOUN, library, arrays, stream, steps)
 
     def _look(self, array: Any, name: str) -> Array:
-        """The facts of an array."""
+        """Return the facts of an array."""
         address, facts = library_of(array, name).view(array)
         calls.check_place(facts, name, _NOUN, self._gpu)
         size = bytes_of(facts)
@@ -125,7 +125,7 @@ class _Steps:
         self._memories: list[Memory] = []
 
     def free(self) -> None:
-        """Free the temporary memory after all that was enqueued."""
+        """Free the temporary memory after all enqueued work."""
         while self._memories:
             self._library.free(self._memories.pop(), self._stream)
 
@@ -171,7 +171,7 @@ class _Steps:
             self._run(prepared, order.at, {_VALUES: source.at, _VALUES_OUT: to.at})
 
     def reorder(self, order: Range, one: Move, n: int) -> None:
-        """See `Steps`: in place through a copy."""
+        """See `Steps`; items in place go through a copy."""
         source, size = one.source, one.item_bytes
         if one.in_place:
             source, driver = self.room("before", size * n), bindings()
@@ -179,7 +179,7 @@ class _Steps:
         self.gather(order, source, one.to, size, n)
 
     def _run(self, prepared: Prepared, source: int, roles: dict[int, int]) -> None:
-        """Launch with the address of keys, which stands for unused roles, too, and those of other roles."""
+        """Launch with the addresses of keys and of other roles; unused roles get the address of keys."""
         bases = [source] * len(ROLES)
         for role, address in roles.items():
             bases[role] = address

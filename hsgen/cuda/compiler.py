@@ -1,4 +1,4 @@
-"""Kernels compiled by NVRTC, without a GPU, a driver or a C compiler, and kept in the user's cache."""
+"""Compilation of kernels by NVRTC, without a GPU, a driver or a C compiler; results are in the user's cache."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MAGIC = b"\x7fELF"
 
 
 def cubin(text: str, arch: int, path: str) -> bytes:
-    """Return the machine code of CUDA C++ for sm_<arch>, from the cache or compiled now; `path` is for messages.
+    """Return the machine code of CUDA C++ for sm_<arch>, from the cache or a compilation; `path` is for messages.
 
-    The name of an entry of the cache is the hash of the text, the options, the version of NVRTC and the architecture;
-    an entry that is damaged or another user's is compiled again.
+    The name of a cache entry is the hash of the text, the options, the version of NVRTC and the architecture.  A
+    damaged entry, or an entry of another user, is compiled again.
 
     Raises:
         Unavailable: NVRTC is not installed, or does not compile for the architecture.
@@ -38,14 +38,14 @@ def cubin(text: str, arch: int, path: str) -> bytes:
         release = "an older cuda-bindings (12 for sm_50 to sm_72)" if arch < min(known) else "a newer cuda-bindings"
         raise Unavailable(f"NVRTC {_version()} does not compile for sm_{arch}, only for {have}; install {release}")
     code = _compiled(text, options, path)
-    with suppress(Unavailable):  # then it is compiled again
+    with suppress(Unavailable):  # without the entry, the next call compiles again
         folders.keep(place, code)
     return code
 
 
 @cache
 def _nvrtc() -> Any:
-    """The functions of NVRTC, whose library is loaded at the first call."""
+    """Return the functions of NVRTC; its library is loaded at the first call."""
     nvrtc = package("nvrtc")
     try:
         nvrtc.nvrtcVersion()
@@ -67,7 +67,7 @@ def _version() -> str:
 
 @cache
 def architectures() -> tuple[int, ...]:
-    """Return the NN of each sm_NN that NVRTC compiles for."""
+    """Return the NN of each sm_NN that NVRTC supports."""
     return tuple(_done(_nvrtc().nvrtcGetSupportedArchs()))
 
 
@@ -94,7 +94,7 @@ def _compiled(text: str, options: list[str], path: str) -> bytes:
 
 
 def _errors(nvrtc: Any, program: Any, path: str) -> list[str]:
-    """The lines of the log that report errors; if none does, all lines."""
+    """Return the lines of the log that report errors, or all lines if none reports an error."""
     log = bytes(_done(nvrtc.nvrtcGetProgramLogSize(program)))
     _done(nvrtc.nvrtcGetProgramLog(program, log))
     lines = [line.strip() for line in log.rstrip(b"\0").decode(errors="replace").splitlines() if line.strip()]

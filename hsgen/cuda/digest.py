@@ -33,12 +33,13 @@ class Checker(DigestCalls, Runner):
 
     Args:
         key, value, order, target, device: as of `hsgen.cuda.Sorter`.  The value "index" digests the input of an
-            argsort: keys with their indices.  The output is digested with a value of 4 bytes, or of 8 for "index64".
-        bit_range: whether calls may choose the bits to compare keys by.
+            argsort: keys with their indices.  The output has a digest with values of 4 bytes, or of 8 bytes for
+            "index64".
+        bit_range: whether calls may choose the bits that compare keys.
 
     Raises:
         hsgen.core.errors.Usage: there is no such target, key type, value, order or GPU.
-        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing; the GPU lacks what the target needs.
+        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing, or the GPU lacks what a target requires.
     """
 
     _given = ("source", "values")
@@ -73,13 +74,14 @@ class Checker(DigestCalls, Runner):
         end_bit: int | None = None,
         stream: Any = None,
     ) -> Digest:
-        """Wait for the digest of the first `n` keys (by default all) with their values, and return it.
+        """Return the digest of the first `n` keys (by default all) with their values; wait for it.
 
-        The digest also covers the elements from n to `size`, so that a change of these is detected; 0: it does not.
-        For an argsort give 0: the index array has no contents before.  The arrays are only read.
+        The digest also covers the elements from n to `size`, to detect a change of these elements; with 0, it covers
+        only n elements.  Pass 0 for an argsort, because the index array has no contents before the sort.  The arrays
+        are only read.
 
         Raises:
-            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; a negative size.
+            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`, or the size is negative.
             hsgen.core.errors.Usage: n or size exceeds `max_n`, or the bit range is reversed or exceeds the key.
         """
         driver, words = bindings(), (ctypes.c_uint32 * WORDS)()

@@ -1,4 +1,4 @@
-"""NVIDIA's driver through cuda.bindings: errors as lines, devices, and their primary contexts."""
+"""NVIDIA's driver through cuda.bindings: errors as messages of one line, devices, and their primary contexts."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from hsgen.engines.hosts import Host, numbered
 from hsgen.system import extras
 
 PLATFORM, VENDOR, WARP = "NVIDIA CUDA", 0x10DE, 32
-_EARLY = 90  # the least compute capability of launches before the end of kernels ahead
-_GRAPHS = 12030  # the least driver that captures them in graphs
+_EARLY = 90  # least compute capability for launches before earlier kernels end
+_GRAPHS = 12030  # least driver version that captures such launches in graphs
 
 
 def package(name: str) -> Any:
-    """Return a module of cuda.bindings, "" for the package itself; no other code imports it.
+    """Return a module of cuda.bindings, "" for the package itself; only this function imports cuda.bindings.
 
     Raises:
-        Unavailable: it is not installed.
+        Unavailable: cuda.bindings is not installed.
     """
     try:
         return importlib.import_module(f"cuda.bindings.{name}".rstrip("."))
@@ -37,7 +37,7 @@ def bindings() -> Any:
     """Return the driver's functions, ready to be called.
 
     Raises:
-        Unavailable: cuda.bindings or the driver is not installed, or shows no GPU.
+        Unavailable: cuda.bindings or the driver is not installed, or the driver lists no GPU.
     """
     functions = package("driver")
     try:
@@ -54,11 +54,11 @@ def _name(code: Any) -> str:
 
 
 def done(result: tuple[Any, ...], name: str = "the driver") -> Any:
-    """Return the results of a driver function after its code: None, one or a tuple.
+    """Return the results of a driver function without its error code: None, a value or a tuple.
 
     Raises:
         Unavailable: there is too little memory.
-        Wrong: any other code than success.
+        Wrong: the error code is another error.
     """
     code, *rest = result
     if code != 0:
@@ -70,10 +70,10 @@ def done(result: tuple[Any, ...], name: str = "the driver") -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """A GPU: its number, its primary context as a handle, its facts, and itself as a host of targets.
+    """A GPU: its number, the handle of its primary context, its facts, and its `Host`.
 
-    cores: multiprocessors.  rows: the greatest second dimension of a grid.  early: whether a kernel may be launched
-    before those ahead have ended, for which it then waits itself.
+    cores: the number of multiprocessors.  rows: the greatest second dimension of a grid.  early: True if a kernel may
+    be launched before earlier kernels end; the kernel then waits for them itself.
     """
 
     number: int
@@ -85,7 +85,7 @@ class Device:
 
     @property
     def arch(self) -> int:
-        """The NN of its sm_NN."""
+        """The NN of the GPU's sm_NN."""
         return self.host.compute
 
     @contextmanager
@@ -99,7 +99,7 @@ class Device:
                 self.leave()
 
     def enter(self) -> bool:
-        """Make the primary context current unless it is; return whether `leave` must follow."""
+        """Make the primary context current, unless it is current; return True if `leave` must follow."""
         driver = bindings()
         if int(driver.cuCtxGetCurrent()[1]) == self.context:
             return False
@@ -107,25 +107,25 @@ class Device:
         return True
 
     def leave(self) -> None:
-        """Make the context current that was before `enter`."""
+        """Make the context before `enter` current again."""
         bindings().cuCtxPopCurrent()
 
 
 @cache
 def _handle(number: int) -> Any:
-    """The driver's handle of a GPU."""
+    """Return the driver's handle of a GPU."""
     return done(bindings().cuDeviceGet(number), "cuDeviceGet")
 
 
 def _fact(number: int, name: str) -> int:
-    """An attribute of a GPU."""
+    """Return an attribute of a GPU."""
     driver = bindings()
     which = getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
     return int(done(driver.cuDeviceGetAttribute(which, _handle(number)), "cuDeviceGetAttribute"))
 
 
 def _host(number: int) -> Host:
-    """A GPU as a host of targets."""
+    """Return a GPU as a `Host`."""
     driver = bindings()
     version = int(done(driver.cuDriverGetVersion(), "cuDriverGetVersion"))
     name = bytes(done(driver.cuDeviceGetName(96, _handle(number)), "cuDeviceGetName")).split(b"\0")[0].decode()
@@ -149,17 +149,17 @@ def _host(number: int) -> Host:
 
 @cache
 def hosts() -> list[Host]:
-    """Return the GPUs that the driver shows, in its order, without a context.
+    """Return the GPUs in the driver's order, without creating contexts.
 
     Raises:
-        Unavailable: cuda.bindings or the driver is not installed, or shows no GPU.
+        Unavailable: cuda.bindings or the driver is not installed, or the driver lists no GPU.
     """
     return numbered([_host(i) for i in range(int(done(bindings().cuDeviceGetCount(), "cuDeviceGetCount")))])
 
 
 @cache
 def device(number: int) -> Device:
-    """Return a GPU by its number, with its primary context, which is kept until the process ends.
+    """Return a GPU by its number, with its primary context, which the process keeps until it ends.
 
     Raises:
         Usage: there is no such GPU.
@@ -175,7 +175,7 @@ def device(number: int) -> Device:
 
 
 def chosen(number: int | None) -> Device:
-    """Return the GPU of a number, or for None that of the thread's current context, or else the first.
+    """Return the GPU of a number; None is the GPU of the thread's current context, or the first GPU without one.
 
     Raises:
         TypeError: the number is not an integer.

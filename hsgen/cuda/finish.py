@@ -17,19 +17,22 @@ _FILE = "apis/cuda/python/finish.cu"
 _NAME = "hs_finish"
 _THREADS, _EACH = 256, 8
 _BLOCKS = 32
-"""Blocks for each multiprocessor at most: four times as many as run at once, and few that only find nothing to do."""
+"""Greatest number of blocks per multiprocessor: four times as many as run at once.
+
+The number is small because many launches find no work.
+"""
 _UNSIGNED = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A variant of the kernel: for keys of a float type or "", with indices of a size in bytes."""
+    """A variant of the kernel: the float type of keys or "", and the size of indices in bytes."""
 
     key: str
     index_bytes: int
 
     def text(self) -> str:
-        """The text of the kernel with its definitions."""
+        """Return the text of the kernel with its definitions."""
         lines = [f"#define HS_INDEX {_UNSIGNED[self.index_bytes]}", f"#define HS_KEYS {int(bool(self.key))}"]
         if self.key:
             magnitude, infinity = limits(self.key)
@@ -42,8 +45,8 @@ class Kind:
 class Finish:
     """The launch for n items in rows.
 
-    key: a float type, whose zeros and NaNs get the bits back that they had; else "".  index_bytes: the size of the
-    indices of the sort.  widen: whether they are written as 64-bit indices, each in its row.  in_row: see the kernel.
+    key: a float type, for which the launch restores the bits of zeros and NaNs, or "".  index_bytes: the size of the
+    sort's indices.  widen: whether the launch writes 64-bit indices, each in its row.  in_row: see the kernel.
     """
 
     def __init__(
@@ -59,8 +62,9 @@ class Finish:
         self._lock = Lock()
 
     def run(self, index: int, to: int, keys: int, source: int, stream: int, turn: int = 0) -> None:
-        """Launch with the addresses of indices, 64-bit indices, sorted keys and keys before, and of the number of the
-        pass that may have done all of this, or 0.
+        """Launch with the addresses of indices, 64-bit indices, sorted keys and keys before the sort.
+
+        `turn` is the address of the number of the pass that may have done the work of this launch, or 0.
 
         Raises:
             Wrong: the driver refuses the launch.

@@ -24,11 +24,11 @@ from hsgen.runners.arguments import serving
 from hsgen.runners.gather import GatherCalls, item_bytes_of, same_items, size_of_item
 from hsgen.runners.ranges import Range
 
-_ALIGNED = 4  # bytes, the least that addresses are multiples of
+_ALIGNED = 4  # bytes; addresses must be multiples of this
 
 
 def _viewed(array: Any, name: str, item_bytes: int | None) -> tuple[int, int]:
-    """The address of an array, and the bytes of an item."""
+    """Return the address of an array, and the bytes of an item."""
     address, facts = library_of(array, name).view(array)
     size, shape = int(facts.type.itemsize), tuple(facts.shape)
     if address % _ALIGNED:
@@ -37,12 +37,12 @@ def _viewed(array: Any, name: str, item_bytes: int | None) -> tuple[int, int]:
 
 
 class _Values(GatherCalls, Runner):
-    """Gathers of items that consist of one kind of values."""
+    """Gathers of items; an item consists of values of one kind."""
 
     _given = ("source", "values", "values_out")
 
     def __init__(self, gpu: Device, value: str, target: str | os.PathLike[str] | None) -> None:
-        """Take the gather for a kind of values."""
+        """Build the gather for a kind of values."""
         served, sort = serving(gpu.host, target, "u32", self._signature(value), implicit_for(OPERATION))
         super().__init__(gpu, served, sort, "uint32")
 
@@ -58,7 +58,7 @@ class _Values(GatherCalls, Runner):
         )
 
     def launches(self, n: int, size: int) -> Prepared:
-        """Return the launches that put a table of `n` items of `size` bytes in another order."""
+        """Return the launches that reorder a table of `n` items of `size` bytes."""
         options = replace(PLAIN, segment_count=n, take=size // self._sort.signature.value_bytes)
         return self.prepared(n, settled(self._sort, n, options, self._given), in_place=False)
 
@@ -66,8 +66,8 @@ class _Values(GatherCalls, Runner):
 class Gatherer:
     """Gathers of items by index on one GPU; see docs/guides/columns.md.
 
-    Items have any multiple of 4 bytes.  There are three kernels, which move 16, 8 and 4 bytes at a time; each is
-    compiled when a call first needs it.
+    The size of an item is a multiple of 4 bytes.  There are three kernels, which move 16, 8 and 4 bytes at a time.
+    Each kernel is compiled at its first use.
 
     Args:
         target, device: as of `hsgen.cuda.Sorter`.
@@ -99,14 +99,14 @@ class Gatherer:
         """Enqueue out[i] = source[index[i]] for the first `n` indices (by default all), on the current stream of the
         library of `index`, or on `stream`.
 
-        `index` holds 32-bit numbers.  An item of `source` and `out` is an element of a flat array, also of a structured
-        type, or array[i] of one with more dimensions, or has `item_bytes` bytes.  Where an index is not less than the
-        number of items in `source`, nothing is written.
+        `index` has 32-bit numbers.  An item of `source` and `out` is an element of a flat array (also of a structured
+        type), or array[i] of an array with more dimensions.  With `item_bytes`, an item has this size.  If an index is
+        not less than the number of items in `source`, its item is not written.
 
         Raises:
-            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; items of different sizes, an
-                address that is no multiple of 4.
-            hsgen.core.errors.Usage: items of a size that is no multiple of 4 bytes; there are 2^31 values or more in
+            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; items have different sizes, or an
+                address is not a multiple of 4.
+            hsgen.core.errors.Usage: the size of items is not a multiple of 4 bytes; there are 2^31 values or more in
                 `source` or `out`; there is no such target.
         """
         bytes_named = item_bytes_of(item_bytes)

@@ -21,8 +21,8 @@ from hsgen.runners.group_by import GroupingCalls
 class GroupBy(GroupingCalls, Reduction):
     """A reduction of groups of equal keys in any order, on one GPU.
 
-    Groups come out in the order of sorts.  The sort before the reduction is stable, so that the result is the same in
-    every call, also of sums of floats.  The sorted keys and values are in scratch memory.
+    Groups are in the order of sorts.  The sort before the reduction is stable, so the result is the same in every call,
+    even for sums of floats.  The sorted keys and values are in scratch memory.
 
     Args:
         key, value, target, device: as of `ReduceByKey`.
@@ -58,8 +58,9 @@ class GroupBy(GroupingCalls, Reduction):
         first_indices: Any = None,
         stream: Any = None,
     ) -> None:
-        """Enqueue the reduction of all groups of equal keys, as `ReduceByKey` does for runs; `first_indices` are those
-        in the sorted array.
+        """Enqueue the reduction of all groups of equal keys, as `ReduceByKey` does for runs.
+
+        `first_indices` are indices in the sorted array.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Usage, hsgen.core.errors.Wrong: as of `ReduceByKey`.
@@ -69,9 +70,10 @@ class GroupBy(GroupingCalls, Reduction):
 
 
 def unique(keys: Any, *, return_counts: bool = False, order: str = "ascending") -> Any:
-    """Return the distinct keys of a flat array of PyTorch or CuPy in order, as a new array; waits for their number.
+    """Return the distinct keys of a flat array of PyTorch or CuPy in order, as a new array; wait for their number.
 
-    With `return_counts`, a pair: these, and how many keys equal each, 32-bit integers.
+    With `return_counts`, the result is a pair: the distinct keys, and the number of keys equal to each as 32-bit
+    integers.
 
     Raises:
         TypeError, ValueError, hsgen.core.errors.Usage: as of `GroupBy`; an array of another library.
@@ -81,8 +83,9 @@ def unique(keys: Any, *, return_counts: bool = False, order: str = "ascending") 
 
 
 def run_length_encode(keys: Any) -> Any:
-    """Return a pair of new arrays, for each run of equal adjacent keys of a flat array of PyTorch or CuPy its key, and
-    its length as a 32-bit number; waits for their number.
+    """Return a pair of new arrays with the key and the length of each run; wait for the number of runs.
+
+    A run is equal adjacent keys of a flat array of PyTorch or CuPy.  Lengths are 32-bit numbers.
 
     Raises:
         TypeError, ValueError, hsgen.core.errors.Usage: as of `ReduceByKey`; an array of another library.
@@ -91,7 +94,7 @@ def run_length_encode(keys: Any) -> Any:
 
 
 def _runs(keys: Any, reducer: Any) -> tuple[Any, Any]:
-    """The keys of runs, and their lengths."""
+    """Return the keys of runs, and their lengths."""
     library = library_of(keys, "keys")
     _, facts = library.view(keys)
     n = facts.shape[0] if len(facts.shape) == 1 else 0  # others are refused by the call
@@ -104,7 +107,7 @@ def _runs(keys: Any, reducer: Any) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=16)
 def _group_by(key: Any, order: str, device: int | None) -> GroupBy:
-    """Made once for a type of keys and a GPU."""
+    """Return a grouping, built once for a type of keys and a GPU."""
     return GroupBy(key, order=order, device=device)
 
 

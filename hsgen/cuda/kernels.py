@@ -1,4 +1,4 @@
-"""The kernels of a sort on one GPU: rendered, compiled and loaded when a call first needs them."""
+"""The kernels of a sort on one GPU: rendered, compiled and loaded at their first use."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from hsgen.cuda import compiler
 from hsgen.cuda.driver import Device, bindings, done
 from hsgen.emit.kernels import Source, render
 
-_THREADS = 4  # that compile at once; NVRTC releases Python's lock
-_STATIC = 49152  # bytes of shared memory that a block has without a request
+_THREADS = 4  # concurrent compilations; NVRTC releases Python's lock
+_STATIC = 49152  # bytes of shared memory of a block without a request for more
 _loading = Lock()
 
 
@@ -34,7 +34,7 @@ class Loaded:
 
 
 class Kernels:
-    """The kernels of a sort for one GPU.  rewrite: what is done to the text of the definitions that all share."""
+    """The kernels of a sort for one GPU.  rewrite: a function that changes the text of the common definitions."""
 
     def __init__(self, device: Device, sort: Sort, rewrite: Callable[[str], str] = str) -> None:
         self.device, self.sort = device, sort
@@ -45,7 +45,7 @@ class Kernels:
 
     @cached_property
     def source(self) -> Source:
-        """The text of the sort."""
+        """The text of the sort's kernels."""
         return render(self.sort, API.name)
 
     def text(self, name: str) -> str:
@@ -86,10 +86,10 @@ class Kernels:
         return Loaded(handle=handle, threads=kernel.work_group, shared=shared, cooperative=kernel.cooperative)
 
     def check_resident(self, one: Loaded, blocks: int, name: str) -> None:
-        """Refuse a cooperative launch of more blocks than the GPU runs at once.
+        """Check that the GPU runs all blocks of a cooperative launch at once.
 
         Raises:
-            Unavailable: it runs fewer.
+            Unavailable: the GPU runs fewer blocks.
         """
         driver = bindings()
         with self.device.current():
@@ -103,12 +103,12 @@ class Kernels:
 
 
 def load(device: Device, name: str, code: bytes) -> int:
-    """Return the handle of a kernel of compiled code, which stays loaded until the process ends.
+    """Return the handle of a kernel of compiled code; the code stays loaded until the process ends.
 
-    The context loads it at once, since it could not while a graph is captured.
+    The context loads the kernel immediately, because it could not load it during the capture of a graph.
 
     Raises:
-        Wrong: the driver does not load it.
+        Wrong: the driver does not load the kernel.
     """
     driver = bindings()
     with _loading, device.current(), _relaxed(driver):
@@ -123,11 +123,10 @@ _compiling = Lock()
 
 
 def single(device: Device, name: str, text: str, path: str) -> Any:
-    """Return the driver's function of a kernel that is no part of a sort, compiled and loaded once; `path` is for
-    messages.
+    """Return the driver's function of a kernel outside sorts, compiled and loaded once; `path` is for messages.
 
     Raises:
-        Unavailable, Wrong: it does not compile or load.
+        Unavailable, Wrong: the kernel does not compile or load.
     """
     with _compiling:
         if (device.number, text) not in _single:

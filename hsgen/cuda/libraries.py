@@ -1,4 +1,4 @@
-"""The libraries whose arrays are sorted: where an array lies, which stream is current, and their memory for scratch."""
+"""The supported array libraries: addresses of arrays, current streams, and scratch memory."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hsgen.cuda.driver import bindings, done
 
 HOST, NOWHERE = -1, -2
 LEGACY = 1
-"""The stream number by which interfaces name the legacy default stream."""
+"""The number of the legacy default stream in array interfaces."""
 
 
 class Facts(NamedTuple):
-    """The facts of an array that a call needs in addition to its address; hashable: calls are prepared by them.
+    """The facts of an array that a call needs in addition to its address; hashable, because they key prepared calls.
 
-    type: of its elements, as its library has it.  contiguous: in C order.  device: the number of the GPU, `HOST`, or
-    `NOWHERE` for an array without elements, whose address may be the end of its memory.
+    type: the library's type of elements.  contiguous: the array is in C order.  device: the number of the GPU, `HOST`,
+    or `NOWHERE` for an array without elements, whose address may be the end of its memory.
     """
 
     type: Any
@@ -31,17 +31,17 @@ class Facts(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Scratch memory: its address, and what frees it when it is dropped or passed to `Library.free`."""
+    """Scratch memory: its address, and the object whose deletion, or `Library.free`, frees the memory."""
 
     address: int
     owner: Any
 
 
 class Library:
-    """Arrays with ``__cuda_array_interface__``, in memory of the driver's own pool."""
+    """Arrays with ``__cuda_array_interface__``; scratch memory is of the driver's pool."""
 
     keeps = True
-    """Whether arrays must be kept from being freed until their stream has passed."""
+    """Whether a call must keep its arrays alive until its stream has passed the call."""
 
     def view(self, array: Any) -> tuple[int, Facts]:
         """Return the address of an array, and its facts."""
@@ -52,38 +52,38 @@ class Library:
                                    NOWHERE if 0 in shape else _device_of(address), bool(readonly))  # fmt: skip
 
     def stream(self, array: Any, device: int) -> int:
-        """Return the handle of the stream on which a call with this array runs."""
+        """Return the handle of the current stream for a call with this array."""
         handle = array.__cuda_array_interface__.get("stream")
         return 0 if handle in (None, LEGACY) else int(handle)
 
     def allocate(self, size: int, device: int, stream: int, *, current: bool) -> Memory:
-        """Return scratch memory for work on a stream, which is the current one of the library or not."""
+        """Return scratch memory for work on a stream; current: the stream is the library's current stream."""
         address = int(done(bindings().cuMemAllocAsync(size, stream), f"{size} bytes of scratch memory"))
         return Memory(address, address)
 
     def free(self, memory: Memory, stream: int) -> None:
-        """Free scratch memory after all that was enqueued on the stream."""
+        """Free scratch memory after all enqueued work of the stream."""
         done(bindings().cuMemFreeAsync(memory.owner, stream), "cuMemFreeAsync")
 
     def empty(self, like: Any, n: int, *, words: bool = False) -> Any:
         """Return a new array of `n` elements of the type of `like`, or of 32-bit numbers, on the same GPU.
 
         Raises:
-            TypeError: the library makes no arrays.
+            TypeError: the library cannot create arrays.
         """
         raise wrong_type(
             "keys", "an array of PyTorch or CuPy, which makes the result, or use GroupBy or ReduceByKey", like
         )
 
     def record(self, array: Any, device: int, stream: int) -> None:
-        """Note that a stream other than the current one uses an array, where the library can."""
+        """Record in the library that a stream other than the current stream uses an array, if the library can."""
 
 
 class Exchanged(Library):
-    """Arrays that are exchanged by DLPack; of JAX, for example."""
+    """Arrays that are exchanged by DLPack, such as those of JAX."""
 
     def view(self, array: Any) -> tuple[int, Facts]:
-        """See `Library`; work of the array's library is ordered before the legacy default stream."""
+        """See `Library`; the legacy default stream waits for work of the array's library."""
         try:
             from cuda.core.utils import StridedMemoryView
         except ImportError:
@@ -132,10 +132,10 @@ class Torch(Library):
         return Memory(tensor.data_ptr(), tensor)
 
     def free(self, memory: Memory, stream: int) -> None:
-        """See `Library`: the tensor that holds it is dropped."""
+        """See `Library`; dropping the tensor frees the memory."""
 
     def empty(self, like: Any, n: int, *, words: bool = False) -> Any:
-        """See `Library`; there are few operations on unsigned numbers, so 32-bit ones are signed."""
+        """See `Library`; 32-bit numbers are signed, because PyTorch has few operations on unsigned numbers."""
         return self._torch.empty(n, dtype=self._torch.int32 if words else like.dtype, device=like.device)
 
     def record(self, array: Any, device: int, stream: int) -> None:
@@ -171,7 +171,7 @@ class Cupy(Library):
         return Memory(memory.ptr, memory)
 
     def free(self, memory: Memory, stream: int) -> None:
-        """See `Library`: the object that holds it is dropped."""
+        """See `Library`; dropping the object frees the memory."""
 
     def empty(self, like: Any, n: int, *, words: bool = False) -> Any:
         """See `Library`."""
@@ -185,10 +185,10 @@ _one: dict[str, Library] = {}
 
 
 def library_of(array: Any, name: str | Callable[[int], str], number: int = 0) -> Library:
-    """Return the library of an array; `name` is its name in messages, or the function of its number that returns it.
+    """Return the library of an array; `name` is its name in messages, or a function from `number` to this name.
 
     Raises:
-        TypeError: it is no array that a GPU can reach.
+        TypeError: the argument is not an array that a GPU can access.
     """
     kind = type(array)
     if kind in _known:
@@ -212,12 +212,12 @@ _types: dict[str, np.dtype[Any]] = {}
 
 
 def _type(name: str) -> np.dtype[Any]:
-    """The type of a name, kept, since numpy takes long to make one."""
+    """Return the type of a name; cached, because numpy takes long to create a type."""
     return _types.setdefault(name, np.dtype(name))
 
 
 def _dense(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> bool:
-    """Whether elements follow each other in C order."""
+    """Return True if elements are contiguous in C order."""
     step = size
     for length, stride in zip(reversed(shape), reversed(strides), strict=True):
         if length != 1 and stride != step:
@@ -227,7 +227,7 @@ def _dense(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> bool:
 
 
 def _device_of(address: int) -> int:
-    """The number of the GPU that memory belongs to."""
+    """Return the number of the GPU that has a memory address, or `HOST`."""
     if not address:
         return HOST
     driver = bindings()

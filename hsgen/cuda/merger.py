@@ -30,7 +30,7 @@ class Merger(MergeCalls, Runner):
 
     Raises:
         hsgen.core.errors.Usage: there is no such target, key type, value, order or GPU, or no merge that combines them.
-        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing; the GPU lacks what the target needs.
+        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing, or the GPU lacks what a target requires.
     """
 
     _given = ("source", "other", "destination", "values", "other_values", "values_out")
@@ -65,9 +65,9 @@ class Merger(MergeCalls, Runner):
         """Enqueue the merge of all keys of `a` and all of `b` into `out`, on the current stream of the library of `a`,
         or on `stream`.
 
-        `a` and `b` must be sorted in the order of this merger.  The first len(a) + len(b) keys of `out` are written,
-        and nothing after them.  The merge is stable: equal keys of `a` come before those of `b`, and keep their order.
-        Values move with their keys.
+        `a` and `b` must be sorted in the order of this merger.  Only the first len(a) + len(b) keys of `out` are
+        written.  The merge is stable: equal keys of `a` come before equal keys of `b`, and keep their order.  Values
+        move with their keys.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.

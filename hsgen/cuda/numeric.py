@@ -1,8 +1,8 @@
-"""The numeric order of floats, which numpy and PyTorch have, by a change to the text of kernels.
+"""The numeric order of floats, as in numpy and PyTorch, by a change to the text of kernels.
 
-The kernels' own order is IEEE 754 totalOrder: -NaN, -inf, ..., -0, +0, ..., inf, NaN.  In numeric order all NaNs are
-equal and greatest.  With values, -0 also equals +0, so that equal keys keep their order; without, their order among
-each other makes no difference.  Keys are replaced when they are read, so equal keys come out as one bit pattern.
+The kernels' own order is IEEE 754 totalOrder: -NaN, -inf, ..., -0, +0, ..., inf, NaN.  In numeric order, all NaNs are
+equal and greatest.  With values, -0 also equals +0, so that equal keys keep their order.  Without values, the order of
+zeros does not matter.  Kernels replace keys as they read them, so equal keys have one bit pattern in the output.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ static __device__ __forceinline__ hs_key hs_numeric(hs_key key)
 
 
 def rewriting(key: str, value: str) -> Callable[[str], str]:
-    """Return what changes the definitions of kernels for keys of a type and a kind of values to the numeric order.
+    """Return a function that changes the definitions of kernels to numeric order, for a key type and a kind of values.
 
-    It raises `Wrong` where the definitions are not those that it knows.
+    The function raises `Wrong` if it does not know the definitions.
     """
     kind = TYPES[key]
     if kind.kind < 2:
@@ -45,7 +45,7 @@ def rewriting(key: str, value: str) -> Callable[[str], str]:
 
 
 def limits(key: str) -> tuple[int, int]:
-    """Return the bits of all numbers of a float type without their sign, and those of infinity."""
+    """Return the mask of a float type's bits without the sign, and the bits of infinity."""
     magnitude = (1 << (KEYS[TYPES[key].key].bits - 1)) - 1
     fraction = _FRACTIONS[TYPES[key].element]
     return magnitude, magnitude >> fraction << fraction

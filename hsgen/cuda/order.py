@@ -1,6 +1,6 @@
-"""Whole sorts of rows as array libraries define them: numeric order, and 64-bit indices of keys in their rows.
+"""Sorts of rows as array libraries define them: numeric order, and 64-bit indices of keys in their rows.
 
-An `Order` is prepared once for rows of a number, a length and a type, and is then only given addresses.
+An `Order` is prepared once for a number of rows, a length and a key type.  A call then only passes addresses.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _lock = RLock()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What an order is prepared for: rows of `length` keys on a GPU.  keys, indices: what it writes."""
+    """The subject of an order: `rows` rows of `length` keys on GPU `number`.  keys, indices: the written outputs."""
 
     number: int
     key: str
@@ -49,7 +49,7 @@ class Shape:
 
 @cache
 def runner(shape: Shape, value: str, *, single: bool) -> Runner:
-    """Return the sorter for a shape, of which number, key and order matter."""
+    """Return the sorter for a shape's GPU, key type and order; single: the sorter of a whole array."""
     order = "descending" if shape.descending else "ascending"
     kind: Any = Sorter if single else SegmentedSorter
     sorter: Runner = kind(shape.key, value=value, order=order, numeric=True, device=shape.number)
@@ -57,7 +57,7 @@ def runner(shape: Shape, value: str, *, single: bool) -> Runner:
 
 
 class Order:
-    """The launches that sort rows; `scratch` is the scratch memory that a call needs, in bytes."""
+    """The launches that sort rows; `scratch` is the size of a call's scratch memory in bytes."""
 
     def __init__(self, shape: Shape, method: str) -> None:
         self.shape, self.method = shape, method
@@ -78,8 +78,10 @@ class Order:
         self.scratch = sort_scratch + (4 * (shape.n if self._turn is None else n) if self._index_at >= 0 else 0)
 
     def _launches(self, n: int, value: str) -> Prepared:
-        """The launches of a sort of `n` keys after which another remains; `_turn` becomes not None where that comes
-        after each row, and may find all done."""
+        """Return the launches of a sort of `n` keys, without the launch after the sort.
+
+        If the launch after the sort follows each row, and may find its work done, `_turn` is set.
+        """
         sorter, options = self._sorter(value), self._options(value)
         if value == "index" and isinstance(sorter, Sorter):
             if n <= UNEVEN_UP_TO and (uneven := sorter.argsorts.uneven(n, options)):
@@ -90,19 +92,19 @@ class Order:
         return sorter.prepared(n, options, in_place=False)
 
     def _sorter(self, value: str) -> Runner:
-        """The sorter of the method, with values of a kind."""
+        """Return the sorter of the method, with values of a kind."""
         shape = self.shape
         alike = Shape(number=shape.number, key=shape.key, rows=0, length=0, descending=shape.descending)
         with _lock:
             return runner(alike, value, single=self.method in (WHOLE, EACH))
 
     def _options(self, value: str) -> Options:
-        """The options of its calls."""
+        """Return the options of the sorter's calls."""
         options = self._sorter(value).options(discard=not self.shape.keys)
         return options if self.method in (WHOLE, EACH) else replace(options, segment_count=self.shape.rows, rows=True)
 
     def _short_rows(self) -> Prepared | None:
-        """The one launch of `ROWS`, after which nothing remains to be done; None: rows are too long for it."""
+        """Return the single launch of `ROWS`, which needs no launch after it; None if rows are too long."""
         shape, value = self.shape, "index64" if self.shape.indices else "none"
         sorter = self._sorter(value)
         assert isinstance(sorter, SegmentedSorter)
@@ -110,7 +112,7 @@ class Order:
         return sorter.short_rows(shape.n, self._options(value), in_place=False, in_row=True, raw=raw)
 
     def _raw(self, n: int) -> Prepared | None:
-        """The one launch of a sort of `n` floats, after which nothing remains to be done; None if it takes more."""
+        """Return the single launch that sorts `n` floats and needs no launch after it; None if several are needed."""
         shape = self.shape
         if n > RAW_UP_TO or TYPES[shape.key].kind != 2 or not (shape.keys and shape.indices):
             return None
@@ -121,14 +123,14 @@ class Order:
         return sorter.argsorts.raw(n, self._options("index64"))
 
     def _narrow(self) -> bool:
-        """Whether the sort writes 32-bit indices."""
+        """Return True if the sort writes 32-bit indices."""
         floating = TYPES[self.shape.key].kind == 2 and self.shape.keys
         return self.shape.n < WIDEST and (
             floating or (self.method != EACH and self.shape.rows > 1) or self.shape.n > WIDE_UP_TO
         )
 
     def _finishing(self) -> Finish | None:
-        """The launch after the sort, if any."""
+        """Return the launch after the sort, or None."""
         shape, in_row = self.shape, self.method == EACH
         key = shape.key if TYPES[shape.key].kind == 2 and shape.keys else ""
         widen = self._index_bytes == 4 or (shape.rows > 1 and not in_row)
@@ -138,13 +140,13 @@ class Order:
         return Finish(self.gpu, key, n, shape.length, index_bytes=self._index_bytes, widen=widen, in_row=in_row)
 
     def run(self, source: int, keys: int, indices: int, scratch: int, stream: int) -> None:
-        """Launch with the addresses of keys, of sorted keys, of 64-bit indices, and of scratch memory.
+        """Launch with the addresses of keys, sorted keys, 64-bit indices and scratch memory.
 
         Raises:
             Wrong: the driver refuses a launch.
         """
         index = scratch + self._index_at if self._index_at >= 0 else indices
-        keys = keys if self.shape.keys else source  # which are not written
+        keys = keys if self.shape.keys else source  # a sort without keys does not write them
         bases = [source] * len(ROLES)
         entered = self.gpu.enter()
         try:
@@ -169,11 +171,11 @@ _KEPT = 256
 
 
 def order(shape: Shape, method: str = "") -> Order | None:
-    """Return the prepared sort of rows by a method, or by that of the table of rules; None: that of the library.
+    """Return the prepared sort of rows by a method, by default the method of the rules; None is the library's own sort.
 
     Raises:
         Usage: no target sorts such keys.
-        Unavailable, Wrong: a kernel does not build, or the GPU cannot run it.
+        Unavailable, Wrong: a kernel does not compile, or the GPU cannot run it.
     """
     known = _orders.get((shape, method))
     if known is None:

@@ -17,7 +17,7 @@ from hsgen.system import resources
 _FILE, _ROWS = "apis/cuda/python/rows.cu", "hs_rows"
 _THREADS = 256
 UNITS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
-"""The types of the numbers of bytes that are copied at a time."""
+"""The type of a copied unit, by its size in bytes."""
 
 CUDA = Language(f"""#define HS_KERNEL extern "C" __global__ void __launch_bounds__({_THREADS})
 #define HS_GLOBAL
@@ -63,14 +63,15 @@ class Packer(Packing):
 
 @cache
 def rows_text(unit: int) -> str:
-    """Return the kernel that copies runs of bytes, in units of a number of these."""
+    """Return the text of the kernel that copies runs of bytes, in units of `unit` bytes."""
     text = (resources.templates() / _FILE).read_text(encoding="utf-8")
     return f"#define HS_UNIT {UNITS[unit]}\n{text}"
 
 
 def copy_rows(device: Device, to: Column, source: Column, size: int, n: int, stream: int, index: int = 0) -> None:
-    """Enqueue the copy of `size` bytes of each of `n` records; index: the address of the records' order, if not their
-    own.
+    """Enqueue the copy of `size` bytes of each of `n` records.
+
+    index: the address of the order of the records; 0 keeps their order.
 
     Raises:
         Unavailable, Wrong: the kernel does not compile or load, or the driver refuses the launch.

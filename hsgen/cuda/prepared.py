@@ -1,7 +1,7 @@
-"""Calls prepared once: the launches of a plan for one count and one set of options, ready for the driver.
+"""Prepared calls: the launches of a plan for one count and one set of options, ready for the driver.
 
-The arguments of all launches lie in one array of 64-bit slots, to which the driver gets pointers.  A call stores the
-addresses of its arrays in their slots and launches; the driver copies arguments before a launch returns.
+The arguments of all launches are in one array of 64-bit slots, and the driver gets pointers to the slots.  A call
+stores the addresses of its arrays in their slots and launches.  The driver copies arguments before a launch returns.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from hsgen.cuda.kernels import Kernels, Loaded
 SCRATCH, DESTINATION = ROLES.index("scratch"), ROLES.index("destination")
 _WORD = (1 << 64) - 1
 STREAMS = 16
-"""The most streams of which a prepared call keeps the arguments."""
+"""The greatest number of streams for which a prepared call keeps the arguments."""
 
 _Call = tuple[Any, tuple[Any, ...], str]
 """A function of the driver, its arguments, and the name of the kernel."""
 
 
 class Arguments:
-    """The arguments of launches in slots of 64 bits, and pointers to those of each launch."""
+    """The arguments of launches in slots of 64 bits, and pointers to the arguments of each launch."""
 
     def __init__(self, rows: Sequence[Sequence[int]]) -> None:
         flat = [value & _WORD for row in rows for value in row]
@@ -40,9 +40,9 @@ class Arguments:
 
 
 class Prepared:
-    """The launches of calls with one count, place and set of options; `scratch` is their scratch memory in bytes.
+    """The launches of calls with one count, place and set of options; `scratch` is the size of scratch memory in bytes.
 
-    plan: another one than that of the sort, whose kernels use no scratch memory, not even for discarded keys.
+    plan: a plan that replaces the sort's plan; its kernels use no scratch memory, not even for discarded keys.
     """
 
     def __init__(self, kernels: Kernels, n: int, options: Options, *, in_place: bool, plan: Plan | None = None) -> None:
@@ -67,11 +67,11 @@ class Prepared:
         return len(self._launches)
 
     def _row(self, sort: Sort, launch: Launch, n: int, options: Options) -> list[int]:
-        """The arguments of a launch: addresses, which each call stores, n, and the numbers after it."""
+        """Return the arguments of a launch: addresses (each call stores them), n, and the numbers after n."""
         return [*(0 for _ in launch.step.bindings), n, launch.argument, *numbers(sort, launch.step, options)]
 
     def _place(self, sort: Sort, steps: Sequence[Launch], n: int, options: Options) -> None:
-        """Note the slots of addresses, with role and offset."""
+        """Store the slots of addresses, each with its role and offset."""
         at = 0
         for launch in steps:
             for i, binding in enumerate(launch.step.bindings):
@@ -99,7 +99,7 @@ class Prepared:
                     done(result, f"kernel {name}")
 
     def _called(self, stream: int) -> list[_Call]:
-        """The calls of the driver for a stream."""
+        """Return the driver calls for a stream."""
         if len(self._calls) >= STREAMS:
             self._calls.clear()
         on = bindings().CUstream(stream)
@@ -108,7 +108,7 @@ class Prepared:
 
 
 def _launch(kernels: Kernels, one: Loaded, launch: Launch, at: int) -> Callable[[Any], _Call]:
-    """What returns the call of the driver for a stream."""
+    """Return a function from a stream to the driver call of a launch."""
     driver, (wide, high), name = bindings(), launch.grid, launch.step.kernel
     if high > kernels.device.rows:
         raise Unavailable(f"{kernels.device.host.label}: {launch.groups} blocks of kernel {name} do not fit a grid")
@@ -121,9 +121,9 @@ def _launch(kernels: Kernels, one: Loaded, launch: Launch, at: int) -> Callable[
 
 
 def launching(device: Device, where: tuple[Any, ...], at: int, name: str) -> Callable[[Any], _Call]:
-    """Return what returns the call of the driver for a stream, of a kernel that waits for those ahead itself.
+    """Return a function from a stream to the driver call of a kernel; the kernel waits for earlier kernels itself.
 
-    where: its function, the blocks and the threads in three dimensions, and the bytes of shared memory.
+    where: the kernel's function, its blocks and threads in three dimensions, and its bytes of shared memory.
     """
     driver = bindings()
     if device.early:
@@ -132,7 +132,7 @@ def launching(device: Device, where: tuple[Any, ...], at: int, name: str) -> Cal
 
 
 def _early(where: tuple[Any, ...], stream: Any) -> Any:
-    """The driver's description of a launch that may begin before the kernels ahead have ended."""
+    """Return the driver's description of a launch that may begin before earlier kernels end."""
     driver = bindings()
     attribute, config = driver.CUlaunchAttribute(), driver.CUlaunchConfig()
     attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
@@ -144,6 +144,6 @@ def _early(where: tuple[Any, ...], stream: Any) -> Any:
 
 
 def wait(device: Device, stream: int) -> None:
-    """Wait for all that was enqueued on a stream."""
+    """Wait for all enqueued work of a stream."""
     with device.current():
         done(bindings().cuStreamSynchronize(stream), "a call before")

@@ -32,7 +32,7 @@ class Reduction(ReductionCalls, Runner):
     def _make(
         self, signature: Signature, operation: Operation, target: str | os.PathLike[str] | None, device: int | None
     ) -> None:
-        """Take the kernels of an operation for a GPU, after the types of keys and values."""
+        """Build the kernels of an operation for a GPU; the types of keys and values must be stored before."""
         gpu = chosen(device)
         served, sort = serving(gpu.host, target, self.key, signature, implicit_for(operation))
         super().__init__(gpu, served, sort, TYPES[self.key].element)
@@ -56,7 +56,7 @@ class ReduceByKey(Reduction):
 
     Raises:
         hsgen.core.errors.Usage: there is no such target, key type, type of values or GPU.
-        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing; the GPU lacks what the target needs.
+        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing, or the GPU lacks what a target requires.
     """
 
     def __init__(
@@ -88,8 +88,8 @@ class ReduceByKey(Reduction):
         """Enqueue the reduction of the runs of the first `n` keys (by default all), on the current stream of the
         library of `keys`, or on `stream`; arguments are those of `hsgen.opencl.ReduceByKey`.
 
-        `groups` receives the number of runs, one 32-bit number.  The other outputs have room for n elements, of which
-        one for each run is written.  None of the inputs is written.
+        `groups` receives the number of runs, a 32-bit number.  The other outputs have room for n elements, and one
+        element per run is written.  Inputs are only read.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.

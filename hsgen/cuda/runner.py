@@ -1,4 +1,4 @@
-"""The base of the classes for CUDA: calls on arrays of any library, checked and prepared once for each kind of call."""
+"""The base of the classes for CUDA: calls with arrays of any library, checked and prepared once per kind of call."""
 
 from __future__ import annotations
 
@@ -24,13 +24,16 @@ from hsgen.targets.target import Target
 _KEPT = 256  # kinds of calls
 
 Views = Sequence[tuple[int, Facts] | None]
-"""The address and the facts of each array of a call; None: not given."""
+"""The address and the facts of each array of a call; None: the array is absent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """A kind of call after all checks: its launches, the array of each role, and the pairs of arrays that must not
-    overlap, each with the bytes that the call uses."""
+    """A kind of call after all checks.
+
+    prepared: the launches.  places: the number of the array of each role.  apart: pairs of arrays that must not
+    overlap, with the bytes that the call uses of each.
+    """
 
     prepared: Prepared
     n: int
@@ -42,8 +45,8 @@ class Checked:
 class Runner(Base):
     """An operation on one GPU.  Calls from several threads, and on several streams, may run at once."""
 
-    _given: tuple[str, ...] = ()  # roles of the arrays of a call, in their order; the first is always given
-    _pairs: tuple[tuple[int, int], ...] = ()  # of arrays that make a call in place if they are the same
+    _given: tuple[str, ...] = ()  # roles of the arrays of a call, in order; the first array is never absent
+    _pairs: tuple[tuple[int, int], ...] = ()  # pairs of arrays; a call with equal arrays of a pair is in place
 
     def __init__(
         self,
@@ -53,7 +56,7 @@ class Runner(Base):
         element: str = "",
         rewrite: Callable[[str], str] = str,
     ) -> None:
-        """Take a sort of the target `found`; `element` is the type of its elements, by default unsigned integers."""
+        """Use a sort of `target`; `element` is the type of its elements, by default unsigned integers."""
         if lacking := hosts.lacks(sort, device.host):
             raise Unavailable(f"{device.host.label} {lacking}")
         super().__init__(device.host.label, target, sort, element)
@@ -65,7 +68,7 @@ class Runner(Base):
         self._ready: dict[tuple[int, Options, bool], Prepared] = {}
 
     def _settle(self, ranges: dict[str, Range], arguments: tuple[Any, ...]) -> tuple[int, Options]:
-        """The count and the options of a call with these arrays, after checks."""
+        """Return the count and the options of a call with these arrays, after checks."""
         raise NotImplementedError
 
     def _run(self, arrays: tuple[Any, ...], arguments: tuple[Any, ...], stream: Any = None) -> int:
@@ -79,7 +82,7 @@ class Runner(Base):
         return calls.run(self._gpu, self._noun, library, arrays, stream, enqueue)
 
     def _viewed(self, arrays: Sequence[Any]) -> tuple[Library, list[tuple[int, Facts] | None], list[int]]:
-        """The library of the first array, and the address and the facts of each."""
+        """Return the library of the first array, and the address and the facts of each array."""
         library = library_of(arrays[0], self._name(0))
         views: list[tuple[int, Facts] | None] = [library.view(arrays[0])]
         for i in range(1, len(arrays)):
@@ -88,7 +91,7 @@ class Runner(Base):
         return library, views, [0 if v is None else v[0] for v in views]
 
     def _enqueue(self, call: Checked, pointers: list[int], library: Library, stream: int, *, current: bool) -> None:
-        """Enqueue a checked call, with scratch memory of a library; current: on its current stream."""
+        """Enqueue a checked call, with scratch memory of a library; current: the stream is the library's current."""
         bases = [pointers[0] or max(pointers)] * len(ROLES)  # an unused role is never read
         for role, i in call.places:
             bases[role] = pointers[i]
@@ -105,13 +108,13 @@ class Runner(Base):
                 library.free(memory, stream)
 
     def _before(self, call: Checked, bases: list[int], stream: int) -> None:
-        """Enqueue what comes before the launches, and store the addresses of arrays that are not given."""
+        """Enqueue work before the launches, and store the addresses of arrays that are not arguments."""
 
     def _after(self, call: Checked, bases: Sequence[int], stream: int) -> None:
-        """Enqueue what follows the launches."""
+        """Enqueue work after the launches."""
 
     def _call(self, arrays: Sequence[Any], views: Views, pointers: list[int], arguments: tuple[Any, ...]) -> Checked:
-        """The kind of call, checked and prepared at its first time."""
+        """Return the kind of a call, checked and prepared at its first use."""
         key = (*[v and v[1] for v in views], *[pointers[a] == pointers[b] for a, b in self._pairs], arguments)
         call = self._known.get(key)
         if call is not None:
@@ -128,7 +131,7 @@ class Runner(Base):
         return call
 
     def _checked(self, arrays: Sequence[Any], views: Views, arguments: tuple[Any, ...]) -> Checked:
-        """Check a call and prepare its launches."""
+        """Check a call and prepare its launches; return the kind of call."""
         for role, v in zip(self._given, views, strict=True):
             if v is None and role in self._required:
                 raise wrong_type(self._names.get(role, role), "an array on a GPU", None)
@@ -151,11 +154,11 @@ class Runner(Base):
         return Checked(prepared=ready, n=n, options=options, places=places, apart=apart)
 
     def prepared(self, n: int, options: Options, *, in_place: bool) -> Prepared:
-        """Return the launches of calls for `n` items with these options, whose arrays the caller has checked.
+        """Return the launches of calls for `n` items with these options; the caller checks the arrays.
 
         Raises:
-            Usage: n is beyond `max_n`.
-            Unavailable, Wrong: a kernel does not build, or the GPU cannot run it.
+            Usage: n exceeds `max_n`.
+            Unavailable, Wrong: a kernel does not compile, or the GPU cannot run it.
         """
         key = n, options, in_place
         known = self._ready.get(key)
@@ -167,18 +170,18 @@ class Runner(Base):
         return known
 
     def _prepare(self, n: int, options: Options, *, in_place: bool) -> Prepared:
-        """The launches of calls, which are prepared for the first time."""
+        """Return new launches of calls for `n` items with these options."""
         return Prepared(self._kernels, n, options, in_place=in_place)
 
     def options(self, *, discard: bool = False, end_bit: int | None = None) -> Options:
-        """Return the options of calls with the key type and the order; discard: keys are not written."""
+        """Return the options of calls with the runner's key type and order; discard: keys are not written."""
         key = discard, end_bit
         if key not in self._options_of:
             self._options_of[key] = replace(self._how, discard=discard, end=end_bit)
         return self._options_of[key]
 
     def _apart_of(self, placed: dict[str, Range], ranges: dict[str, Range], n: int) -> tuple[Any, ...]:
-        """The pairs of arrays that must not overlap, with the bytes that the call uses of each."""
+        """Return the pairs of arrays that must not overlap, with the bytes that the call uses of each."""
         used: dict[int, tuple[int, bool]] = {}
         for role, x in placed.items():
             i, size = self._index(x, ranges), self._size(role) * self._length(role, n)
@@ -190,15 +193,15 @@ class Runner(Base):
         )
 
     def _index(self, x: Range, ranges: dict[str, Range]) -> int:
-        """The number of the array of a range."""
+        """Return the number of the array of a range."""
         return self._given.index(next(role for role, y in ranges.items() if y is x))
 
     def _name(self, number: int) -> str:
-        """The name of an array in messages."""
+        """Return the name of an array in messages."""
         return self._names.get(self._given[number], self._given[number])
 
     def _memory(self, array: Any, view: tuple[int, Facts], role: str) -> Range:
-        """The memory range of an array, after checks of its device, shape and elements."""
+        """Return the memory range of an array, after checks of its device, shape and elements."""
         (address, facts), name = view, self._names.get(role, role)
         calls.check_place(facts, name, self._noun, self._gpu)
         self._check_shape(name, tuple(facts.shape), rows=facts.contiguous)
@@ -209,6 +212,6 @@ class Runner(Base):
         return Range(array, self._gpu.number if size else None, address, size)
 
     def _accepted(self, role: str, element: str) -> tuple[str, ...]:
-        """The names of types that are taken for one: older PyTorch lacks unsigned numbers, so others may be signed."""
+        """Return the names of accepted types; arrays other than keys may be signed, as older PyTorch is only signed."""
         keyed = role in self._keyed and not self._packed
         return super()._accepted(role, element) if keyed else tuple(dict.fromkeys((element, element.removeprefix("u"))))

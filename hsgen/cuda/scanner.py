@@ -23,15 +23,15 @@ class Scanner(ScanCalls, Runner):
     """The prefix sum of every column of a table on one GPU.  Tables are row-major; sums of integers wrap.
 
     Args:
-        key: "u32", "i32", "f32", "u64", "i64", or the numpy type of the elements; sums of unsigned numbers take arrays
-            of signed ones, too.
+        key: "u32", "i32", "f32", "u64", "i64", or the numpy type of the elements; sums of unsigned numbers also accept
+            arrays of signed numbers.
         target, device: as of `hsgen.cuda.Sorter`.
-        columns: the elements of a row.
+        columns: the number of elements in a row.
         exclusive: whether a row's sums exclude the row itself.
 
     Raises:
         hsgen.core.errors.Usage: there is no such target, element type, prefix sum or GPU.
-        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing; the GPU lacks what the target needs.
+        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing, or the GPU lacks what a target requires.
     """
 
     _given = ("source", "destination")
@@ -55,12 +55,12 @@ class Scanner(ScanCalls, Runner):
         """Enqueue the sums of the first `n` rows of `keys` (all by default), on the current stream of the library of
         `keys`, or on `stream`.
 
-        Arrays are flat or of shape (rows, columns); without `out`, sums replace their rows, otherwise rows are only
-        read.  Nothing at or beyond row n is written.
+        Arrays are flat or of shape (rows, columns).  Without `out`, sums replace their rows; with `out`, rows are only
+        read.  Rows from n on are not written.
 
         Raises:
-            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; a wrong shape.
-            hsgen.core.errors.Usage: n is beyond `max_n`.
+            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`, or the shape is wrong.
+            hsgen.core.errors.Usage: n exceeds `max_n`.
         """
         self._run((keys, out), (self._count(n),), stream)
 

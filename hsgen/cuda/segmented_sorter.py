@@ -32,16 +32,16 @@ class SegmentedSorter(SegmentedCalls, Runner):
 
     Args:
         key, order, target, numeric, device: as of `hsgen.cuda.Sorter`.
-        value: what moves along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
-            "index64" for the index that the key had in the whole array.
+        value: the value that moves with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
+            "index64" for the original index of the key in the whole array.
         bit_range: whether calls may choose the bits to sort by.
-        segment_ends: whether calls give the ends of segments, too.
+        segment_ends: whether calls also pass the ends of segments.
         segment_count: whether calls may take the number of segments from a buffer on the device.
 
     Raises:
         hsgen.core.errors.Usage: there is no such target, key type, value, order or GPU, or no segmented sort that
             combines them.
-        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing; the GPU lacks what the target needs.
+        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing, or the GPU lacks what a target requires.
     """
 
     _given = ("source", "other", "destination", "values", "values_out", "other_values", "count")
@@ -95,7 +95,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
         error.
 
         Raises:
-            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; neither offsets nor segments.
+            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; offsets and segments are missing.
             hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys cannot be split into equal rows; the
                 bit range is reversed or exceeds the key.
         """
@@ -117,18 +117,18 @@ class SegmentedSorter(SegmentedCalls, Runner):
         return ranges["source"].size // self._size("source"), options
 
     def _prepare(self, n: int, options: Options, *, in_place: bool) -> Prepared:
-        """See `Runner`: rows that a work-group holds are one launch."""
+        """See `Runner`; rows that fit a work-group are sorted by one launch."""
         return self.short_rows(n, options, in_place=in_place) or super()._prepare(n, options, in_place=in_place)
 
     def short_rows(
         self, n: int, options: Options, *, in_place: bool, in_row: bool = False, raw: bool = False
     ) -> Prepared | None:
-        """Return the one launch that sorts rows of equal length, each by a work-group; None: they are too long.
+        """Return the single launch that sorts rows of equal length, a work-group per row; None if rows are too long.
 
-        in_row: indices are those in the rows.  raw: with indices, out of place, every key keeps its bits.
+        in_row: indices are relative to the row.  raw: with indices, out of place, every key keeps its bits.
 
         Raises:
-            Unavailable, Wrong: the kernel does not build, or the GPU cannot run it.
+            Unavailable, Wrong: the kernel does not compile, or the GPU cannot run it.
         """
         if not (options.rows and 0 < n <= self.max_n) or options.segments_counted:
             return None
@@ -154,7 +154,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
         """Wait for the last call with offsets, and check its status.
 
         Raises:
-            ValueError: its offsets were invalid; it wrote nothing.
+            ValueError: the offsets of the call were invalid; the call wrote nothing.
         """
         rule = self._sort.plan.device_status
         if self._pending is None or self._status is None or rule is None:

@@ -24,24 +24,24 @@ from hsgen.runners.sort import SortCalls
 class Sorter(SortCalls, Runner):
     """A sort of keys of one type on one GPU; docs/reference/semantics.md defines the order.
 
-    Kernels are compiled when a call first needs them, and kept in the user's cache.  Each call takes its scratch memory
-    from the library of its arrays (see `scratch_bytes`) and returns it in the order of the stream.
+    Kernels are compiled at their first use, and kept in the user's cache.  Each call takes its scratch memory from the
+    library of its arrays (see `scratch_bytes`), and returns the memory in the order of the stream.
 
     Args:
         key: "u8" to "u64", "i8" to "i64", "f16", "bf16", "f32" or "f64", or the type of numpy or PyTorch.
-        value: what moves along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
+        value: the value that moves with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
             "index64" for an argsort, "packed" for the lower half of 64-bit words whose upper half is the key.
         order: "ascending" or "descending".
-        target: the name of a target or a path ending in .toml; None picks the one that matches, or the generic one
-            if that has no such sort.
+        target: the name of a target or a path ending in .toml; None selects the target that matches the GPU, or the
+            generic target if the matching target has no such sort.
         bit_range, device_count, run_boundaries, epilogue: as of `hsgen.opencl.Sorter`.
-        numeric: floats in the order of numpy and PyTorch instead of the total order: all NaNs are equal and greater
-            than infinity, and with values -0 equals +0.  Keys come out with one NaN, and with values with one zero.
-        device: the number of a GPU; None: that of the current context, or the first.
+        numeric: floats in the order of numpy and PyTorch instead of the total order.  All NaNs are equal and greater
+            than infinity, and with values -0 equals +0.  Sorted keys have one NaN, and with values one zero.
+        device: the number of a GPU; None is the GPU of the current context, or the first GPU.
 
     Raises:
         hsgen.core.errors.Usage: there is no such target, key type, value, order or GPU, or no sort that combines them.
-        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing; the GPU lacks what the target needs.
+        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing, or the GPU lacks what a target requires.
     """
 
     _given = ("source", "destination", "values", "values_out", "count", "report")
@@ -70,7 +70,7 @@ class Sorter(SortCalls, Runner):
         super().__init__(gpu, served, sort, element, rewrite)
         floating = numeric and TYPES[self.key].kind == 2
         self.argsorts = Argsorts(gpu, sort, rewrite, floating=floating)
-        """The argsorts out of place of `hsgen.cuda.order`."""
+        """The argsorts out of place for `hsgen.cuda.order`."""
 
     def __call__(
         self,
@@ -95,11 +95,12 @@ class Sorter(SortCalls, Runner):
         Without `out` and `values_out` the sort is in place; otherwise `keys` and `values` are only read.
 
         Raises:
-            TypeError: an argument is of a wrong Python type, such as a numpy array.
-            ValueError: a missing, unexpected or invalid array, on another GPU, strided, read-only, of a wrong type, or
-                overlapping; a stream of another GPU; a bit range, count or report that the sorter was not made for.
+            TypeError: an argument has a wrong Python type, such as a numpy array.
+            ValueError: an array is missing, unexpected, on another GPU, strided, read-only, of a wrong type, or
+                overlaps another array; the stream is of another GPU; or the sorter does not support a bit range, count
+                or report.
             hsgen.core.errors.Usage: n exceeds `max_n`, or the bit range is reversed or exceeds the key.
-            hsgen.core.errors.Wrong: a kernel does not build, or the driver refuses a launch.
+            hsgen.core.errors.Wrong: a kernel does not compile, or the driver refuses a launch.
         """
         arrays = (keys, out, values, values_out, count, report)
         self._run(arrays, self._integers(n, begin_bit, end_bit, discard_keys, shift), stream)

@@ -1,4 +1,4 @@
-"""Streams: which one a call runs on, the order between several, and arrays that are kept until a stream has passed."""
+"""Streams: their handles, the order between streams, and arrays that are kept until a stream has passed a call."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from hsgen.core.errors import Wrong, wrong_type
 from hsgen.core.numbers import integer
 from hsgen.cuda.driver import Device, bindings, done
 
-_HANDLES = ("cuda_stream", "ptr", "handle")  # of torch, CuPy, and cuda.core or Numba
-_MOST = (1 << 64) - 1  # of handles
+_HANDLES = ("cuda_stream", "ptr", "handle")  # attributes in PyTorch, CuPy, and cuda.core or Numba
+_MOST = (1 << 64) - 1  # greatest handle
 
 
 def handle(stream: Any, device: Device, noun: str) -> int:
-    """Return the handle of a stream: of any library, an object with ``__cuda_stream__``, or the handle itself.
+    """Return the handle of a stream.
+
+    `stream` is a stream of any library, an object with ``__cuda_stream__``, or the handle itself.
 
     Raises:
-        TypeError: it is no stream.
-        OutOfRange: it is a number that is no handle.
-        ValueError: it belongs to another GPU.
+        TypeError: the argument is not a stream.
+        OutOfRange: the argument is a number that cannot be a handle.
+        ValueError: the stream belongs to another GPU.
     """
     number = _number(stream)
     if number is None:
@@ -45,7 +47,7 @@ def _number(stream: Any) -> int | None:
 
 
 def _device(stream: int) -> int:
-    """The number of the GPU of a stream, by its context."""
+    """Return the number of a stream's GPU, by the stream's context."""
     driver = bindings()
     context = done(driver.cuStreamGetCtx(stream), "stream")
     done(driver.cuCtxPushCurrent(context), "cuCtxPushCurrent")
@@ -56,12 +58,12 @@ def _device(stream: int) -> int:
 
 
 def order(first: int, then: int) -> None:
-    """Let what follows on the stream `then` wait for all that was enqueued on the stream `first`."""
+    """Let further work of the stream `then` wait for all enqueued work of the stream `first`."""
     driver = bindings()
     event = _created()
     done(driver.cuEventRecord(event, first), "cuEventRecord")
     done(driver.cuStreamWaitEvent(then, event, 0), "cuStreamWaitEvent")
-    driver.cuEventDestroy(event)  # once it has passed
+    driver.cuEventDestroy(event)  # the driver destroys the event after it has passed
 
 
 def _created() -> Any:
@@ -70,7 +72,7 @@ def _created() -> Any:
 
 
 class Kept:
-    """Objects that are kept until their stream has passed the point at which they were given."""
+    """Objects that are kept until their stream has passed the point at which `hold` was called."""
 
     def __init__(self) -> None:
         self._held: deque[tuple[Any, Any]] = deque()
@@ -78,8 +80,10 @@ class Kept:
         self._lock = Lock()
 
     def hold(self, stream: int, objects: Any) -> None:
-        """Keep objects until all that is on the stream now is done; not while the stream captures a graph, which
-        may run at any time."""
+        """Keep objects until all enqueued work of the stream is done.
+
+        Objects are not kept while the stream captures a graph, because the graph may run at any time.
+        """
         driver = bindings()
         if int(done(driver.cuStreamIsCapturing(stream), "cuStreamIsCapturing")) == 0:
             try:
@@ -105,7 +109,7 @@ class Kept:
                     raise Wrong(f"a call before says {code.name}")
 
     def __len__(self) -> int:
-        """The calls whose objects are kept."""
+        """Return the number of calls whose objects are kept."""
         return len(self._held)
 
 

@@ -24,19 +24,19 @@ from hsgen.runners.top_k import TopKCalls
 class TopK(TopKCalls, Runner):
     """A selection of the first keys of rows on one GPU; see docs/guides/top-k.md.
 
-    Of equal keys, those with the lowest indices are selected, and they come in this order.  `sorted_up_to`: the
-    greatest k whose result is sorted; that of a greater k is in the order of the row.
+    Equal keys are selected in the order of their indices, the lowest index first.  `sorted_up_to` is the greatest k
+    with a sorted result; the result for a greater k is in the order of the row.
 
     Args:
         key, target, device: as of `hsgen.cuda.Sorter`.
-        value: what is selected with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
-            "index64" for its index in the row.
+        value: the value that is selected with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index"
+            or "index64" for the index of the key in its row.
         order: "descending" for the greatest keys, greatest first; "ascending" for the least.
 
     Raises:
         hsgen.core.errors.Usage: there is no such target, key type, value, order or GPU, or no selection that combines
             them.
-        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing; the GPU lacks what the target needs.
+        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing, or the GPU lacks what a target requires.
     """
 
     _given = ("source", "destination", "values", "values_out")
@@ -71,8 +71,8 @@ class TopK(TopKCalls, Runner):
         """Enqueue the selection of `k` keys of each of `rows` rows of equal length, on the current stream of the
         library of `keys`, or on `stream`.
 
-        `keys` holds the rows one after the other, `n` keys in total (all by default); `out` and `values_out` receive
-        rows * k keys and values.  None of the inputs is written.
+        `keys` has the rows one after another, `n` keys in total (all by default).  `out` and `values_out` receive
+        rows * k keys and values.  Inputs are only read.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.

@@ -14,5 +14,5 @@ def named(type: Any) -> str:
 
 
 def bytes_of(facts: Facts) -> int:
-    """Return the bytes of an array."""
+    """Return the size of an array in bytes."""
     return int(facts.type.itemsize) * prod(facts.shape)

@@ -1,4 +1,4 @@
-"""The functions for arrays of CuPy: CuPy's own where the table of `hsgen.cuda.choices` says so, and else hsgen's."""
+"""The functions for arrays of CuPy; `hsgen.cuda.choices` selects CuPy's own sort or a sort of hsgen."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _KEYS = {t.element: t.name for t in TYPES.values()} | {"bool": "u8"}
 
 
 def sort(a: Any, axis: int | None = -1, kind: str | None = None) -> Any:
-    """Return a sorted copy of an array along an axis, None: flattened, as cupy.sort does.
+    """Return a sorted copy of an array along an axis, as cupy.sort does; axis None flattens the array.
 
-    NaNs come last, and come out as one bit pattern; `kind` may be "stable" or None.
+    NaNs are last, and have one bit pattern in the result.  `kind` is "stable" or None.
     """
     _check(a, kind)
     a, axis = _flat(a, axis)
@@ -30,7 +30,7 @@ def sort(a: Any, axis: int | None = -1, kind: str | None = None) -> Any:
 
 
 def argsort(a: Any, axis: int | None = -1, kind: str | None = None) -> Any:
-    """Return the indices (int64) that sort an array along an axis, None: flattened, as cupy.argsort does; stable."""
+    """Return the indices (int64) of a stable sort along an axis, as cupy.argsort does; axis None flattens the array."""
     _check(a, kind)
     a, axis = _flat(a, axis)
     ready = _order(a, axis, keys=False)
@@ -43,7 +43,7 @@ def argsort(a: Any, axis: int | None = -1, kind: str | None = None) -> Any:
 
 
 def method(a: Any, axis: int = -1) -> str:
-    """Say how `sort` sorts an array: "cupy.sort", or hsgen's method, a name in `hsgen.cuda.choices`."""
+    """Return the method of `sort` for an array: "cupy.sort", or "hsgen: " and a name in `hsgen.cuda.choices`."""
     ready = _order(*_flat(a, axis), keys=True)
     return f"hsgen: {ready.method}" if ready else "cupy.sort"
 
@@ -56,10 +56,10 @@ def _check(a: Any, kind: str | None) -> None:
 
 
 def _flat(a: Any, axis: int | None) -> tuple[Any, int]:
-    """The array and the axis to sort, from the front; CuPy's own error if there is no such axis.
+    """Return the array and the number of its axis, counted from the front; raise CuPy's error for an invalid axis.
 
     Raises:
-        TypeError: the axis is no integer.
+        TypeError: the axis is not an integer.
     """
     if axis is None:
         return a.ravel(), 0
@@ -70,7 +70,7 @@ def _flat(a: Any, axis: int | None) -> tuple[Any, int]:
 
 
 def _one_nan(array: Any) -> Any:
-    """A sorted array with one bit pattern for all NaNs, as sorts of hsgen have it."""
+    """Return a sorted array with one bit pattern for all NaNs, as sorts of hsgen return it."""
     if array.dtype.kind == "f":
         array[cupy.isnan(array)] = cupy.nan
     return array
@@ -86,7 +86,7 @@ def _order(a: Any, axis: int, *, keys: bool) -> Order | None:
 
 
 def _rows(a: Any, axis: int) -> Any:
-    """The array with the axis last, contiguous."""
+    """Return the array as a contiguous array with the axis last."""
     return cupy.ascontiguousarray(a if axis == a.ndim - 1 else cupy.moveaxis(a, axis, -1))
 
 

@@ -1,4 +1,4 @@
-"""Devices for numpy arrays: which one is used, and copies to its memory and back."""
+"""Devices for numpy arrays: the choice of a device, and copies to its memory and back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import context_for
 from hsgen.system import toolchain
 
-_OPTION = "device="  # how an argument names a device, in messages
+_OPTION = "device="  # prefix of a device's name in messages
 
 
 class OpenClDevice:
@@ -25,30 +25,30 @@ class OpenClDevice:
 
     def __init__(self, host: Host) -> None:
         self.host = host
-        self._context = context_for(host)  # kept: Intel's runtime frees a context that only a queue holds
+        self._context = context_for(host)  # stored, because Intel's runtime frees a context that only a queue refers to
         self._queue = toolchain.pyopencl().CommandQueue(self._context)
         self._lock = RLock()
 
     def build(self, kind: str, *arguments: Any, **named: Any) -> Any:
-        """Return a sort of a class, by the name of the class, such as Sorter."""
+        """Return an object of a class of `hsgen.opencl` or `hsgen.cuda`; `kind` is the name of the class."""
         return getattr(opencl, kind)(self._context, *arguments, **named)
 
     @contextmanager
     def arrays(self) -> Iterator[Callable[[Any], Any]]:
-        """Yield the function that copies a contiguous array to the device for the block; None stays None.
+        """Yield a function that copies a contiguous array to the device; None stays None.
 
-        pyopencl's arrays are for one thread at a time.
+        The copies are valid in the block.  Only one thread at a time may use pyopencl's arrays.
         """
         to_device = importlib.import_module("pyopencl.array").to_device
         with self._lock:
             yield lambda a: None if a is None else to_device(self._queue, a)
 
     def call(self, sorter: Any, keys: Any, **named: Any) -> None:
-        """Enqueue a call with arrays on the device."""
+        """Enqueue a call of a sorter with arrays on the device."""
         sorter(self._queue, keys, **named)
 
     def read(self, array: Any, to: Any) -> None:
-        """Wait for all calls, and copy an array of the device to a contiguous one of numpy."""
+        """Wait for all calls, and copy an array of the device to a contiguous array of numpy."""
         array.get(self._queue, ary=to)
 
 
@@ -66,7 +66,7 @@ class Block:
 
 
 class CudaDevice:
-    """A GPU that NVIDIA's driver drives; calls are on its default stream."""
+    """A GPU that NVIDIA's driver drives; calls run on its default stream."""
 
     def __init__(self, host: Host) -> None:
         self.host = host
@@ -107,7 +107,7 @@ class CudaDevice:
 
 
 def _gpus() -> list[Host]:
-    """The GPUs of NVIDIA's driver; none where it, or the package that calls it, is missing."""
+    """Return the GPUs of NVIDIA's driver; empty without the driver or cuda.bindings."""
     with suppress(Unavailable):
         return driver.hosts()
     return []
@@ -119,19 +119,21 @@ _KINDS: tuple[tuple[Callable[[], list[Host]], type[Device]], ...] = (
     (_gpus, CudaDevice),
     (hosts.hosts, OpenClDevice),
 )
-"""Where devices are looked for, in this order, and what drives them."""
+"""The functions that list devices, in order of preference, each with the class that drives its devices."""
 
 _made: dict[str, Device] = {}
 _lock = RLock()
 
 
 def chosen(name: str | None = None) -> tuple[Host, type[Device]]:
-    """Return the device that a specification names, in the words of ``--device``, and what drives it; for None the
-    first NVIDIA GPU through CUDA, or else the first of `hsgen.engines.selection.candidates` through OpenCL.
+    """Return the device that a specification (as of ``--device``) names, and the class that drives it.
+
+    Without a specification, the device is the first NVIDIA GPU through CUDA, or else the first device of
+    `hsgen.engines.selection.candidates` through OpenCL.
 
     Raises:
         TypeError: the specification is not a string.
-        Usage: it names several devices, or is empty.
+        Usage: the specification names several devices, or is empty.
         Unavailable: there is no such device.
     """
     if name is not None and not isinstance(name, str):
@@ -149,7 +151,7 @@ def chosen(name: str | None = None) -> tuple[Host, type[Device]]:
 
 
 def device_of(name: str | None = None) -> Device:
-    """Return the device that `chosen` finds; one object for each.
+    """Return the device of `chosen`; equal devices are the same object.
 
     Raises:
         TypeError, Usage, Unavailable: as `chosen`.

@@ -20,20 +20,20 @@ from hsgen.numpy.devices import device_of
 class Sorter:
     """A sort of numpy arrays with keys of one type, on one device; docs/reference/semantics.md defines the order.
 
-    Each call copies its arrays to the device and back, which takes longer than most sorts; a program whose arrays are
-    on the device uses `hsgen.cuda` or `hsgen.opencl`.
+    Each call copies its arrays to the device and back, which takes longer than most sorts.  A program with arrays on
+    the device uses `hsgen.cuda` or `hsgen.opencl`.
 
     Args:
         key, value, order, target: as of `hsgen.opencl.Sorter`.
-        device: a part of the device's name, as ``--device`` takes it; None: the first NVIDIA GPU through CUDA, or else
-            the best device of OpenCL.
+        device: a part of the device's name, as of ``--device``; None is the first NVIDIA GPU through CUDA, or else the
+            best device of OpenCL.
 
     Raises:
-        TypeError: the device or target is of a wrong Python type.
+        TypeError: the device or target has a wrong Python type.
         hsgen.core.errors.Usage: there is no such target, key type, value or order, no sort that combines them, or
             several devices have that name.
-        hsgen.core.errors.Unavailable: there is no such device, or it lacks what the target needs.
-        hsgen.core.errors.Wrong: the kernels do not build.
+        hsgen.core.errors.Unavailable: there is no such device, or it lacks a requirement of the target.
+        hsgen.core.errors.Wrong: the kernels do not compile.
     """
 
     def __init__(
@@ -51,18 +51,19 @@ class Sorter:
         self.target, self.dtype, self.max_n = self._sorter.target, self._sorter.dtype, self._sorter.max_n
 
     def __repr__(self) -> str:
-        """As that of the sorter on the device."""
+        """Return the representation of the sorter on the device."""
         return repr(self._sorter)
 
     def __call__(self, keys: Any, out: Any = None, *, values: Any = None, values_out: Any = None) -> None:
         """Sort one-dimensional arrays; values move with their keys.
 
-        Sorted keys replace those of `keys`, or go to `out`; values replace those of `values`, or go to `values_out`,
-        where an argsort writes the indices.
+        Sorted keys replace the keys of `keys`, or are stored in `out`.  Values replace those of `values`, or are stored
+        in `values_out`, where an argsort writes the indices.
 
         Raises:
             TypeError: an argument is not an array of numpy.
-            ValueError: a missing, unexpected, or read-only array, one of several dimensions, of a wrong type or length.
+            ValueError: an array is missing, unexpected or read-only, or has several dimensions or a wrong type or
+                length.
             hsgen.core.errors.Usage: there are more than `max_n` keys.
         """
         to_keys, to_values = (keys if out is None else out), (values if values_out is None else values_out)
@@ -80,7 +81,7 @@ class Sorter:
 
 
 def bits(a: Any) -> Any:
-    """Return an array in C order; of bfloat16, which devices' arrays lack, its bits."""
+    """Return an array in C order; an array of bfloat16 is returned as uint16, because devices' arrays lack bfloat16."""
     if a is None:
         return None
     a = np.ascontiguousarray(a)
@@ -88,7 +89,7 @@ def bits(a: Any) -> Any:
 
 
 def _check(arrays: dict[str, Any], written: list[str]) -> None:
-    """Refuse what is not an array, and outputs that are read-only or unlike their inputs."""
+    """Check that arguments are arrays, and that outputs are writable and like their inputs."""
     for name, x in arrays.items():
         if x is None and name != "keys":
             continue

@@ -1,4 +1,4 @@
-"""`sort` and `argsort` of numpy arrays on a device, with the results of numpy's stable ones."""
+"""`sort` and `argsort` of numpy arrays on a device, with the results of numpy's stable sorts."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from hsgen.numpy.devices import Device, device_of
 from hsgen.numpy.sorter import bits
 
 _KEYS = {t.element: t.name for t in TYPES.values()} | {"bool": "u8"}
-_WIDEST = 1 << 32  # the count from which on 32-bit indices do not suffice
+_WIDEST = 1 << 32  # least count for which 32-bit indices do not suffice
 
 
 def sort(a: Any, axis: int | None = -1, *, descending: bool = False, device: str | None = None) -> Any:
-    """Return a sorted copy of an array along an axis, None: flattened, as numpy.sort does.
+    """Return a sorted copy of an array along an axis, as numpy.sort does; axis None flattens the array.
 
     The array is copied to the device and back, which takes longer than most sorts.  NaNs are greater than all numbers,
-    and come out as one bit pattern.
+    and have one bit pattern in the result.
 
     Raises:
-        TypeError: elements of a type that no kernel sorts, a masked array, an axis that is no integer, or a device that
+        TypeError: no kernel sorts elements of this type, the array is masked, the axis is not an integer, or the device
             is not a string.
         numpy.exceptions.AxisError: there is no such axis.
         hsgen.core.errors.HsgenError: see `hsgen.Sorter`.
@@ -37,9 +37,10 @@ def sort(a: Any, axis: int | None = -1, *, descending: bool = False, device: str
 
 
 def argsort(a: Any, axis: int | None = -1, *, descending: bool = False, device: str | None = None) -> Any:
-    """Return the indices that sort an array along an axis, None: flattened, as numpy.argsort with kind="stable" does.
+    """Return the indices that sort an array along an axis, as numpy.argsort with kind="stable" does.
 
-    The copies and errors are those of `sort`.  Equal elements, such as -0 and 0, keep their order in both directions.
+    Axis None flattens the array.  The copies and errors are those of `sort`.  Equal elements, such as -0 and 0, keep
+    their order in both directions.
     """
     rows, key, axis = _rows(a, axis)
     order = np.zeros(rows.shape, np.intp)
@@ -49,7 +50,7 @@ def argsort(a: Any, axis: int | None = -1, *, descending: bool = False, device: 
 
 
 def _rows(a: Any, axis: int | None) -> tuple[Any, str, int]:
-    """An array with the axis to sort last, in C order, hsgen's name of its type, and the axis."""
+    """Return an array in C order with the axis to sort last, hsgen's name of its type, and the axis."""
     if isinstance(a, np.ma.MaskedArray):
         raise wrong_type("a", "a plain array, such as a.filled() or a.compressed(), since masks are not sorted", a)
     a = np.asarray(a)
@@ -64,7 +65,7 @@ def _rows(a: Any, axis: int | None) -> tuple[Any, str, int]:
 
 
 def _numeric(rows: Any, *, zeros: bool) -> Any:
-    """The keys with one NaN for all, which is the greatest key of the kernels' order, and with one zero."""
+    """Return the keys with one NaN, the greatest key of the kernels' order; if `zeros`, also with one zero."""
     if rows.dtype.kind in "biu":
         return rows
     keys = np.where(np.isnan(rows), rows.dtype.type("nan"), rows)
@@ -73,12 +74,12 @@ def _numeric(rows: Any, *, zeros: bool) -> Any:
 
 @cache
 def _sorter(on: Device, kind: str, key: str, value: str | None, order: str) -> Any:
-    """The sort of a device, compiled once."""
+    """Return a sorter of a device, compiled once."""
     return on.build(kind, key, value=value, order=order)
 
 
 def _run(rows: Any, key: str, out: Any, order: Any, *, descending: bool, device: str | None) -> None:
-    """Sort rows on a device; store the keys, or their indices in their rows."""
+    """Sort rows on a device; store the keys in `out`, or their indices within their rows in `order`."""
     on, n, length = device_of(device), rows.size, rows.shape[-1]
     index = None if order is None else np.empty(n, np.uint32 if n < _WIDEST else np.uint64)
     value = None if index is None else "index" if index.itemsize == 4 else "index64"

@@ -34,7 +34,7 @@ __all__ = [
 
 
 def import_pyopencl() -> ModuleType:
-    """Return pyopencl, with the machine's own platforms and the embedded CPU runtime, if that is installed.
+    """Return pyopencl, with the machine's platforms and, if installed, the embedded CPU runtime.
 
     The OpenCL loader reads its list of platforms once, so call this before any other use of pyopencl.
 

@@ -14,7 +14,7 @@ def host_of(context: Any) -> hosts.Host:
 
     Raises:
         TypeError: the argument is not a context of pyopencl.
-        Unavailable: its device is a part of another one.
+        Unavailable: the device is a part of another device.
     """
     if not isinstance(context, toolchain.pyopencl().Context):
         raise wrong_type("context", "a pyopencl.Context", context)

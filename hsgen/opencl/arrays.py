@@ -12,16 +12,18 @@ from hsgen.system import toolchain
 
 @dataclass(frozen=True, slots=True)
 class Memory(Range):
-    """The memory range of an array or buffer; `root` is a memory object that is no part of another one."""
+    """The memory range of an array or buffer; `root` is a memory object that is not part of another memory object."""
 
     @property
     def is_array(self) -> bool:
-        """Whether it is an array, whose elements have a type."""
+        """Whether the argument is an array; elements of an array have a type."""
         return hasattr(self.argument, "base_data")
 
     def part(self) -> Any:
-        """Return a memory object that starts at this range; of an array without elements, which may begin at the end of
-        its buffer, that buffer."""
+        """Return a memory object that starts at this range.
+
+        For an array without elements, which may begin at the end of its buffer, the result is the buffer.
+        """
         if not self.is_array:
             return self.argument
         buffer = self.argument.base_data
@@ -34,7 +36,7 @@ def memory(array: Any, name: str, context: Any) -> Memory:
     """Return the memory range of an array or buffer; `name` is its name in messages.
 
     Raises:
-        TypeError: the argument is neither.
+        TypeError: the argument is neither an array nor a buffer.
         ValueError: the array is strided or misaligned, or belongs to another context.
     """
     if not hasattr(array, "base_data"):
@@ -61,6 +63,6 @@ def _same_context(buffer: Any, name: str, context: Any) -> None:
 
 
 def _root(buffer: Any) -> tuple[Any, int]:
-    """The memory object that a buffer is a part of, and its offset there."""
+    """Return the memory object that includes a buffer, and the buffer's offset in it."""
     parent = buffer.associated_memobject
     return (buffer, 0) if parent is None else (parent, buffer.offset)

@@ -29,11 +29,11 @@ from hsgen.system import toolchain
 class ColumnSorter(ColumnCalls):
     """A stable sort of rows by key columns, the first of which is the most significant; see docs/guides/columns.md.
 
-    Adjacent columns of at most 8 bytes together are packed into one word each row, and sorted at once.  Packs are
-    sorted one after the other, from the last one on: an argsort of the last, then for each further one a gather of its
-    keys and a sort of these with the order so far.  Temporary memory is kept between calls: at most 20 bytes a row,
-    that of the sorts, and for calls in place as much as the largest array takes.  Calls wait for each other on the
-    device.
+    Adjacent columns of at most 8 bytes in total are packed into one word per row, and sorted together.  Packs are
+    sorted one after another, the last pack first.  The last pack is argsorted.  For each further pack, the keys are
+    gathered, and sorted with the order so far.  Temporary memory is kept between calls: at most 20 bytes per row, the
+    scratch memory of the sorts, and for calls in place the size of the largest array.  Calls wait for each other on
+    the device.
 
     Args:
         context, target: as of `hsgen.opencl.Sorter`.
@@ -41,9 +41,9 @@ class ColumnSorter(ColumnCalls):
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
-        hsgen.core.errors.Usage: no column; there is no such target, key type or order.
-        hsgen.core.errors.Unavailable: the device lacks what the target needs.
-        hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
+        hsgen.core.errors.Usage: there is no column, or no such target, key type or order.
+        hsgen.core.errors.Unavailable: the device lacks a requirement of the target.
+        hsgen.core.errors.Wrong: the kernels do not compile, or the compiler crashes.
     """
 
     def __init__(self, context: Any, by: Iterable[Any], *, target: str | os.PathLike[str] | None = None) -> None:
@@ -76,11 +76,11 @@ class ColumnSorter(ColumnCalls):
         `keys` has a pyopencl array for each column, or a `Field` of an array of records.  `values` are any number of
         arrays whose items, values[i] or elements, move with their rows.  `out` has an array for each column, and
         `values_out` for each of `values`; without them, the sort is in place.  With `index_out`, an array of uint32 or
-        int32, the original index of each row is stored, and keys are only read unless there is `out`.  The
-        records of a `Field` are only read; give them as values to sort them, too.
+        int32, the original index of each row is stored, and keys are only read unless there is `out`.  The records of
+        a `Field` are only read; pass the records as values to sort them too.
 
         Raises:
-            TypeError: an argument is no pyopencl array.
+            TypeError: an argument is not a pyopencl array.
             ValueError: a wrong number of arrays, arrays of different lengths, keys of a wrong type, arrays that are not
                 in C order, outputs that overlap other arguments, a queue of another context.
             hsgen.core.errors.Usage: more than `max_n` rows, or an array of 2^31 words or more.
@@ -101,7 +101,7 @@ class ColumnSorter(ColumnCalls):
             return self._event
 
     def _look(self, array: Any, name: str) -> Array:
-        """The facts of an array; the order of rows may be a buffer, which has no type."""
+        """Return the facts of an array; the order of rows may also be a buffer, which has no type."""
         if name == "index_out" and not hasattr(array, "base_data"):
             at = memory(array, name, self._context)
             return Array(range=at, element=INDICES[0], itemsize=WORD, shape=(at.size // WORD,), contiguous=True)
@@ -113,13 +113,13 @@ class ColumnSorter(ColumnCalls):
 
 
 class _Steps:
-    """The steps of a call on a queue; `event` is that of the end of the last one."""
+    """The steps of a call on a queue; `event` is the end of the last step."""
 
     def __init__(self, queue: Any, context: Any, gather: Gatherer, rooms: dict[str, Any], event: Any) -> None:
         self._queue, self._context, self._gather, self._rooms, self.event = queue, context, gather, rooms, event
 
     def room(self, name: str, size: int) -> Range:
-        """See `Steps`; the memory is kept."""
+        """See `Steps`; the memory is kept for later calls."""
         if name not in self._rooms or self._rooms[name].size < size:
             cl = toolchain.pyopencl()
             self._rooms[name] = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, size)
@@ -154,7 +154,7 @@ class _Steps:
         self.event = self._gather(self._queue, *arrays, item_bytes=size, n=n, wait_for=[self.event])
 
     def reorder(self, order: Range, one: Move, n: int) -> None:
-        """See `Steps`: through copies in place, and where items are no multiple of 4 bytes."""
+        """See `Steps`; items in place, and items whose size is not a multiple of 4 bytes, go through copies."""
         size, words = one.item_bytes, -(-one.item_bytes // WORD) * WORD
         source, to = one.source, one.to
         if size != words or one.in_place:

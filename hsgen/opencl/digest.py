@@ -29,16 +29,16 @@ class Checker(DigestCalls, Runner):
     """Digests of arrays of keys of one type, compiled for a context of one device; see docs/guides/digest.md.
 
     Args:
-        context: a `pyopencl.Context`; its first device decides the target.
+        context: a `pyopencl.Context`; its first device determines the target.
         key, value, order, target: as of `hsgen.opencl.Sorter`.  The value "index" digests the input of an argsort: keys
-            with their indices.  The output is digested with a value of 4 bytes, or of 8 for "index64".
-        bit_range: whether calls may choose the bits to compare keys by.
+            with their indices.  The output has a digest with values of 4 bytes, or of 8 bytes for "index64".
+        bit_range: whether calls may choose the bits that compare keys.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
         hsgen.core.errors.Usage: there is no such target, key type, value or order.
-        hsgen.core.errors.Unavailable: the device lacks what the target needs.
-        hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
+        hsgen.core.errors.Unavailable: the device lacks a requirement of the target.
+        hsgen.core.errors.Wrong: the kernels do not compile, or the compiler crashes.
     """
 
     def __init__(
@@ -72,15 +72,16 @@ class Checker(DigestCalls, Runner):
         end_bit: int | None = None,
         wait_for: Sequence[Any] | None = None,
     ) -> Digest:
-        """Wait for the digest of the first `n` keys (by default all) with their values, and return it.
+        """Return the digest of the first `n` keys (by default all) with their values; wait for it.
 
-        The digest also covers the elements from n to `size`, so that a change of these is detected; 0: it does not.
-        For an argsort give 0: the index array has no contents before.  The arrays are only read.
+        The digest also covers the elements from n to `size`, to detect a change of these elements; with 0, it covers
+        only n elements.  Pass 0 for an argsort, because the index array has no contents before the sort.  The arrays
+        are only read.
 
         Raises:
-            TypeError: a wrong Python type, such as a numpy array.
-            ValueError: a missing, unexpected or invalid buffer; a bit range that the checker was not made for; a
-                negative size.
+            TypeError: an argument has a wrong Python type, such as a numpy array.
+            ValueError: a buffer is missing, unexpected or invalid, the checker does not support the bit range, or the
+                size is negative.
             hsgen.core.errors.Usage: n or size exceeds `max_n`, or the bit range is reversed or exceeds the key.
         """
         n, size, begin_bit, end_bit = self._integers(n, size, begin_bit, end_bit)

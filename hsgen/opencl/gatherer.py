@@ -21,10 +21,10 @@ from hsgen.runners.gather import GatherCalls, item_bytes_of, same_items, size_of
 
 
 def item_size(array: Any, name: str, item_bytes: int | None = None) -> int:
-    """Return the bytes of an item: `given`, or those of array[0], or of an element of a flat array.
+    """Return the bytes of an item: `item_bytes`, or the size of array[0], or of an element of a flat array.
 
     Raises:
-        ValueError: the array is in Fortran order; it is a buffer, which has no items, and none is given.
+        ValueError: the array is in Fortran order; or it is a buffer, which has no items, and `item_bytes` is None.
     """
     if not hasattr(array, "base_data"):
         if item_bytes is None:
@@ -35,7 +35,7 @@ def item_size(array: Any, name: str, item_bytes: int | None = None) -> int:
 
 
 class _Values(GatherCalls, Runner):
-    """Gathers of items that consist of one kind of values."""
+    """Gathers of items; an item consists of values of one kind."""
 
     def __init__(self, context: Any, value: str, target: str | os.PathLike[str] | None) -> None:
         """Compile the gather for a kind of values."""
@@ -54,8 +54,8 @@ class _Values(GatherCalls, Runner):
 class Gatherer:
     """Gathers of items by index for a context of one device; see docs/guides/columns.md.
 
-    Items have any multiple of 4 bytes.  There are three kernels, for multiples of 16, 8 and 4 bytes; each is compiled
-    when it is first needed.
+    The size of an item is a multiple of 4 bytes.  There are three kernels, for multiples of 16, 8 and 4 bytes.  Each
+    kernel is compiled at its first use.
 
     Args:
         context, target: as of `hsgen.opencl.Sorter`.
@@ -87,17 +87,17 @@ class Gatherer:
     ) -> Any:
         """Enqueue out[i] = source[index[i]] for the first `n` indices (by default all); return the event of its end.
 
-        `index` holds uint32 or int32.  An item of `source` and `out` is an element of a flat array, also of a
-        structured type, or array[i] of one with more dimensions, or has `item_bytes` bytes, which buffers require.
-        Where an index is not less than the number of items in `source`, nothing is written.
+        `index` has elements of uint32 or int32.  An item of `source` and `out` is an element of a flat array (also of a
+        structured type), or array[i] of an array with more dimensions.  With `item_bytes`, which buffers require, an
+        item has this size.  If an index is not less than the number of items in `source`, its item is not written.
 
         Raises:
             TypeError: an argument is neither a pyopencl array nor a buffer.
-            ValueError: items of different sizes, an array that is not in C order, an `out` with too little room or
-                that overlaps another argument, or a queue of another context.
-            hsgen.core.errors.Usage: items of a size that is no multiple of 4 bytes; there are 2^31 values or more in
+            ValueError: items have different sizes, an array is not in C order, `out` is too small or overlaps another
+                argument, or the queue is of another context.
+            hsgen.core.errors.Usage: the size of items is not a multiple of 4 bytes; there are 2^31 values or more in
                 `source` or `out`; there is no such target.
-            hsgen.core.errors.Unavailable: the device lacks what the target needs.
+            hsgen.core.errors.Unavailable: the device lacks a requirement of the target.
             hsgen.core.errors.Wrong: the kernel does not build.
         """
         bytes_named = item_bytes_of(item_bytes)
@@ -105,7 +105,7 @@ class Gatherer:
         return self._of(unit(size)).run(queue, index, source, out, size, n, wait_for)
 
     def _of(self, value: str) -> _Values:
-        """The gather for a kind of values, compiled at first use."""
+        """Return the gather for a kind of values, compiled at its first use."""
         with self._lock:
             if value not in self._by_value:
                 self._by_value[value] = _Values(self._context, value, self._target)

@@ -31,8 +31,8 @@ from hsgen.system import toolchain
 class GroupBy(GroupingCalls, Runner):
     """A reduction of groups of equal keys in any order, compiled for a context of one device.
 
-    Groups come out in the order of sorts.  The sort before the reduction is stable, so that the result is the same in
-    every call, also of sums of floats.  Scratch memory, which also has the sorted keys and values, is kept as in a
+    Groups are in the order of sorts.  The sort before the reduction is stable, so the result is the same in every call,
+    even for sums of floats.  Scratch memory includes the sorted keys and values, and is kept as in a
     `hsgen.opencl.sorter.Sorter`.
 
     Args:
@@ -73,8 +73,8 @@ class GroupBy(GroupingCalls, Runner):
     ) -> Any:
         """Enqueue the reduction of all groups of equal keys; return the event of its end.
 
-        `keys` and `values` are only read; the outputs are those of `ReduceByKey`, with `first_indices` in the sorted
-        array.
+        `keys` and `values` are only read.  The outputs are those of `ReduceByKey`; `first_indices` are indices in the
+        sorted array.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Usage: as `ReduceByKey`.
@@ -85,9 +85,9 @@ class GroupBy(GroupingCalls, Runner):
 
 
 def unique(queue: Any, keys: Any, *, return_counts: bool = False, order: str = "ascending") -> Any:
-    """Return the distinct keys of a `pyopencl.array.Array` in order, as a new array; waits for their number.
+    """Return the distinct keys of a `pyopencl.array.Array` in order, as a new array; wait for their number.
 
-    With `return_counts`, a pair: these, and how many keys equal each, unsigned 32-bit integers.
+    With `return_counts`, the result is a pair: the distinct keys, and the number of keys equal to each as uint32.
 
     Raises:
         TypeError, ValueError, hsgen.core.errors.Usage: as `GroupBy`.
@@ -97,8 +97,9 @@ def unique(queue: Any, keys: Any, *, return_counts: bool = False, order: str = "
 
 
 def run_length_encode(queue: Any, keys: Any) -> Any:
-    """Return a pair of new arrays, for each run of equal adjacent keys of a `pyopencl.array.Array` its key, and its
-    length as a 32-bit number; waits for their number.
+    """Return a pair of new arrays with the key and the length of each run; wait for the number of runs.
+
+    A run is equal adjacent keys of a `pyopencl.array.Array`.  Lengths are 32-bit numbers.
 
     Raises:
         TypeError, ValueError, hsgen.core.errors.Usage: as `ReduceByKey`.
@@ -107,7 +108,7 @@ def run_length_encode(queue: Any, keys: Any) -> Any:
 
 
 def _runs(queue: Any, keys: Any, reduce: Any) -> tuple[Any, Any]:
-    """The keys of runs, and their lengths."""
+    """Return the keys of runs, and their lengths."""
     arrays, n = _arrays(), int(keys.size)
     out, counts = arrays.empty(queue, n, keys.dtype), arrays.empty(queue, n, np.uint32)
     groups = arrays.empty(queue, 1, np.uint32)
@@ -123,7 +124,7 @@ def _arrays() -> Any:
 
 @lru_cache(maxsize=16)
 def _group_by(context: Any, key: str, order: str) -> GroupBy:
-    """Compiled once for a context and a type of keys."""
+    """Return a grouping, compiled once for a context and a type of keys."""
     return GroupBy(context, key, order=order)
 
 

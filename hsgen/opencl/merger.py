@@ -33,8 +33,8 @@ class Merger(MergeCalls, Runner):
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
         hsgen.core.errors.Usage: there is no such target, key type, value or order, or no merge that combines them.
-        hsgen.core.errors.Unavailable: the device lacks what the target needs.
-        hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
+        hsgen.core.errors.Unavailable: the device lacks a requirement of the target.
+        hsgen.core.errors.Wrong: the kernels do not compile, or the compiler crashes.
     """
 
     def __init__(
@@ -67,13 +67,13 @@ class Merger(MergeCalls, Runner):
     ) -> Any:
         """Enqueue the merge of all keys of `a` and all of `b` into `out`; return the event of its end.
 
-        `a` and `b` must be sorted in the order of this merger.  All are `pyopencl.array.Array` or `pyopencl.Buffer`
-        objects.  The first len(a) + len(b) keys of `out` are written, and nothing after them.  The merge is stable:
-        equal keys of `a` come before those of `b`, and keep their order.  Values move with their keys.
+        `a` and `b` must be sorted in the order of this merger.  All arguments are `pyopencl.array.Array` or
+        `pyopencl.Buffer` objects.  Only the first len(a) + len(b) keys of `out` are written.  The merge is stable:
+        equal keys of `a` come before equal keys of `b`, and keep their order.  Values move with their keys.
 
         Raises:
             TypeError: an argument is neither a pyopencl array nor a buffer.
-            ValueError: a missing, unexpected or invalid buffer; an output that overlaps another buffer.
+            ValueError: a buffer is missing, unexpected or invalid, or an output overlaps another buffer.
             hsgen.core.errors.Usage: there are more than `max_n` keys.
         """
         keys = {"source": a, "other": b, "destination": out}

@@ -12,7 +12,7 @@ from hsgen.runners.packing import NAME, By, Language, Pack, Packing
 from hsgen.runners.rows import Column
 from hsgen.system import toolchain
 
-_LANES = 256  # multiples of it are launched, for which drivers find work-groups
+_LANES = 256  # grids are a multiple of this, so that drivers can choose work-groups
 
 OPENCL = Language("""#define HS_KERNEL __kernel void
 #define HS_GLOBAL __global

@@ -1,4 +1,4 @@
-"""Columns of records in buffers of pyopencl, as copies: one run of bytes of each record."""
+"""Copies of columns of records in buffers of pyopencl: one run of bytes per record."""
 
 from __future__ import annotations
 

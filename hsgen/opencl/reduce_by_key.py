@@ -35,8 +35,8 @@ class ReduceByKey(ReductionCalls, Runner):
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
         hsgen.core.errors.Usage: there is no such target, key type or type of values.
-        hsgen.core.errors.Unavailable: the device lacks what the target needs.
-        hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
+        hsgen.core.errors.Unavailable: the device lacks a requirement of the target.
+        hsgen.core.errors.Wrong: the kernels do not compile, or the compiler crashes.
     """
 
     def __init__(
@@ -71,15 +71,15 @@ class ReduceByKey(ReductionCalls, Runner):
     ) -> Any:
         """Enqueue the reduction of the runs of the first `n` keys (by default all); return the event of its end.
 
-        `groups` receives the number of runs, a uint32 or int32.  The other outputs have room for n elements, of which
-        one for each run is written: `out` its key, `values_out` the sum, "min" or "max" of its values, `counts` the
-        number of its keys and `first_indices` the index of the first one, both as uint32 or int32; the last two may be
-        omitted.  With `count`, a uint32 or int32 on the device, there are min(count, n) keys.  All buffers are
-        `pyopencl.array.Array` or `pyopencl.Buffer` objects, and none of the inputs is written.
+        `groups` receives the number of runs as uint32 or int32.  The other outputs have room for n elements, and one
+        element per run is written.  `out` receives the key of a run, `values_out` the sum, "min" or "max" of its
+        values.  `counts` receives the number of its keys, and `first_indices` the index of its first key, as uint32 or
+        int32; both may be omitted.  With `count`, a uint32 or int32 on the device, there are min(count, n) keys.  All
+        buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.  Inputs are only read.
 
         Raises:
-            TypeError: an argument is of a wrong Python type, such as a numpy array.
-            ValueError: a missing, unexpected or invalid buffer.
+            TypeError: an argument has a wrong Python type, such as a numpy array.
+            ValueError: a buffer is missing, unexpected or invalid.
             hsgen.core.errors.Usage: n exceeds `max_n`, or there is no such reduction.
         """
         arrays = {"source": keys, "destination": out, "values": values, "values_out": values_out, "count": count}

@@ -1,4 +1,4 @@
-"""Calls that repeat: the same arrays, in the same way, on the same queue, are not checked again."""
+"""Repeated calls: a call with the same arrays, numbers and queue as the last call is not checked again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hsgen.opencl.arrays import Memory
 from hsgen.runners.base import WRITTEN
 
 State = tuple[int, int, tuple[int, ...], Any]
-"""Of an array: the handle of its buffer, its offset, its shape and the type of its elements."""
+"""The state of an array: the handle of its buffer, its offset, its shape and its element type."""
 
 
 def _state(x: Any) -> State:
@@ -21,17 +21,17 @@ def _state(x: Any) -> State:
 
 
 def repeatable(queue: Any, arrays: Sequence[Any]) -> bool:
-    """Whether a call can be recognized: on an ordered queue, of arrays that are whole buffers."""
+    """Return True if a repetition of a call can be recognized: the queue is in order, and arrays are whole buffers."""
     present = [x for x in arrays if x is not None]
     buffers = all(getattr(x, "base_data", None) is not None and not x.offset for x in present)
     return buffers and in_order(queue) and all(x.base_data.associated_memobject is None for x in present)
 
 
 class Repeat:
-    """A call that was checked: its queue, arrays and numbers, and its launches.
+    """A checked call: its queue, arrays and numbers, and its launches.
 
-    Arrays are held by weak references.  One that has got another buffer, offset, shape or type, or since then an event
-    of another queue, is another one.
+    Arrays are held by weak references.  An array with a new buffer, offset, shape or type, or with a new event of
+    another queue, counts as another array.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Repeat:
         n: int,
         options: Options,
     ) -> None:
-        """Take a call for `n` items with these arrays, which `placed` has by role."""
+        """Store a call for `n` items with these arrays; `placed` has the memory ranges by role."""
         self._compiled, self._queue, self._numbers, self._n = compiled, queue, numbers, n
         self._given = [x is not None for x in arrays]
         self._refs = [(i, weakref.ref(x), _state(x)) for i, x in enumerate(arrays) if x is not None]
@@ -58,7 +58,7 @@ class Repeat:
         return {role: arrays[i].base_data for role, i in self._roles}
 
     def fits(self, queue: Any, arrays: Sequence[Any], numbers: tuple[Any, ...]) -> bool:
-        """Whether a call is this one, and its queue orders it after all earlier uses of its arrays."""
+        """Return True if a call repeats this call, and its queue orders it after all earlier uses of its arrays."""
         if queue is not self._queue or numbers != self._numbers:
             return False
         if [x is not None for x in arrays] != self._given:
@@ -72,7 +72,7 @@ class Repeat:
         return True
 
     def _after(self, number: int, events: list[Any]) -> bool:
-        """Whether the queue orders the call after these events of an array: earlier ones, or its own."""
+        """Return True if the queue orders the call after these events of an array: known events, or the queue's own."""
         known = self._events[number]
         if events and events != known:
             if any(e not in known and e.command_queue != self._queue for e in events):
@@ -84,5 +84,5 @@ class Repeat:
         """Enqueue the call; return the event of its end."""
         event = self._compiled.enqueue(self._queue, self._bound(arrays), self._n, self._launches, True)
         for i in self._written:
-            arrays[i].events[:] = self._events[i] = [event]  # the queue ends it after all earlier ones
+            arrays[i].events[:] = self._events[i] = [event]  # on this queue, the event ends after all earlier events
         return event

@@ -1,4 +1,4 @@
-"""The base of the classes for pyopencl: calls on its arrays and buffers."""
+"""The base of the classes for pyopencl: calls with arrays and buffers of pyopencl."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from hsgen.runners.ranges import in_place
 from hsgen.system import toolchain
 from hsgen.targets.target import Target
 
-_name = lru_cache(maxsize=64)(str)  # of a type: numpy works it out each time
+_name = lru_cache(maxsize=64)(str)  # the name of a type; numpy computes it each time
 
 
 class Runner(Base):
     """An operation compiled for a context of one device, with the scratch memory that its calls share."""
 
     def __init__(self, context: Any, host: hosts.Host, target: Target, sort: Sort, element: str = "") -> None:
-        """Compile a sort of the target `found`; `element` is the type of its elements, by default unsigned integers."""
+        """Compile a sort of `target`; `element` is the type of its elements, by default unsigned integers."""
         if lacking := hosts.lacks(sort, host):
             raise Unavailable(f"{host.label} {lacking}")
         super().__init__(host.label, target, sort, element)
@@ -35,7 +35,7 @@ class Runner(Base):
         self._compiled = Compiled(context, sort, source)
 
     def _memory(self, array: Any, role: str) -> Memory:
-        """The memory range of an array or buffer, after checks of its elements."""
+        """Return the memory range of an array or buffer, after checks of its elements."""
         name = self._names.get(role, role)
         if hasattr(array, "base_data"):
             self._check_shape(name, tuple(map(int, array.shape)), rows=bool(array.flags.c_contiguous))

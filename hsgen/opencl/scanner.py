@@ -28,16 +28,16 @@ class Scanner(ScanCalls, Runner):
     Args:
         context: a `pyopencl.Context`; its first device determines the target.
         key: "u32", "i32", "f32", "u64", "i64", or the numpy type of the elements.
-        target: the name of a target or a path ending in .toml; None picks the one that matches, or the generic one
-            if that has no such sum.
-        columns: the elements of a row.
+        target: the name of a target or a path ending in .toml; None selects the target that matches the device, or the
+            generic target if the matching target has no such sum.
+        columns: the number of elements in a row.
         exclusive: whether a row's sums exclude the row itself.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
         hsgen.core.errors.Usage: there is no such target, element type or prefix sum.
-        hsgen.core.errors.Unavailable: the device lacks what the target needs.
-        hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
+        hsgen.core.errors.Unavailable: the device lacks a requirement of the target.
+        hsgen.core.errors.Wrong: the kernels do not compile, or the compiler crashes.
     """
 
     def __init__(
@@ -60,13 +60,13 @@ class Scanner(ScanCalls, Runner):
         """Enqueue the sums of the first `n` rows of `keys` (all by default); return the event of their end.
 
         `keys` and `out` are `pyopencl.array.Array` objects of this element type, flat or of shape (rows, columns), or
-        `pyopencl.Buffer` objects; without `out`, sums replace their rows, otherwise rows are only read.  Nothing at or
-        beyond row n is written.
+        `pyopencl.Buffer` objects.  Without `out`, sums replace their rows; with `out`, rows are only read.  Rows from n
+        on are not written.
 
         Raises:
-            TypeError: keys or out is neither a pyopencl array nor a buffer, or n is no integer.
-            ValueError: a wrong element type or shape, an array that is not in C order, fewer than n rows, buffers
-                that overlap, or a queue of another context.
-            hsgen.core.errors.Usage: n is beyond `max_n`.
+            TypeError: keys or out is neither a pyopencl array nor a buffer, or n is not an integer.
+            ValueError: an array has a wrong element type or shape, is not in C order or has fewer than n rows, buffers
+                overlap, or the queue is of another context.
+            hsgen.core.errors.Usage: n exceeds `max_n`.
         """
         return self._run(queue, {"source": keys, "destination": out}, self._count(n), wait_for, PLAIN)

@@ -31,18 +31,18 @@ class SegmentedSorter(SegmentedCalls, Runner):
 
     Args:
         context, key, order, target: as of `hsgen.opencl.Sorter`.
-        value: what moves along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
-            "index64" for the index that the key had in the whole array.
+        value: the value that moves with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
+            "index64" for the original index of the key in the whole array.
         bit_range: whether calls may choose the bits to sort by.
-        segment_ends: whether calls give the ends of segments, too.
+        segment_ends: whether calls also pass the ends of segments.
         segment_count: whether calls may take the number of segments from a buffer on the device.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
         hsgen.core.errors.Usage: there is no such target, key type, value or order, or no segmented sort that combines
             them.
-        hsgen.core.errors.Unavailable: the device lacks what the target needs.
-        hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
+        hsgen.core.errors.Unavailable: the device lacks a requirement of the target.
+        hsgen.core.errors.Wrong: the kernels do not compile, or the compiler crashes.
     """
 
     def __init__(
@@ -83,20 +83,21 @@ class SegmentedSorter(SegmentedCalls, Runner):
     ) -> Any:
         """Enqueue the sort of each segment of `keys` by itself; return the event of its end.
 
-        Segment s is keys[offsets[s]:offsets[s + 1]].  `offsets` are `segments` + 1 ascending uint32 or int32 on the
-        device, the last at most len(keys); by default `segments` follows from their number.  Without offsets, the keys
-        are `segments` rows of equal length.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.
-        Without `out` and `values_out` the sort is in place; otherwise keys and values outside all segments are copied.
-        With `ends`, segment s is keys[offsets[s]:ends[s]]: both are `segments` numbers, no segment overlaps the one
-        before, and nothing outside of segments is written.  With `count`, one uint32 or int32 of the device, the first
-        `count` of the `segments` segments or rows are sorted, as if there were no others.  Keys are sorted by the bits
-        from `begin_bit` to `end_bit`, exclusive (None: all above).  If offsets decrease or exceed the number of keys,
-        nothing is written, and `check` raises an error.
+        Segment s is keys[offsets[s]:offsets[s + 1]].  `offsets` are `segments` + 1 ascending numbers of uint32 or int32
+        on the device; the last is at most len(keys).  By default, `segments` follows from the length of `offsets`.
+        Without offsets, the keys are `segments` rows of equal length.  All buffers are `pyopencl.array.Array` or
+        `pyopencl.Buffer` objects.  Without `out` and `values_out` the sort is in place; otherwise keys and values
+        outside all segments are copied.  With `ends`, segment s is keys[offsets[s]:ends[s]], and both arrays have
+        `segments` numbers.  Then no segment may overlap the segment before, and nothing outside segments is written.
+        With `count`, a uint32 or int32 on the device, only the first `count` of `segments` segments or rows are sorted,
+        as if there were no others.  Keys are sorted by the bits from `begin_bit` up to but excluding `end_bit` (None:
+        all higher bits).  If offsets decrease or exceed the number of keys, nothing is written, and `check` raises an
+        error.
 
         Raises:
-            TypeError: an argument is of a wrong Python type, such as a numpy array.
-            ValueError: a missing, unexpected or invalid buffer; neither offsets nor segments; a bit range or ends that
-                the sorter was not made for.
+            TypeError: an argument has a wrong Python type, such as a numpy array.
+            ValueError: a buffer is missing, unexpected or invalid, offsets and segments are missing, or the sorter does
+                not support a bit range or ends.
             hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys cannot be split into equal rows; the
                 bit range is reversed or exceeds the key.
         """
@@ -107,7 +108,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
         return event
 
     def _asked(self, arrays: Given, segments: int | None, begin: int, end: int | None) -> Options:
-        """The options of a call with these arrays, after checks."""
+        """Return the options of a call with these arrays, after checks."""
         if segments is None:
             if arrays["other"] is None:
                 raise ValueError(UNSEGMENTED)
@@ -122,7 +123,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
         """Wait for the last call, and check its status.
 
         Raises:
-            ValueError: its offsets were invalid; it wrote nothing.
+            ValueError: the offsets of the call were invalid; the call wrote nothing.
         """
         if self._last is not None and self._compiled.device_status(self._last):
             raise ValueError(REFUSED)

@@ -25,17 +25,17 @@ _ROLES = ("source", "destination", "values", "values_out", "count", "report")
 class Sorter(SortCalls, Runner):
     """A sort of keys of one type, compiled for a context of one device; docs/reference/semantics.md defines the order.
 
-    A sort that needs scratch memory allocates it at the first call, and keeps what the greatest n so far needed; see
-    `scratch_bytes`.  Calls of one such sorter wait for each other on the device, also on different queues.
+    A sort that needs scratch memory allocates it at the first call, and keeps as much as the greatest n so far needed;
+    see `scratch_bytes`.  Calls of one such sorter wait for each other on the device, even on different queues.
 
     Args:
         context: a `pyopencl.Context`; its first device determines the target.
         key: "u8" to "u64", "i8" to "i64", "f16", "bf16", "f32", "f64" or "bool", or the numpy type of such keys.
-        value: what moves along with each key: None, a type or a number of bytes (4, 8 or 16), "index" or "index64"
+        value: the value that moves with each key: None, a type or a number of bytes (4, 8 or 16), "index" or "index64"
             for an argsort, "packed" for the lower half of 64-bit words whose upper half is the key.
         order: "ascending" or "descending".
-        target: the name of a target or a path ending in .toml; None picks the one that matches, or the generic one
-            if that has no such sort.
+        target: the name of a target or a path ending in .toml; None selects the target that matches the device, or the
+            generic target if the matching target has no such sort.
         bit_range: whether calls may choose the bits to sort by.
         device_count: whether calls may take the count from a buffer on the device.
         run_boundaries: whether calls report where runs of equal keys start.
@@ -44,8 +44,8 @@ class Sorter(SortCalls, Runner):
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
         hsgen.core.errors.Usage: there is no such target, key type, value or order, or no sort that combines them.
-        hsgen.core.errors.Unavailable: the device lacks what the target needs.
-        hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
+        hsgen.core.errors.Unavailable: the device lacks a requirement of the target.
+        hsgen.core.errors.Wrong: the kernels do not compile, or the compiler crashes.
     """
 
     def __init__(
@@ -90,16 +90,16 @@ class Sorter(SortCalls, Runner):
 
         All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.  Without `out` and `values_out` the sort is
         in place; otherwise `keys` and `values` are only read.  An argsort always writes the indices of the keys to
-        `values_out`; with `discard_keys` it does not write keys.  Keys are sorted by the bits from `begin_bit` to
-        `end_bit`, exclusive (None: all above).  With `count`, a uint32 or int32 on the device, min(count, n) keys are
-        sorted.  Nothing at or beyond n is written.  `report` receives at most n + 1 32-bit words: the number of runs
-        of keys that are equal above bit `shift` of their ordered bits, then the ascending positions at which runs
-        start; or the output of an epilogue, which also gets `shift`.
+        `values_out`; with `discard_keys` it does not write keys.  Keys are sorted by the bits from `begin_bit` up to
+        but excluding `end_bit` (None: all higher bits).  With `count`, a uint32 or int32 on the device, min(count, n)
+        keys are sorted.  Elements from n on are not written.  `report` receives at most n + 1 32-bit words: the number
+        of runs, then the ascending positions at which runs start.  The keys of a run are equal above bit `shift` of
+        their ordered bits.  With an epilogue, `report` receives its output, and the epilogue receives `shift`.
 
         Raises:
-            TypeError: a wrong Python type, such as a numpy array, or None for `queue` or `keys`.
-            ValueError: a missing, unexpected or invalid buffer; a bit range, count or report that the sorter was not
-                made for; a shift beyond the key.
+            TypeError: an argument has a wrong Python type, such as a numpy array, or `queue` or `keys` is None.
+            ValueError: a buffer is missing, unexpected or invalid, the sorter does not support a bit range, count or
+                report, or the shift exceeds the key.
             hsgen.core.errors.Usage: n exceeds `max_n`, or the bit range is reversed or exceeds the key.
         """
         arrays = keys, out, values, values_out, count, report
@@ -110,7 +110,7 @@ class Sorter(SortCalls, Runner):
         return self._first(queue, arrays, numbers, wait_for)
 
     def _first(self, queue: Any, arrays: tuple[Any, ...], numbers: Numbers, wait_for: Any) -> Any:
-        """Check a call and enqueue it; remember it, should it repeat."""
+        """Check a call and enqueue it; store it for a repetition."""
         by_role, (n, begin, end, discard, shift) = dict(zip(_ROLES, arrays, strict=True)), numbers
         options = self._asked(by_role, begin, end, discard, shift)
         event, placed, items = self._checked(queue, by_role, n, wait_for, options)

@@ -24,21 +24,21 @@ from hsgen.runners.top_k import TopKCalls
 class TopK(TopKCalls, Runner):
     """A selection of the first keys of rows, compiled for a context of one device; see docs/guides/top-k.md.
 
-    Of equal keys, those with the lowest indices are selected, and they come in this order.  Scratch memory is kept as
-    in a `hsgen.opencl.sorter.Sorter`.  `sorted_up_to`: the greatest k whose result is sorted; that of a greater k is in
-    the order of the row.
+    Equal keys are selected in the order of their indices, the lowest index first.  Scratch memory is kept as in a
+    `hsgen.opencl.sorter.Sorter`.  `sorted_up_to` is the greatest k with a sorted result; the result for a greater k is
+    in the order of the row.
 
     Args:
         context, key, target: as of `hsgen.opencl.Sorter`.
-        value: what is selected with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
-            "index64" for its index in the row.
+        value: the value that is selected with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index"
+            or "index64" for the index of the key in its row.
         order: "descending" for the greatest keys, greatest first; "ascending" for the least.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
         hsgen.core.errors.Usage: there is no such target, key type, value or order, or no selection that combines them.
-        hsgen.core.errors.Unavailable: the device lacks what the target needs.
-        hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
+        hsgen.core.errors.Unavailable: the device lacks a requirement of the target.
+        hsgen.core.errors.Wrong: the kernels do not compile, or the compiler crashes.
     """
 
     def __init__(
@@ -72,13 +72,13 @@ class TopK(TopKCalls, Runner):
     ) -> Any:
         """Enqueue the selection of `k` keys of each of `rows` rows of equal length; return the event of its end.
 
-        `keys` holds the rows one after the other, `n` keys in total (all by default); `out` and `values_out` receive
-        rows * k keys and values.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects, and none of the
-        inputs is written.
+        `keys` has the rows one after another, `n` keys in total (all by default).  `out` and `values_out` receive
+        rows * k keys and values.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.  Inputs are only
+        read.
 
         Raises:
-            TypeError: an argument is of a wrong Python type, such as a numpy array.
-            ValueError: a missing, unexpected or invalid buffer.
+            TypeError: an argument has a wrong Python type, such as a numpy array.
+            ValueError: a buffer is missing, unexpected or invalid.
             hsgen.core.errors.Usage: there are more than `max_n` keys, the keys cannot be split into equal rows, or k is
                 not 1 to the length of a row.
         """

@@ -1,1 +1,1 @@
-"""What the Python APIs of all device APIs share: arguments, checks, and the options of each operation's calls."""
+"""The common part of the Python APIs: arguments, checks, and the options of each operation's calls."""

@@ -21,11 +21,13 @@ from hsgen.targets.target import Target
 def serving(
     host: hosts.Host, name: str | os.PathLike[str] | None, key: str, signature: Signature, label: str = ""
 ) -> tuple[Target, Sort]:
-    """Return the target called `name`, or the one that matches the device, with its sort for any count, or with that of
-    the algorithm `label`.
+    """Return the target called `name`, or the target that matches the device, and one of its sorts.
+
+    The sort is that of the algorithm `label`, or the sort for any count.  Without a name, the generic target is tried
+    after the matching target.
 
     Raises:
-        Usage: there is no such target, or no such sort; without a name, the generic target is tried, too.
+        Usage: there is no such target, or no such sort.
     """
     target = target_of(host, name)
     try:
@@ -38,7 +40,7 @@ def serving(
 
 
 def target_of(host: hosts.Host, name: str | os.PathLike[str] | None) -> Target:
-    """Return the target called `name`, or the one that matches the device.
+    """Return the target called `name`, or the target that matches the device.
 
     Raises:
         TypeError: the name is neither a string nor a path.
@@ -51,12 +53,12 @@ def target_of(host: hosts.Host, name: str | os.PathLike[str] | None) -> Target:
 
 @cache
 def _shipped() -> tuple[Target, ...]:
-    """The targets that come with hsgen, which take long to read."""
+    """Return the targets that come with hsgen; cached, because reading the files takes long."""
     return tuple(targets.find(name) for name in targets.names())
 
 
 def key_name(key: Any) -> str:
-    """Return hsgen's name of a key type, given by that name or as a numpy type in native byte order.
+    """Return hsgen's name of a key type; `key` is the name, or a numpy type in native byte order.
 
     Raises:
         Usage: there is no such type.
@@ -75,7 +77,7 @@ def key_name(key: Any) -> str:
 
 
 def _element(key: Any) -> str:
-    """The name of an element type of numpy, in native byte order, or of PyTorch; "" for anything else."""
+    """Return the name of an element type of numpy (in native byte order) or of PyTorch; "" for other objects."""
     if key is None:
         return "none"
     if (text := str(key)).startswith("torch."):
@@ -99,7 +101,7 @@ def order_name(order: Any) -> str:
 
 
 def value_name(value: Any) -> str:
-    """Return hsgen's name of a kind of values, given as `value_kind` takes it, or as a type of numpy or PyTorch.
+    """Return hsgen's name of a kind of values; `value` is an argument of `value_kind`, or a type of numpy or PyTorch.
 
     Raises:
         Usage: there is no such kind.
@@ -117,7 +119,7 @@ def value_name(value: Any) -> str:
 
 
 def _itemsize(value: Any) -> int:
-    """The bytes of an element of a type of numpy or PyTorch; 0 for anything else."""
+    """Return the size of an element type of numpy or PyTorch in bytes; 0 for other objects."""
     try:
         return int(np.dtype(str(value).removeprefix("torch.") if str(value).startswith("torch.") else value).itemsize)
     except TypeError:

@@ -27,7 +27,7 @@ WRITTEN = ("destination", "values_out", "report")
 """The roles that calls of most operations write."""
 
 Given = dict[str, Any]
-"""Arrays and buffers of a call by their roles; None: not given."""
+"""Arrays and buffers of a call by role; None: the caller passed none."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,7 +35,7 @@ Self = TypeVar("Self", bound="Base")
 
 
 def alone(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Self, P], R]:
-    """Let one thread at a time run a method of a runner, since it holds the arguments of the call."""
+    """Let one thread at a time run a method of a runner, because the runner stores the arguments of the call."""
 
     @wraps(method)
     def call(self: Self, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -46,7 +46,7 @@ def alone(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Sel
 
 
 class Base:
-    """An operation of a target for keys of one type.  Calls from several threads are enqueued one after the other."""
+    """An operation of a target for keys of one type.  Calls from several threads are enqueued one after another."""
 
     _noun, _verb, _done, _items = "sort", "sort", "sorted", "keys"  # for messages
     _names: Mapping[str, str] = _NAMES
@@ -66,7 +66,7 @@ class Base:
     _how: Options  # the options of every call
 
     def __init__(self, device: str, target: Target, sort: Sort, element: str = "") -> None:
-        """Take a sort of the target `found`; `element` is the type of its elements, by default unsigned integers."""
+        """Use a sort of `target`; `element` is the type of its elements, by default unsigned integers."""
         self._device = device
         self.target = target.name
         self._element = element or f"uint{sort.key.bits}"
@@ -90,11 +90,11 @@ class Base:
         return scratch_bytes(self._sort, integer("n", n, 0, self.max_n))
 
     def _count(self, n: Any) -> int | None:
-        """Return the argument `n` of a call as an integer; None: the arrays determine it."""
+        """Return the argument `n` of a call as an integer; None: the arrays determine the count."""
         return None if n is None else integer("n", n, 0, self.max_n)
 
     def _bits(self, begin: Any, end: Any) -> tuple[int, int | None]:
-        """Return the arguments `begin_bit` and `end_bit` of a call as integers; an end of None: that of the key."""
+        """Return the arguments `begin_bit` and `end_bit` of a call as integers; end None is the end of the key."""
         bits = self._sort.plan.bits
         if end is None:
             return integer("begin_bit", begin, 0, bits), None
@@ -102,7 +102,7 @@ class Base:
         return integer("begin_bit", begin, 0, end), end
 
     def _check_count(self, n: int) -> None:
-        """Refuse arrays of more items than a call takes."""
+        """Check that arrays have at most `max_n` items."""
         if n > self.max_n:
             names = [self._names.get(role, role) for role in self._sources]
             hold = "holds" if len(names) == 1 else "hold"
@@ -116,27 +116,27 @@ class Base:
             raise self._renamed(e) from None
 
     def _renamed(self, e: OutOfRange) -> OutOfRange:
-        """The error of a number, with the name of the caller's argument."""
+        """Return the error of a number, with the name of the caller's argument."""
         return e.renamed(self._numbers.get(e.argument, e.argument))
 
     def _name_keys(self, key: Any, value: Any, order: str) -> Options:
-        """Store the names of key type, value and order; return the options of every call that follow from them."""
+        """Store the names of key type, value and order; return the options that these determine for every call."""
         self.key, self.value, self.order = key_name(key), value_name(value), order_name(order)
         self._how = Options(kind=TYPES[self.key].kind, descending=order == "descending")
         return self._how
 
     def _size(self, role: str) -> int:
-        """The bytes of one item in the buffer of a role."""
+        """Return the bytes of one item in the buffer of a role."""
         if role in ("source", "destination"):
             return self._sort.item_bytes
         return 4 if role in ("count", "report") else self._sort.signature.value_bytes
 
     def _length(self, role: str, n: int) -> int:
-        """The items that a call for `n` uses of the buffer of a role."""
+        """Return the number of items that a call for `n` items uses in the buffer of a role."""
         return report_length(self._sort, n) if role == "report" else 1 if role == "count" else n
 
     def _elements(self, role: str) -> str:
-        """The type that elements of an array must have; "": any of the right size."""
+        """Return the required element type of an array; "" is any type of the right size."""
         if role in ("source", "destination"):
             return self._element
         if role in ("count", "report"):
@@ -144,7 +144,7 @@ class Base:
         return f"uint{8 * self._sort.signature.value_bytes}" if self._sort.signature.index else ""
 
     def _check_values(self, arrays: Given, takes: Mapping[str, bool], noun: str, has: str) -> None:
-        """Refuse values that calls do not take, and values that are missing; `wanted`: whether each role is taken."""
+        """Check for unexpected and missing values; `takes` is True for each role that calls take."""
         for role, wants in takes.items():
             name = self._names.get(role, role)
             if arrays[role] is not None and not wants:
@@ -153,7 +153,7 @@ class Base:
                 raise ValueError(f"{name} is missing: this {noun} {has}")
 
     def _check_elements(self, role: str, have: str, size: int) -> None:
-        """Refuse an array whose elements are of a wrong type, or have a wrong size in bytes."""
+        """Check the type of an array's elements, and their size in bytes."""
         name, element = self._names.get(role, role), self._elements(role)
         if not element and size != self._size(role):
             raise ValueError(f"{name} has elements of {size} bytes, this {self._noun} takes {self._size(role)}")
@@ -162,19 +162,22 @@ class Base:
             raise ValueError(f"{name} has elements of {have}, this {self._noun} takes {takes}")
 
     def _accepted(self, role: str, element: str) -> tuple[str, ...]:
-        """The names of types that are taken for one; counts and indices have the same bits in signed numbers."""
+        """Return the names of types that are accepted for an element type.
+
+        Counts and indices may also be signed, because signed numbers have the same bits.
+        """
         if role in self._counting or (role == "values_out" and self._sort.signature.index):
             return element, element.removeprefix("u")
         return (element, str(self.dtype)) if element == BFLOAT16 else (element,)
 
     def _check_shape(self, name: str, shape: tuple[int, ...], *, rows: bool) -> None:
-        """Refuse arrays of more than one dimension, whose sort order is not defined.  rows: they are in C order."""
+        """Check that an array has one dimension, because the order of others is not defined; rows: it is in C order."""
         if len(shape) > 1:
             hint = self._rows_hint.format(rows=prod(shape) // max(shape[-1], 1))
             raise ValueError(f"{name} has the shape {shape}; give one dimension, as {name}.ravel() has{hint}")
 
     def _check_room(self, role: str, x: Range, need: int) -> None:
-        """Refuse an array that holds fewer than `need` items."""
+        """Check that an array has at least `need` items."""
         if need * (size := self._size(role)) > x.size:
             default = "numbers" if role in self._counting else "values" if "values" in role else self._items
             noun = _NOUNS.get(role, default)
@@ -183,7 +186,7 @@ class Base:
             raise ValueError(f"{self._names.get(role, role)} holds {x.size // size} {noun}, {need} {are} {purpose}")
 
     def _check_overlaps(self, placed: Mapping[str, Range], n: int) -> None:
-        """Refuse a call that writes what it also reads."""
+        """Check that no output of a call overlaps another array."""
         used: dict[int, tuple[str, Range, int, bool]] = {}
         for role, x in placed.items():
             name = used.get(id(x), (self._names.get(role, role),))[0]

@@ -1,4 +1,4 @@
-"""Sorts of tables in the Python APIs: the sorts that columns take, their order, and the arrays of a call."""
+"""Sorts of tables in the Python APIs: the sorts of columns, their order, and the arrays of a call."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from hsgen.runners.ranges import Range
 from hsgen.runners.rows import Field, Key, Look, Move, check_overlaps, key, move, rows_of
 
 WORD = 4
-"""The bytes of an index, and of what the narrowest gather moves."""
+"""The bytes of an index, and of the narrowest gather's items."""
 MOST_ROWS = 1 << 30
 INDICES = ("uint32", "int32")
-"""The types of indices, which have the same bits below 2^31."""
+"""The types of indices; both have the same bits for indices below 2^31."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnSort:
-    """Columns that are sorted at once: the first one's number, their sort, the bytes of a key, what packs them, and the
-    bit range of calls as arguments, if not the whole."""
+    """A sort of columns.
+
+    column: the number of the first column.  sort: the sorter.  size: the bytes of a key.  packer: the packing of
+    several columns into a key, or None.  bits: the arguments for the bit range of calls, empty for all bits.
+    """
 
     column: int
     sort: Any
@@ -35,7 +38,7 @@ class ColumnSort:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """The arrays of a call after all checks; index: where the order of rows is stored, if it is."""
+    """The arrays of a call after all checks; index: the destination of the order of rows, or None."""
 
     columns: list[Key]
     moves: list[Move]
@@ -44,19 +47,19 @@ class Table:
 
 
 class Steps(Protocol):
-    """What an API enqueues for a call, one step after the other."""
+    """The steps that an API enqueues for a call, one after another."""
 
     def room(self, name: str, size: int) -> Range:
         """Return temporary memory of at least `size` bytes."""
 
     def pack(self, packer: Any, columns: Sequence[Key], words: Range, n: int) -> None:
-        """Store the words of n rows."""
+        """Store the packed words of n rows."""
 
     def extract(self, column: Key, size: int, n: int) -> Range:
-        """Return the keys of a column next to each other; narrow ones as the upper bits of words if `size` is 4."""
+        """Return the keys of a column in contiguous memory; if `size` is 4, narrow keys are the upper bits of words."""
 
     def argsort(self, one: ColumnSort, keys: Range, order: Range, n: int) -> None:
-        """Store the order of n keys, which need not be kept."""
+        """Store the order of n keys; the step may overwrite the keys."""
 
     def sort(self, one: ColumnSort, keys: Range, order: Range, n: int) -> None:
         """Sort keys in place, with the order as their values."""
@@ -69,9 +72,10 @@ class Steps(Protocol):
 
 
 def column_sorts(by: By, sorter: Callable[..., Any], packer: Callable[[Pack], Packing]) -> list[ColumnSort]:
-    """Return the sorts of columns, the last of which is an argsort, and the first to run.
+    """Return the sorts of columns.  The last is an argsort, and runs first.
 
-    sorter: makes a sort of a key type; it takes value, order and bit_range.  packer: makes what packs columns.
+    sorter: a function that returns the sort of a key type; it takes value, order and bit_range.  packer: a function
+    that returns the packing of columns.
     """
     every = packs(by)
     return [_column_sort(by, pack, sorter, packer, last=pack is every[-1]) for pack in every]
@@ -89,20 +93,20 @@ def _column_sort(
         name = _wide(name)
     size = KEYS[TYPES[name].key].bytes
     if packing is not None and packing.bits < 8 * size:
-        with suppress(Usage):  # without radix sorts, by the zeros above, too
+        with suppress(Usage):  # without radix sorts, the sort also compares the zeros above
             ranged = sorter(name, value=value, bit_range=True)
             return ColumnSort(column=column, sort=ranged, size=size, packer=packing, bits={"end_bit": packing.bits})
     return ColumnSort(column=column, sort=sorter(name, value=value, order=order), size=size, packer=packing)
 
 
 def _wide(name: str) -> str:
-    """The key type of 32 bits whose upper bits hold the keys of a narrower type, in the same order; else the type."""
+    """Return the 32-bit key type whose upper bits have the order of a narrower type, or the type itself."""
     of = TYPES[name]
     return name if KEYS[of.key].bytes >= WORD else ("u32", "i32", "f32")[of.kind]
 
 
 def enqueue(steps: Steps, sorts: Sequence[ColumnSort], table: Table) -> None:
-    """Enqueue the sorts of all columns, and the gathers of what moves."""
+    """Enqueue the sorts of all columns, and the gathers of all arrays that move."""
     n, columns = table.n, table.columns
     order = steps.room("index", WORD * n) if table.index is None else table.index
     *earlier, last = sorts
@@ -116,7 +120,7 @@ def enqueue(steps: Steps, sorts: Sequence[ColumnSort], table: Table) -> None:
 
 
 def _keys(steps: Steps, one: ColumnSort, columns: Sequence[Key], n: int) -> Range:
-    """The keys of a sort next to each other."""
+    """Return the keys of a sort in contiguous memory."""
     if one.packer is not None:
         room = steps.room("column", one.size * n)
         steps.pack(one.packer, columns, room, n)
@@ -168,7 +172,7 @@ class ColumnCalls:
 
 
 def _index(array: Any, look: Look) -> Range:
-    """The memory of the order of rows."""
+    """Return the memory range for the order of rows, after checks."""
     facts = look(array, "index_out")
     if facts.element not in INDICES or len(facts.shape) != 1 or not facts.contiguous:
         types = " or ".join(INDICES)
@@ -181,8 +185,10 @@ def _index(array: Any, look: Look) -> Range:
 def _moving(
     name: str, arrays: Sequence[Any], to_name: str, out: Sequence[Any] | None, index: Range | None
 ) -> list[tuple[Any, Any, str, str]]:
-    """The arrays that move, each with its output, or None for those in place, and the names of both; with an index,
-    none is in place."""
+    """Return the arrays that move, each with its output (None: in place) and the names of both.
+
+    With an index, no array moves in place.
+    """
     if out is None:
         return [
             (x, None, f"{name} {i}", f"{name} {i}")

@@ -19,11 +19,11 @@ class DigestCalls(Base):
     _looked = 0  # elements that the current call reads
 
     def _integers(self, n: Any, size: Any, begin: Any, end: Any) -> tuple[int | None, int, int, int | None]:
-        """The numbers of a call as Python has them."""
+        """Return the numbers of a call as integers of Python."""
         return self._count(n), integer("size", size, 0, self.max_n), *self._bits(begin, end)
 
     def _asked(self, values: Any, size: int, begin_bit: int, end_bit: int | None) -> Options:
-        """The options of a call with these values, after checks."""
+        """Return the options of a call with these values, after checks."""
         if (begin_bit or end_bit is not None) and not self._sort.signature.bit_range:
             raise ValueError("begin_bit or end_bit is given; make the checker with bit_range=True")
         if (values is None) == (self._sort.signature.value_bytes > 0 and not self._sort.signature.index):
@@ -31,5 +31,5 @@ class DigestCalls(Base):
         return replace(self._how, begin=begin_bit, end=end_bit, capacity=size)
 
     def _length(self, role: str, n: int) -> int:
-        """The items that a call uses of the buffer of a role: all that it reads."""
+        """Return the number of items that a call reads or writes in the buffer of a role."""
         return WORDS if role == "report" else max(n, self._looked)

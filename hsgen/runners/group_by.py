@@ -1,4 +1,4 @@
-"""Groupings in the Python APIs: reductions by key of keys in any order, so that calls have an order of groups."""
+"""Groupings in the Python APIs: reductions by key, for keys in any order; the groups have an order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hsgen.runners.reduce_by_key import ReductionCalls
 
 
 class GroupingCalls(ReductionCalls):
-    """Calls of a reduction of the groups of equal keys, whose arrays are those of a reduction of runs."""
+    """Calls of a reduction of the groups of equal keys, with the arrays of a reduction of runs."""
 
     _operation = OPERATION.name
     _attributes = ("key", "value", "order")

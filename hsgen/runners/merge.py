@@ -21,25 +21,25 @@ class MergeCalls(Base):
     _first_count = 0  # keys of the first array of the current call
 
     def _check_value(self) -> None:
-        """Refuse kinds of values that a merge does not move."""
+        """Check that a merge supports the kind of values."""
         if self.value not in ("none", "v4", "v8", "v16"):
             raise Usage(f"value {self.value}: merges take values of 4, 8 or 16 bytes, or none")
 
     def _check_given(self, arrays: Given) -> None:
-        """Refuse unexpected and missing values."""
+        """Check for unexpected and missing values."""
         size = self._sort.signature.value_bytes
         takes = dict.fromkeys(("values", "other_values", "values_out"), size > 0)
         self._check_values(arrays, takes, "merger", f"takes {size} bytes a key")
 
     def _length(self, role: str, n: int) -> int:
-        """The items that a call uses of the buffer of a role."""
+        """Return the number of items that a call uses in the buffer of a role."""
         first = {"source": self._first_count, "values": self._first_count}
         return first.get(role, n - self._first_count if role.startswith("other") else n)
 
     def _size(self, role: str) -> int:
-        """The bytes of one item in the buffer of a role."""
+        """Return the bytes of one item in the buffer of a role."""
         return super()._size("source" if role == "other" else role)
 
     def _elements(self, role: str) -> str:
-        """The type that elements of an array must have; "": any of the right size."""
+        """Return the required element type of an array; "" is any type of the right size."""
         return super()._elements("source" if role == "other" else role)

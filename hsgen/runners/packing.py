@@ -1,4 +1,4 @@
-"""Key columns packed into one word each row, in the order of the columns: one sort then replaces several."""
+"""Packing of key columns into one word per row, in the order of the columns, so that one sort replaces several."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ WORDS = {4: "u32", 8: "u64"}
 """The key types of packed words by their size in bytes."""
 NAME = "hs_pack"
 """The name of the kernel."""
-_WORD = 64  # bits of the greatest
+_WORD = 64  # bits of the widest word
 
 By = Sequence[tuple[str, str]]
 """Columns: key types, and orders."""
 Pack = list[tuple[int, int]]
-"""The columns of which words have bits, by number, each with the bits that it is shifted to the left by."""
+"""The numbers of the columns with bits in a word, each with its left shift in bits (negative: to the right)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """What the text of the kernel needs from a kernel language: the definitions of HS_KERNEL before its name, of
-    HS_GLOBAL before pointers to arrays, of HS_ROW, the number of the invocation, and of the types hs_u8 to hs_u64."""
+    """The definitions that the text of the kernel needs in a kernel language.
+
+    They are HS_KERNEL before the kernel's name, HS_GLOBAL before pointers to arrays, HS_ROW for the number of the
+    invocation, and the types hs_u8 to hs_u64.
+    """
 
     head: str
 
@@ -37,7 +40,7 @@ def _type(size: int) -> str:
 
 
 def _apart(sizes: Sequence[int]) -> list[Pack]:
-    """Packs of whole columns."""
+    """Return packs of whole columns."""
     out: list[Pack] = [[]]
     used = 0
     for i, size in reversed([*enumerate(sizes)]):
@@ -50,7 +53,7 @@ def _apart(sizes: Sequence[int]) -> list[Pack]:
 
 
 def _together(sizes: Sequence[int]) -> list[Pack]:
-    """Packs of 64 bits, except for the first one, which cut through columns."""
+    """Return packs of 64 bits, which may split columns; the first pack may have fewer bits."""
     low = [sum(sizes[i + 1 :]) for i in range(len(sizes))]
     starts = range(0, sum(sizes), _WORD)
     parts = [
@@ -60,21 +63,24 @@ def _together(sizes: Sequence[int]) -> list[Pack]:
 
 
 def packs(by: By) -> list[Pack]:
-    """Return the packs of columns, each for one sort: of whole columns, or of parts where fewer then suffice."""
+    """Return the packs of columns, a pack per sort.
+
+    Packs consist of whole columns, or of parts of columns if there are fewer packs then.
+    """
     sizes = [8 * _bytes(name) for name, _ in by]
     apart, together = _apart(sizes), _together(sizes)
     return together if len(together) < len(apart) else apart
 
 
 def _loaded(size: int, *, aligned: bool) -> str:
-    """The key of a row: at once, or byte by byte where it may begin anywhere."""
+    """Return the expression that loads a key: as a whole if it is aligned, otherwise byte by byte."""
     if aligned:
         return f"*(HS_GLOBAL const {_type(size)} *)at"
     return " | ".join(f"({_type(max(size, 4))})at[{b}] << {8 * b}" for b in range(size))
 
 
 def _joined(number: int, column: tuple[str, str], shift: int, word: str, *, aligned: bool) -> str:
-    """The statements that join the ordered bits of a column, as docs/reference/semantics.md has them, to the word."""
+    """Return the statements that add the ordered bits of a column (docs/reference/semantics.md) to the word."""
     name, order = column
     size, kind = _bytes(name), TYPES[name].kind
     of, sign = _type(size), f"(({_type(size)})1 << {8 * size - 1})"
@@ -92,7 +98,7 @@ def _joined(number: int, column: tuple[str, str], shift: int, word: str, *, alig
 class Packing:
     """The packing of columns `by` into words that `pack` describes.
 
-    `bits`: the bits of a word that columns take, from the lowest on; the others are 0.  `size`: its bytes.
+    `bits`: the number of used bits of a word, from the lowest on; the other bits are 0.  `size`: the bytes of a word.
     """
 
     def __init__(self, by: By, pack: Pack) -> None:
@@ -103,16 +109,19 @@ class Packing:
         self.size = min(size for size in WORDS if 8 * size >= self.bits)
 
     def select(self, columns: Sequence[Column]) -> list[Column]:
-        """Return the columns of these that words have bits of."""
+        """Return the columns that have bits in the words."""
         return [columns[i] for i, _ in self._pack]
 
     def aligned(self, columns: Sequence[Column]) -> tuple[bool, ...]:
-        """Return for each column of words whether all its keys begin at multiples of their size."""
+        """Return True for each column whose keys all begin at multiples of their size."""
         sizes = [_bytes(name) for name, _ in self._by]
         return tuple(c.at % size == 0 and c.pitch % size == 0 for c, size in zip(columns, sizes, strict=True))
 
     def text(self, aligned: Sequence[bool], language: Language) -> str:
-        """Return the kernel: it takes the words, the number of rows, and each column's memory, first byte and pitch."""
+        """Return the text of the kernel.
+
+        Its parameters are the words, the number of rows, and the memory, first byte and pitch of each column.
+        """
         word, parameters, body = _type(self.size), "", ""
         for i, (column, (_, shift), at_multiples) in enumerate(zip(self._by, self._pack, aligned, strict=True)):
             parameters += f", HS_GLOBAL const hs_u8 *column{i}, hs_u64 begin{i}, hs_u64 pitch{i}"

@@ -1,4 +1,4 @@
-"""Memory ranges of the arrays of a call: overlaps, and which calls are in place."""
+"""Memory ranges of the arrays of a call: overlaps, and calls in place."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The memory range of an array or buffer: `size` bytes from offset `at` of the memory `root`.
+    """The memory range of the array or buffer `argument`: `size` bytes from offset `at` of the memory `root`.
 
-    Ranges of different roots never overlap; the root is None for an array without elements.
+    Ranges of different roots never overlap.  The root is None for an array without elements.
     """
 
     argument: Any
@@ -20,7 +20,10 @@ class Range:
     size: int
 
     def begins_with(self, second: Range) -> bool:
-        """Whether both start at the same address, or are the same array, which has none without elements."""
+        """Return True if both ranges start at the same address, or are of the same array.
+
+        An array without elements has no address.
+        """
         if self.argument is not None and self.argument is second.argument:
             return True
         return bool(self.root is not None and self.root == second.root and self.at == second.at)
@@ -30,9 +33,9 @@ AnyRange = TypeVar("AnyRange", bound=Range)
 
 
 def overlapping(used: Iterable[tuple[str, Range, int, bool]]) -> tuple[str, str] | None:
-    """Return the names of the first two ranges that overlap, of which a call writes at least one.
+    """Return the names of the first two overlapping ranges, at least one of which a call writes; None without overlap.
 
-    `used` holds name, range, the bytes that the call uses, and whether it writes them.
+    `used` has the name, the range, the number of bytes that the call uses, and True if the call writes them.
     """
     places = [x for x in used if x[2] > 0]
     for i, (name, a, size, written) in enumerate(places):
@@ -43,7 +46,7 @@ def overlapping(used: Iterable[tuple[str, Range, int, bool]]) -> tuple[str, str]
 
 
 def in_place(ranges: Mapping[str, AnyRange], verb: str, *, discard: bool) -> dict[str, AnyRange]:
-    """Return the ranges by role; in place, an output has the range of its input.
+    """Return the ranges by role; in a call in place, an output has the range of its input.
 
     Raises:
         ValueError: only one of keys and values is sorted in place.

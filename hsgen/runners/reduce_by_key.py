@@ -16,7 +16,7 @@ from hsgen.runners.base import WRITTEN, Base, Given
 
 
 def _reduced(value: Any) -> str:
-    """The type of values to reduce, given as a type; "none" without any, and unsigned if only their size is given."""
+    """Return the type of values to reduce; "none" without values, and unsigned if `value` is only a size."""
     if value is None or (isinstance(value, str) and value == "none"):
         return "none"
     if not hasattr(type(value), "__index__"):  # no number of bytes
@@ -51,24 +51,24 @@ class ReductionCalls(Base):
         return OPERATION.signature(Signature(value="v4" if self._valued else "none", device_count=bool(device_count)))
 
     def _asked(self, reduction: str, arrays: Given) -> Options:
-        """The options of a call with these arrays, after checks."""
+        """Return the options of a call with these arrays, after checks."""
         self._check_given(arrays)
         counted = arrays.get("count") is not None
         return replace(self._how, reduction=number(reduction) | self._number, device_count=counted)
 
     def _check_given(self, arrays: Given) -> None:
-        """Refuse unexpected and missing values, and an unexpected count."""
+        """Check for unexpected and missing values, and an unexpected count."""
         takes = dict.fromkeys(("values", "values_out"), self._valued)
         self._check_values(arrays, takes, self._noun, f"has values of {self.value}")
         if arrays.get("count") is not None and not self._sort.signature.device_count:
             raise ValueError("count is given; give device_count=True when the reduction is made")
 
     def _size(self, role: str) -> int:
-        """The bytes of one item in the buffer of a role."""
+        """Return the bytes of one item in the buffer of a role."""
         return 4 if role.startswith("other") else super()._size(role)
 
     def _elements(self, role: str) -> str:
-        """The type that elements of an array must have."""
+        """Return the required element type of an array."""
         if role.startswith("values"):
             return TYPES[self.value if self._valued else "u32"].element
         return "uint32" if role.startswith("other") else super()._elements(role)

@@ -1,4 +1,4 @@
-"""The arguments of sorts of tables: key columns and the arrays that move, checked against each other."""
+"""The arguments of sorts of tables: key columns and arrays that move, and checks of both."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _MOST_BYTES = 2**63 - 1  # of a record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Array:
-    """The facts of an array: its memory range, its shape, and name and bytes of the type of its elements.
+    """The facts of an array: its memory range, its shape, and the name and size in bytes of its element type.
 
-    contiguous: in C order.
+    contiguous: the array is in C order.
     """
 
     range: Range
@@ -30,12 +30,15 @@ class Array:
     readonly: bool = False
 
     def item_bytes(self, name: str, size: int | None = None) -> int:
-        """Return the bytes of array[0], or those that are given."""
+        """Return the bytes of array[0], or `size` if it is not None."""
         return size_of_item(self.itemsize, self.shape, name, contiguous=self.contiguous, item_bytes=size)
 
 
 Look = Callable[[Any, str], Array]
-"""What returns the facts of an array of an API; it gets the array's name in messages, and refuses anything else."""
+"""A function that returns the facts of an array of an API; its arguments are the array and its name in messages.
+
+The function raises TypeError for other objects.
+"""
 
 
 class Field:
@@ -57,7 +60,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A run of bytes of each record in the memory `root`: the first at byte `at`, each further one `pitch` later."""
+    """A run of bytes of each record in the memory `root`; the run of record i begins at byte at + i * pitch."""
 
     root: Any
     at: int
@@ -66,7 +69,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key column of a call: its type, its place, the number of rows, and its array, or None for a field."""
+    """A key column of a call: its type, its bytes in memory, the number of rows, and its array (None for a field)."""
 
     type: Type
     column: Column
@@ -81,8 +84,11 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """An array whose items are put in order: from, to (the same in place), the number and the bytes of its items, and
-    the names of both in messages."""
+    """An array whose items are put in order.
+
+    `source` and `to` are the memory of input and output, the same range in place.  `rows` is the number of items,
+    `item_bytes` their size.  `name` and `to_name` are the names of both in messages.
+    """
 
     source: Range
     to: Range
@@ -101,8 +107,8 @@ def key(column: Any, name: str, key_type: str, look: Look) -> Key:
     """Return a key column after checks of its type and place.
 
     Raises:
-        TypeError: it is neither an array nor a field of one.
-        ValueError: keys of another type or of several dimensions; a field that exceeds its record.
+        TypeError: the column is neither an array nor a field of an array.
+        ValueError: keys have another type or several dimensions, or a field exceeds its record.
     """
     of = TYPES[key_type]
     facts = look(column.records if isinstance(column, Field) else column, name)
@@ -121,11 +127,13 @@ def key(column: Any, name: str, key_type: str, look: Look) -> Key:
 
 
 def move(source: Any, to: Any, name: str, to_name: str, look: Look) -> Move:
-    """Return an array to be put in order, with the names of both in messages; without `to`, in place.
+    """Return an array to be put in order, after checks; without `to`, it is put in order in place.
+
+    `name` and `to_name` are the names of both arrays in messages.
 
     Raises:
-        TypeError: it is no array.
-        ValueError: source and destination have items of different sizes, or different numbers of these.
+        TypeError: an argument is not an array.
+        ValueError: source and destination have items of different sizes, or different numbers of items.
     """
     before = look(source, name)
     after = before if to is None else look(to, to_name)
@@ -138,10 +146,10 @@ def move(source: Any, to: Any, name: str, to_name: str, look: Look) -> Move:
 
 
 def rows_of(keys: Sequence[Key], moves: Sequence[Move]) -> int:
-    """Return the number of rows, which all columns and arrays have.
+    """Return the number of rows of all columns and arrays.
 
     Raises:
-        ValueError: they have different numbers.
+        ValueError: columns or arrays have different numbers of rows.
     """
     counts = {x.rows for x in keys} | {x.rows for x in moves}
     if len(counts) > 1:
@@ -150,10 +158,10 @@ def rows_of(keys: Sequence[Key], moves: Sequence[Move]) -> int:
 
 
 def check_overlaps(keys: Sequence[Key], moves: Sequence[Move], index: Range | None) -> None:
-    """Refuse outputs that overlap other arguments.
+    """Check that no output overlaps another argument.
 
     Raises:
-        ValueError: they do.
+        ValueError: an output overlaps another argument.
     """
     used = [(x.name, x.source, x.source.size, x.in_place) for x in moves]
     used += [(x.to_name, x.to, x.to.size, True) for x in moves if not x.in_place]

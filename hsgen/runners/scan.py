@@ -1,4 +1,4 @@
-"""Prefix sums in the Python APIs: which one a target has, and the arrays that a call takes."""
+"""Prefix sums in the Python APIs: the sum of a target, and the arrays of a call."""
 
 from __future__ import annotations
 
@@ -32,10 +32,13 @@ class ScanCalls(Base):
     def _pick(
         self, find_target: Callable[[], Target], named: Any, key: Any, columns: Any, exclusive: Any
     ) -> tuple[Target, Sort]:
-        """Store the parameters; return the target `found` or, unless it was `named`, the generic one, and its sum.
+        """Store the parameters; return a target and its prefix sum.
+
+        The target is the result of `find_target`.  If the caller did not name it (`named`) and it has no such sum, the
+        target is the generic target.
 
         Raises:
-            Usage: there are no sums of the element type, or none of these columns.
+            Usage: there are no sums of the element type, or no sums of this number of columns.
         """
         name = key_name(key)
         if name not in TYPES_OF_SUMS:
@@ -49,7 +52,7 @@ class ScanCalls(Base):
         return target, _first(target, name, columns, exclusive)
 
     def _check_shape(self, name: str, shape: tuple[int, ...], *, rows: bool) -> None:
-        """Refuse arrays that are neither flat nor a table in C order, or do not consist of whole rows."""
+        """Check that an array is flat or a table in C order, and consists of whole rows."""
         if len(shape) > 1:
             if shape[1:] != (self.columns,):
                 raise ValueError(f"{name} has the shape {shape}; give (rows, {self.columns})")
@@ -60,7 +63,7 @@ class ScanCalls(Base):
 
 
 def _labels(target: Target, key: str, columns: int, exclusive: bool) -> list[str]:
-    """The labels of a target's prefix sums with these parameters."""
+    """Return the labels of a target's prefix sums with these parameters."""
     params = {a: target.sort(a, key).parts[0].params for a in _every(target, key)}
     return [a for a, p in params.items() if (getattr(p, "columns", 0), _exclusive(p)) == (columns, exclusive)]
 
@@ -70,12 +73,12 @@ def _exclusive(params: object) -> bool:
 
 
 def _every(target: Target, key: str) -> list[str]:
-    """The labels of all prefix sums of a target for an element type."""
+    """Return the labels of all prefix sums of a target for an element type."""
     return [a for a in (*target.labels(key), *target.derived(key)) if operation(a) is OPERATION]
 
 
 def _first(target: Target, key: str, columns: int, exclusive: bool) -> Sort:
-    """The first prefix sum of a target with these parameters.
+    """Return the first prefix sum of a target with these parameters.
 
     Raises:
         Usage: there is no such sum.

@@ -13,7 +13,7 @@ from hsgen.runners.base import Base, Given
 from hsgen.runners.ranges import Range
 
 REFUSED = "offsets decrease, segments overlap, or one ends beyond the keys; nothing was written"
-"""What a call reports whose offsets were invalid."""
+"""The message for a call with invalid offsets."""
 UNSEGMENTED = "offsets is missing: give offsets, or segments where all are of equal length"
 
 _NAMES = {"source": "keys", "destination": "out", "other": "offsets", "other_values": "ends"}
@@ -30,22 +30,22 @@ class SegmentedCalls(Base):
     _segment_count = 0  # of the current call
 
     def _signature(self, key: Any, value: Any, order: str, **features: Any) -> Signature:
-        """The signature of the sort of these keys; `features`: whether calls may use them."""
+        """Return the signature of the sort of these keys; `features` are True for features that calls may use."""
         options = self._name_keys(key, value, order)
         plain = Signature(value=self.value, key_transform=options.kind > 0 or options.descending)
         used: dict[str, Any] = {name: bool(has) for name, has in features.items()}
         return replace(plain, **used)
 
     def _counted(self, size: int) -> int:
-        """The segments of offsets of this size in bytes."""
+        """Return the number of segments of offsets with this size in bytes."""
         return max(size // 4 - (not self._sort.signature.segment_ends), 0)
 
     def _integers(self, segments: Any, begin: Any, end: Any) -> tuple[int | None, int, int | None]:
-        """The numbers of a call as Python has them."""
+        """Return the numbers of a call as integers of Python."""
         return None if segments is None else integer("segments", segments, 0, MOST), *self._bits(begin, end)
 
     def _called(self, segments: int, begin: int, end: int | None) -> Options:
-        """The options of a call, after checks of the bit range."""
+        """Return the options of a call, after checks of the bit range."""
         bits = self._sort.plan.bits
         last = bits if end is None else end
         options = replace(self._how, segment_count=segments, begin=begin, end=last)
@@ -54,7 +54,7 @@ class SegmentedCalls(Base):
         return options
 
     def _check_given(self, arrays: Given) -> None:
-        """Refuse unexpected and missing values, and ends of segments without their starts."""
+        """Check for unexpected and missing values, and for ends of segments without starts."""
         signature = self._sort.signature
         if arrays["other_values"] is not None and not signature.segment_ends:
             raise ValueError("ends is given; make the sorter with segment_ends=True")
@@ -75,13 +75,13 @@ class SegmentedCalls(Base):
             raise ValueError(f"{missing} is missing: this sorter has {signature.value_bytes} bytes a key")
 
     def _length(self, role: str, n: int) -> int:
-        """The items that a call uses of the buffer of a role."""
+        """Return the number of items that a call uses in the buffer of a role."""
         if role in ("other", "other_values"):
             return self._segment_count + (not self._sort.signature.segment_ends)
         return super()._length(role, n)
 
     def _check_room(self, role: str, x: Range, need: int) -> None:
-        """Refuse an array that holds too few items; offsets and ends with the number of segments."""
+        """Check that an array has enough items; messages about offsets and ends have the number of segments."""
         if role in ("other", "other_values") and 4 * need > x.size:
             name, are = self._names[role], "is" if need == 1 else "are"
             of = f"{self._segment_count} segment{'s' * (self._segment_count != 1)}"
@@ -89,9 +89,9 @@ class SegmentedCalls(Base):
         super()._check_room(role, x, need)
 
     def _size(self, role: str) -> int:
-        """The bytes of one item in the buffer of a role."""
+        """Return the bytes of one item in the buffer of a role."""
         return 4 if role in ("other", "other_values") else super()._size(role)
 
     def _elements(self, role: str) -> str:
-        """The type that elements of an array must have; "": any of the right size."""
+        """Return the required element type of an array; "" is any type of the right size."""
         return "uint32" if role in ("other", "other_values") else super()._elements(role)

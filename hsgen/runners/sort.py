@@ -1,4 +1,4 @@
-"""Sorts in the Python APIs: the options of a call, and the arrays that it needs."""
+"""Sorts in the Python APIs: the options of a call, and its arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hsgen.runners.base import Base, Given
 from hsgen.stages.attach import report_words
 
 Numbers = tuple[int | None, int, int | None, bool, int]
-"""Of a call: n, begin_bit, end_bit, discard_keys, shift."""
+"""The numbers of a call: n, begin_bit, end_bit, discard_keys, shift."""
 
 
 class SortCalls(Base):
@@ -32,25 +32,25 @@ class SortCalls(Base):
         return scratch_bytes(self._sort, integer("n", n, 0, self.max_n), options)
 
     def _signature(self, options: Options, features: Mapping[str, Any], epilogue: str) -> Signature:
-        """The signature of the sort, with the optional `features` that are true."""
+        """Return the signature of the sort, with the optional `features` that are True."""
         turned = options.kind > 0 or options.descending
         enabled = {name: bool(on) for name, on in features.items()}
         return Signature(value=self.value, key_transform=turned, epilogue=epilogue, **enabled)
 
     def _integers(self, n: Any, begin: Any, end: Any, discard: Any, shift: Any) -> Numbers:
-        """The numbers of a call as Python has them, so that equal ones are the same call."""
+        """Return the numbers of a call as integers of Python, so that calls with equal numbers compare equal."""
         bits = self._sort.plan.bits
         return self._count(n), *self._bits(begin, end), bool(discard), integer("shift", shift, 0, bits - 1)
 
     def _asked(self, arrays: Given, begin: int, end: int | None, discard: bool, shift: int) -> Options:
-        """The options of a call with these arrays, after checks."""
+        """Return the options of a call with these arrays, after checks."""
         options = self._options(begin, end, arrays["count"] is not None, discard)
         options = replace(options, shift=self._shift(shift, arrays["report"] is not None))
         self._check_given(arrays, options.discard)
         return options
 
     def _options(self, begin: int, end: int | None, device_count: bool, discard: bool) -> Options:
-        """The options of a call."""
+        """Return the options of a call, after checks that the sort supports them."""
         signature, bits = self._sort.signature, self._sort.plan.bits
         last = bits if end is None else end
         options = replace(self._how, begin=begin, end=last, discard=discard, device_count=device_count)
@@ -72,7 +72,7 @@ class SortCalls(Base):
         return options
 
     def _shift(self, shift: int, has_report: bool) -> int:
-        """The lowest bit that the keys of a run have in common."""
+        """Return the lowest bit in which the keys of a run agree, after checks."""
         if has_report != (report_words(self._sort) != (0, 0)):
             raise ValueError(
                 "report is given; make the sorter with run_boundaries=True, or with an epilogue that has a report"
@@ -84,7 +84,7 @@ class SortCalls(Base):
         return shift
 
     def _check_given(self, arrays: Given, discard: bool) -> None:
-        """Refuse unexpected and missing values."""
+        """Check for unexpected and missing values."""
         signature = self._sort.signature
         for role, takes in (
             ("values", signature.value_bytes and not signature.index),

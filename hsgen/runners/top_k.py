@@ -1,4 +1,4 @@
-"""Selections in the Python APIs: the options of a call, and the arrays that it needs."""
+"""Selections in the Python APIs: the options of a call, and its arrays."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ class TopKCalls(Base):
     _last: Options  # the options of the current call
 
     def _signature(self) -> Signature:
-        """The signature of the selection, after `_name_keys`."""
+        """Return the signature of the selection; call `_name_keys` first."""
         return OPERATION.signature(Signature(value=self.value))
 
     def _integers(self, n: Any, k: Any, rows: Any) -> tuple[int | None, int, int]:
-        """The numbers of a call as Python has them."""
+        """Return the numbers of a call as integers of Python."""
         return self._count(n), integer("k", k, 0, self.max_n), integer("rows", rows, 0, MOST)
 
     def _asked(self, k: int, rows: int) -> Options:
-        """The options of a call."""
+        """Return the options of a call."""
         self._last = replace(self._how, segment_count=rows, take=k)
         return self._last
 
     def _check_given(self, arrays: Given) -> None:
-        """Refuse unexpected and missing values."""
+        """Check for unexpected and missing values."""
         signature = self._sort.signature
         takes = {
             "values": signature.value_bytes > 0 and not signature.index,
@@ -47,7 +47,7 @@ class TopKCalls(Base):
         self._check_values(arrays, takes, self._noun, f"has {signature.value_bytes} bytes a key")
 
     def _length(self, role: str, n: int) -> int:
-        """The items that a call uses of the buffer of a role."""
+        """Return the number of items that a call uses in the buffer of a role."""
         if role in ("destination", "values_out"):
             return self._last.segment_count * self._last.take if n else 0
         return super()._length(role, n)

@@ -1,4 +1,4 @@
-"""The sorts as operators of PyTorch, with shapes for tracing and gradients: for torch.compile and autograd."""
+"""The sorts as operators of PyTorch, with shapes for torch.compile and gradients for autograd."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.T
 
 
 def _gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[torch.Tensor, None, None]:
-    """Each gradient goes to where its element was."""
+    """Return the gradients; the gradient of an element is stored at the element's index before the sort."""
     (order,) = ctx.saved_tensors
     if order.dim() == 0:
         return values, None, None
@@ -41,9 +41,9 @@ def _gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[torch.Tens
 
 
 SORT = torch.library.custom_op("hsgen::sort", _sort, mutates_args=())
-"""The sorted elements and their indices."""
+"""The operator that returns the sorted elements and their indices."""
 ARGSORT = torch.library.custom_op("hsgen::argsort", _argsort, mutates_args=())
-"""The indices that sort."""
+"""The operator that returns the indices of the sorted elements."""
 
 SORT.register_fake(_sort_shape)
 ARGSORT.register_fake(_argsort_shape)

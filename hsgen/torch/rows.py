@@ -1,4 +1,4 @@
-"""Sorting the rows of tensors, into new contiguous tensors."""
+"""Sorts of the rows of tensors, into new contiguous tensors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ _KEYS = {
 
 
 def prepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method: str = "") -> Order | None:
-    """Return the prepared sort of a tensor along a dimension, by a method or that of the rules; None: PyTorch's own."""
+    """Return the prepared sort of a tensor along a dimension; None is PyTorch's own sort.
+
+    `method` is a method of `hsgen.cuda.choices`; by default the rules select the method.
+    """
     key = _KEYS.get(x.dtype)
     if key is None or not x.is_cuda or x.dim() == 0 or (length := x.shape[dim]) < 2 or (count := x.numel()) == 0:
         return None
@@ -36,7 +39,7 @@ def prepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method:
 
 
 def _settled(x: torch.Tensor, dim: int) -> bool:
-    """Whether rows of at most one key are sorted as they are, also of types that PyTorch does not sort."""
+    """Return True if all rows have at most one key, and so are sorted; PyTorch may not sort the type."""
     return x.is_cuda and x.dtype in _KEYS and (x.dim() == 0 or x.numel() == 0 or x.shape[dim] < 2)
 
 
@@ -45,7 +48,7 @@ _KEPT = 256
 
 
 def _ready(x: torch.Tensor, call: tuple[Any, ...]) -> Order | None:
-    """Return the prepared sort of a call before on a tensor of the same kind, if it can be sorted where it is."""
+    """Return the prepared sort of an earlier call with such a tensor, if the tensor needs no copy before the sort."""
     ready = _known.get((x.dtype, x.shape, x.get_device(), call))
     return ready if ready is not None and x.is_cuda and x.is_contiguous() else None
 
@@ -58,7 +61,7 @@ def _keep(x: torch.Tensor, call: tuple[Any, ...], ready: Order) -> None:
 
 
 def sorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = "") -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the sorted elements and their indices; both contiguous."""
+    """Return the sorted elements and their indices as contiguous tensors."""
     call = dim, descending, method, True
     ready = _ready(x, call)
     if ready is None:
@@ -80,7 +83,7 @@ def sorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = "") -
 
 
 def argsorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = "") -> torch.Tensor:
-    """Return the indices that sort; contiguous."""
+    """Return the indices of the sorted elements as a contiguous tensor."""
     call = dim, descending, method, False
     ready = _ready(x, call)
     if ready is None:
@@ -105,16 +108,16 @@ def _zeros(x: torch.Tensor) -> torch.Tensor:
 
 
 def dimension(dim: int) -> int:
-    """Return a dimension as an integer of Python, by which calls are kept.
+    """Return a dimension as an integer of Python, because dimensions are part of the keys of prepared calls.
 
     Raises:
-        TypeError: it is no integer.
+        TypeError: the dimension is not an integer.
     """
     return dim if type(dim) is int else integer("dim", dim, -MOST, MOST)
 
 
 def checked(x: torch.Tensor, dim: int) -> int:
-    """Return the number of a dimension from the front; PyTorch's own error for another."""
+    """Return the number of a dimension, counted from the front; raise PyTorch's error for an invalid dimension."""
     count = x.dim()
     if not -max(count, 1) <= dim < max(count, 1):
         torch.sort(x, dim=dim)

@@ -1,4 +1,4 @@
-"""The functions for tensors: PyTorch's own where the table of `hsgen.cuda.choices` says so, and else hsgen's sorts."""
+"""The functions for tensors; `hsgen.cuda.choices` selects PyTorch's own sort or a sort of hsgen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hsgen.torch.rows import argsorted_rows, checked, dimension, prepared, sorte
 
 
 class Sorted(NamedTuple):
-    """The sorted elements, and the index of each in its row, as torch.sort returns them."""
+    """The sorted elements, and the index of each element in its row, as torch.sort returns them."""
 
     values: torch.Tensor
     indices: torch.Tensor
@@ -36,20 +36,20 @@ def argsort(input: torch.Tensor, dim: int = -1, descending: bool = False, stable
 
 
 def method(input: torch.Tensor, dim: int = -1) -> str:
-    """Say how `sort` sorts a tensor: "torch.sort", or hsgen's method, a name in `hsgen.cuda.choices`."""
+    """Return the method of `sort` for a tensor: "torch.sort", or "hsgen: " and a name in `hsgen.cuda.choices`."""
     ready = prepared(input, checked(input, dimension(dim)), descending=False, keys=True)
     return f"hsgen: {ready.method}" if ready else "torch.sort"
 
 
 def _plain(x: torch.Tensor) -> bool:
-    """Whether a tensor can be sorted without PyTorch's dispatcher: nothing traces, transforms or differentiates."""
+    """Return True if a tensor can be sorted without PyTorch's dispatcher: no tracing, transformation or gradient."""
     if type(x) is not torch.Tensor or (x.requires_grad and torch.is_grad_enabled()):
         return False
     return not (torch.compiler.is_compiling() or _observed())
 
 
 def _observed() -> bool:
-    """Whether a mode or a transformation is active that must see operators."""
+    """Return True if a mode or a transformation is active that must see operators."""
     c = torch._C
     modes: int = c._len_torch_dispatch_stack() + c._len_torch_function_stack()
     return modes > 0 or c._functorch.peek_interpreter_stack() is not None

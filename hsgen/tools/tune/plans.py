@@ -77,7 +77,7 @@ class Plans:
         tables = [self._choices(x, which) for x, which in chosen.items()]
         every = [dict(zip(chosen, choice, strict=True)) for choice in product(*tables)]
         if not self._divisible(chosen):
-            every.sort(key=lambda some: -sum(self._gain(x, which) for x, which in some.items()))
+            every.sort(key=lambda choice: -sum(self._gain(x, which) for x, which in choice.items()))
             return [Plan(chosen=choice) for choice in every if not any(self._loses(x, w) for x, w in choice.items())]
         costs: list[tuple[float, int, Plan]] = []
         for choice in every:
