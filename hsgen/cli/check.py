@@ -73,10 +73,7 @@ def _check(
     style: str | None,
     as_json: bool,
 ) -> None:
-    """Compare a bundle with the files that hsgen generates today.
-
-    The files of `unknown` targets are only compared with their recorded hashes.
-    """
+    """Compare a bundle with the files of today; compare files of `unknown` targets with recorded hashes only."""
     _refuse_others(folder, old, names)
     parts = recorded(folder, old.without(unknown), names)
     words = Modules(folder, old, old.prefix, checking=True, single=old.single)

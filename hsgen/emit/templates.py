@@ -94,6 +94,7 @@ def environment() -> Environment:
         "unroll": unroll.unroll,
         "batches": unroll.batches,
         "constants": unroll.constants,
+        "folds": unroll.folds,
         "digits": unroll.digits,
         "repeated": repeated.repeated,
         "shared": sharing.shared,

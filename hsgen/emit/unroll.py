@@ -84,6 +84,11 @@ def written_out(chosen: bool, folds: bool = False) -> Iterator[None]:
         _folds.reset(tokens[1])
 
 
+def folds() -> bool:
+    """Return whether what depends on the variable of an unrolled loop is as good as a constant."""
+    return _folds.get() and not _written_out.get()
+
+
 def is_written_out() -> bool:
     """Whether `unroll` writes out statements at present."""
     return _written_out.get()

@@ -83,16 +83,15 @@ class SegmentedSorter(SegmentedCalls, Runner):
     ) -> Any:
         """Enqueue the sort of each segment of `keys` by itself; return the event of its end.
 
-        Segment s is keys[offsets[s]:offsets[s + 1]].  `offsets` are `segments` + 1 ascending numbers of uint32 or int32
-        on the device; the last is at most len(keys).  By default, `segments` follows from the length of `offsets`.
-        Without offsets, the keys are `segments` rows of equal length.  All buffers are `pyopencl.array.Array` or
-        `pyopencl.Buffer` objects.  Without `out` and `values_out` the sort is in place; otherwise keys and values
-        outside all segments are copied.  With `ends`, segment s is keys[offsets[s]:ends[s]], and both arrays have
-        `segments` numbers.  Then no segment may overlap the segment before, and nothing outside segments is written.
-        With `count`, a uint32 or int32 on the device, only the first `count` of `segments` segments or rows are sorted,
-        as if there were no others.  Keys are sorted by the bits from `begin_bit` up to but excluding `end_bit` (None:
-        all higher bits).  If offsets decrease or exceed the number of keys, nothing is written, and `check` raises an
-        error.
+        Segment s is keys[offsets[s]:offsets[s + 1]].  `offsets` are `segments` + 1 ascending uint32 or int32 on the
+        device, the last at most len(keys); by default `segments` follows from their number.  Without offsets, the keys
+        are `segments` rows of equal length.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.
+        Without `out` and `values_out` the sort is in place; otherwise keys and values outside all segments are copied.
+        With `ends`, segment s is keys[offsets[s]:ends[s]]: both are `segments` numbers, no segment overlaps the segment
+        before, and nothing outside segments is written.  With `count`, a uint32 or int32 on the device, only the first
+        `count` segments or rows are sorted.  Keys are sorted by the bits from `begin_bit` up to but excluding `end_bit`
+        (None: all higher bits).  If offsets decrease or exceed the number of keys, nothing is written, and `check`
+        raises an error.
 
         Raises:
             TypeError: an argument has a wrong Python type, such as a numpy array.

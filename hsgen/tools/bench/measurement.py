@@ -73,11 +73,10 @@ def measure(
 ) -> Iterator[list[Row]]:
     """Yield the rows of each count, number of segments and kind of input; only segmented sorts have segments.
 
-    The first row is hsgen's, then follow the baselines in the order of `against`, then the copy.  `alternatives` are
-    other sorts of hsgen by the names of their rows, on the same device, for the same keys and values.  Alternatives
-    that `against` does not name come before the baselines.  A plain sort among them sorts all keys as one array.  An
-    alternative with `spans` is measured at the counts of its spans only.  A `hsgen_ratio` above 1 means that `engine`
-    is faster.  `device` is a label for the rows.
+    The rows are hsgen's, the baselines' in the order of `against`, and the copy's.  `alternatives` are other sorts of
+    hsgen by row name, on the same device, for the same keys and values; those not in `against` precede the baselines.
+    A plain sort among them sorts all keys as one array.  An alternative with `spans` is measured at these counts only.
+    A `hsgen_ratio` above 1 means that `engine` is faster.  `device` is a label for the rows.
 
     Raises:
         Usage: a baseline does not support the sort.
@@ -93,10 +92,7 @@ def measure(
         work = load(sort, n, replace(options, segment_count=parts), rng, kind)
         taking = [name for name in names if name not in sorts or _measures(spans, name, n)]
         racing = {name: sorts[name] for name in taking if name in sorts}
-        loads = {
-            engine: work,
-            **{alternative: for_alternative(work, sort, alternative.sort) for alternative in racing.values()},
-        }
+        loads = {engine: work, **{rival: for_alternative(work, sort, rival.sort) for rival in racing.values()}}
         measured = _measured(engine, loads, racing, taking, rounds, beat)
         yield rows_of(engine, device, work, *measured, {x: (o.sort, loads[o].how) for x, o in racing.items()})
 

@@ -180,7 +180,7 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     arrays += (_array("unordered", 1),) * p.pieces
     buffers = (DESTINATION, WORDS)
     sort = bin_sort.with_room(holding(summing(kernel(p, "bucket", what, bucket, buffers, arrays), p), p))
-    bins = BinSort(shape=bucket, subgroup=p.subgroup, key=p.key, load="clamped")
+    bins = BinSort(shape=bucket, subgroup=p.subgroup, key=p.key, load="at_once")
     if p.pieces:  # what is crowded is sorted in memory
         data = OnChip(bins=replace(bins, crowd=bin_sort.SPREAD), groups=CHIP)
         return (replace(sort, template=f"{_BUCKET_SORT}:bucket_or_piece", data=data),)

@@ -91,7 +91,7 @@ def bucket(p: Partition) -> Kernel:
 def _bins(p: Partition) -> BinSort:
     """The sort by bins of a bucket: stable with values."""
     if not p.valued:
-        return BinSort(shape=present(p.bucket), subgroup=p.subgroup, key=p.key, load="clamped")
+        return BinSort(shape=present(p.bucket), subgroup=p.subgroup, key=p.key, load="at_once")
     return StableBinSort(
         shape=present(p.bucket),
         subgroup=p.subgroup,
