@@ -1652,7 +1652,11 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u
     hs_key reference = hs_raw_in(destination[begin + 0]);
     HS_UNROLL for (int b = 0; b < 5; b++) {
         if (b * 4 > 0 && b * 4 * 256 >= valid) break;
-        HS_UNROLL for (int j = 0; j < 4; j++) k[b * 4 + j] = hs_raw_in(destination[begin + (hs_local_id() + (b * 4 + j) * 256 < valid ? hs_local_id() + (b * 4 + j) * 256 : valid - 1)]);
+        if ((b * 4 + 4) * 256 <= valid) {
+            HS_UNROLL for (int j = 0; j < 4; j++) k[b * 4 + j] = hs_raw_in(destination[begin + hs_local_id() + (b * 4 + j) * 256]);
+        } else {
+            HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) k[b * 4 + j] = hs_raw_in(destination[begin + hs_local_id() + (b * 4 + j) * 256]);
+        }
     }
     hs_barrier();
 
@@ -2701,7 +2705,11 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide(hs_stored_key *destination,
     hs_key reference = hs_raw_in(destination[begin + 0]);
     HS_UNROLL for (int b = 0; b < 5; b++) {
         if (b * 4 > 0 && b * 4 * 256 >= valid) break;
-        HS_UNROLL for (int j = 0; j < 4; j++) k[b * 4 + j] = hs_raw_in(destination[begin + (hs_local_id() + (b * 4 + j) * 256 < valid ? hs_local_id() + (b * 4 + j) * 256 : valid - 1)]);
+        if ((b * 4 + 4) * 256 <= valid) {
+            HS_UNROLL for (int j = 0; j < 4; j++) k[b * 4 + j] = hs_raw_in(destination[begin + hs_local_id() + (b * 4 + j) * 256]);
+        } else {
+            HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) k[b * 4 + j] = hs_raw_in(destination[begin + hs_local_id() + (b * 4 + j) * 256]);
+        }
     }
     hs_barrier();
 
