@@ -59,7 +59,7 @@ PHRASES = {
 """What is looked for, in any case of letters and across line ends, and what to write instead."""
 
 EXEMPT: dict[str, tuple[str, ...]] = {
-    "templates/order.j2": ("beside",),
+    "templates/keys.j2": ("beside",),
     "tests/device/test_checks.py": ("are none",),
     "tests/docs/test_prose.py": ("as far as", "besides", "goes on", "so many", "tells", "told"),
 }

@@ -49,7 +49,7 @@ def plan(p: Alone) -> Plan:
     made = single.plan(p)
     return replace(made, steps=tuple(replace(s, kernel="alone") for s in made.steps))
 '''
-TEMPLATE = '{% include "radix/single/single.j2" %}\n'
+TEMPLATE = '{% import "radix/single/single.j2" as single with context %}\n{{ single.single() }}'
 TARGET = """schema = 3
 name = "lonely"
 summary = "one work-group"

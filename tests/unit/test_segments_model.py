@@ -170,9 +170,9 @@ def test_a_number_of_segments_on_the_device(ranker: str, ends: bool) -> None:
             for in_place in (False, True):
                 found = model.run(p, sort_of(p).plan, made.keys, bounds[0], in_place=in_place, **more)
                 expected = made.expected
-                if made.kept is not None and not in_place:
-                    assert (found.places[made.kept] == -1).all()
-                    assert expected is not None and (found.keys == expected)[~made.kept].all()
+                if made.unchanged is not None and not in_place:
+                    assert (found.places[made.unchanged] == -1).all()
+                    assert expected is not None and (found.keys == expected)[~made.unchanged].all()
                 else:
                     assert np.array_equal(found.keys, expected)
                 assert not found.refused
