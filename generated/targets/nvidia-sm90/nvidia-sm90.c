@@ -1798,6 +1798,8 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    if (begin >= hs_n()) return;\n",
     "    int valid = hs_n() - begin < 8192 ? hs_n() - begin : 8192;\n",
     "    int first_bits = (bits + 1) / 2, shift = 32 - first_bits, mask = (1 << first_bits) - 1;\n",
+    "\n",
+    "    // clear: the histogram of the tile\n",
     "    for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;\n",
     "    if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);\n",
     "    hs_barrier();\n",
@@ -1845,7 +1847,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    hs_barrier();\n",
     "    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill\n",
     "\n",
-    "    // reserve: room for the keys of each digit, by additions to the cursors\n",
+    "    // reserve: scan the histogram, and draw room for the keys of each digit from the cursors\n",
     "    hs_u32 sum = 0u;\n",
     "    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];\n",
     "    hs_u32 before = 0u;\n",
@@ -2878,6 +2880,8 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    if (begin >= hs_n()) return;\n",
     "    int valid = hs_to_int(hs_n() - begin < 7168 ? hs_n() - begin : 7168);\n",
     "    int first_bits = (bits + 1) / 2, shift = 32 - first_bits, mask = (1 << first_bits) - 1;\n",
+    "\n",
+    "    // clear: the histogram of the tile\n",
     "    for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;\n",
     "    if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);\n",
     "    hs_barrier();\n",
@@ -2925,7 +2929,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    hs_barrier();\n",
     "    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill\n",
     "\n",
-    "    // reserve: room for the keys of each digit, by additions to the cursors\n",
+    "    // reserve: scan the histogram, and draw room for the keys of each digit from the cursors\n",
     "    hs_u32 sum = 0u;\n",
     "    for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];\n",
     "    hs_u32 before = 0u;\n",
@@ -3747,7 +3751,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u32_opencl_starts[] = {148, 334, 672, 719, 782, 877, 937, 993, 1039, 1098, 1222, 1236, 1282, 1355, 1462, 1513, 1557, 1673, 1848, 1970, 1979, 2030, 2111, 2298, 2312, 2362, 2435, 2542, 2594, 2638, 2755, 2931, 3050, 3096, 3141, 3304};
+static const uint32_t hs_nvidia_sm90_auto_u32_opencl_starts[] = {148, 334, 672, 719, 782, 877, 937, 993, 1039, 1098, 1222, 1236, 1282, 1355, 1464, 1515, 1559, 1675, 1850, 1972, 1981, 2032, 2113, 2300, 2314, 2364, 2437, 2546, 2598, 2642, 2759, 2935, 3054, 3100, 3145, 3308};
 const hs_sort hs_nvidia_sm90_auto_u32 = {
     "nvidia-sm90", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -3763,7 +3767,7 @@ const hs_sort hs_nvidia_sm90_auto_u32 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u32_scratch, 5u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u32_opencl, 3324u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u32_opencl, 3328u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -8517,6 +8521,8 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    if (begin >= hs_n()) return;\n",
     "    int valid = hs_n() - begin < 5120 ? hs_n() - begin : 5120;\n",
     "    int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;\n",
+    "\n",
+    "    // clear: the histogram of the tile\n",
     "    for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;\n",
     "    if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);\n",
     "    hs_barrier();\n",
@@ -8564,7 +8570,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    hs_barrier();\n",
     "    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill\n",
     "\n",
-    "    // reserve: room for the keys of each digit, by additions to the cursors\n",
+    "    // reserve: scan the histogram, and draw room for the keys of each digit from the cursors\n",
     "    hs_u32 sum = 0u;\n",
     "    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];\n",
     "    hs_u32 before = 0u;\n",
@@ -9679,6 +9685,8 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    if (begin >= hs_n()) return;\n",
     "    int valid = hs_to_int(hs_n() - begin < 4608 ? hs_n() - begin : 4608);\n",
     "    int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;\n",
+    "\n",
+    "    // clear: the histogram of the tile\n",
     "    for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;\n",
     "    if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);\n",
     "    hs_barrier();\n",
@@ -9726,7 +9734,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    hs_barrier();\n",
     "    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill\n",
     "\n",
-    "    // reserve: room for the keys of each digit, by additions to the cursors\n",
+    "    // reserve: scan the histogram, and draw room for the keys of each digit from the cursors\n",
     "    hs_u32 sum = 0u;\n",
     "    for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];\n",
     "    hs_u32 before = 0u;\n",
@@ -10622,7 +10630,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u64_opencl_starts[] = {149, 277, 563, 1055, 1118, 1213, 1273, 1319, 1378, 1465, 1509, 1656, 1670, 1716, 1789, 1896, 1947, 1991, 2107, 2356, 2478, 2487, 2546, 2627, 2814, 2828, 2878, 2951, 3058, 3110, 3154, 3271, 3521, 3640, 3686, 3731, 3894};
+static const uint32_t hs_nvidia_sm90_auto_u64_opencl_starts[] = {149, 277, 563, 1055, 1118, 1213, 1273, 1319, 1378, 1465, 1509, 1656, 1670, 1716, 1789, 1898, 1949, 1993, 2109, 2358, 2480, 2489, 2548, 2629, 2816, 2830, 2880, 2953, 3062, 3114, 3158, 3275, 3525, 3644, 3690, 3735, 3898};
 const hs_sort hs_nvidia_sm90_auto_u64 = {
     "nvidia-sm90", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -10638,7 +10646,7 @@ const hs_sort hs_nvidia_sm90_auto_u64 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u64_scratch, 5u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u64_opencl, 3914u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u64_opencl, 3918u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */

@@ -1293,6 +1293,8 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_radix(const hs_stored_k
     if (begin >= hs_n()) return;
     int valid = hs_n() - begin < 8192 ? hs_n() - begin : 8192;
     int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;
+
+    // clear: the histogram of the tile
     for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
     if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);
     hs_barrier();
@@ -1340,7 +1342,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_radix(const hs_stored_k
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
 
-    // reserve: room for the keys of each digit, by additions to the cursors
+    // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2737,6 +2739,8 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide_radix(const hs_sto
     if (begin >= hs_n()) return;
     int valid = hs_to_int(hs_n() - begin < 7680 ? hs_n() - begin : 7680);
     int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;
+
+    // clear: the histogram of the tile
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);
     hs_barrier();
@@ -2784,7 +2788,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide_radix(const hs_sto
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
 
-    // reserve: room for the keys of each digit, by additions to the cursors
+    // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];
     hs_u32 before = 0u;

@@ -1760,6 +1760,8 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition(const hs_stored_key *so
     if (begin >= hs_n()) return;
     int valid = hs_n() - begin < 5120 ? hs_n() - begin : 5120;
     int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;
+
+    // clear: the histogram of the tile
     for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
     if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);
     hs_barrier();
@@ -1807,7 +1809,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition(const hs_stored_key *so
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
 
-    // reserve: room for the keys of each digit, by additions to the cursors
+    // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2840,6 +2842,8 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide(const hs_stored_ke
     if (begin >= hs_n()) return;
     int valid = hs_to_int(hs_n() - begin < 4608 ? hs_n() - begin : 4608);
     int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;
+
+    // clear: the histogram of the tile
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);
     hs_barrier();
@@ -2887,7 +2891,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide(const hs_stored_ke
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
 
-    // reserve: room for the keys of each digit, by additions to the cursors
+    // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];
     hs_u32 before = 0u;

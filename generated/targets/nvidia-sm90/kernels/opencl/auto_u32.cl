@@ -1374,6 +1374,8 @@ __kernel void first_partition(__global const hs_stored_key *source, __global hs_
     if (begin >= hs_n()) return;
     int valid = hs_n() - begin < 8192 ? hs_n() - begin : 8192;
     int first_bits = (bits + 1) / 2, shift = 32 - first_bits, mask = (1 << first_bits) - 1;
+
+    // clear: the histogram of the tile
     for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
     if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);
     hs_barrier();
@@ -1421,7 +1423,7 @@ __kernel void first_partition(__global const hs_stored_key *source, __global hs_
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
 
-    // reserve: room for the keys of each digit, by additions to the cursors
+    // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2454,6 +2456,8 @@ __kernel void first_partition_wide(__global const hs_stored_key *source, __globa
     if (begin >= hs_n()) return;
     int valid = hs_to_int(hs_n() - begin < 7168 ? hs_n() - begin : 7168);
     int first_bits = (bits + 1) / 2, shift = 32 - first_bits, mask = (1 << first_bits) - 1;
+
+    // clear: the histogram of the tile
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);
     hs_barrier();
@@ -2501,7 +2505,7 @@ __kernel void first_partition_wide(__global const hs_stored_key *source, __globa
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
 
-    // reserve: room for the keys of each digit, by additions to the cursors
+    // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];
     hs_u32 before = 0u;

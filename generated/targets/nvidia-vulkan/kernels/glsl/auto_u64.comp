@@ -1963,6 +1963,8 @@ void main()
     if (begin >= hs_n()) return;
     int valid = hs_n() - begin < 2048 ? hs_n() - begin : 2048;
     int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;
+
+    // clear: the histogram of the tile
     for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
     if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);
     hs_barrier();
@@ -2010,7 +2012,7 @@ void main()
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
 
-    // reserve: room for the keys of each digit, by additions to the cursors
+    // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
