@@ -205,8 +205,11 @@ def expected(sort: Sort, n: int, destination: int) -> list[str]:
 
 
 def test_the_harness_compiles(bundle: Path, tmp_path: Path) -> None:
-    where = cuda.API.file("harness")
-    options = ("-Xcompiler", "-fPIC", *WARNINGS, "-arch=sm_90", "-I", bundle / "include", "-I", native.HARNESS)
+    for name, text in native.harness_files(cuda.API).items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(text)
+    where = tmp_path / "harness"
+    options = ("-Xcompiler", "-fPIC", *WARNINGS, "-arch=sm_90", "-I", bundle / "include", "-I", where)
     for name in ("cuda.cu", "cuda_calls.cu"):
         run(nvcc(), "-std=c++14", *options, "-c", where / name, "-o", tmp_path / "cuda.o")
 

@@ -33,5 +33,5 @@ def engine(sort: Sort, *, dropped: int = 0) -> Direct:
             toolchain.pyopencl().enqueue_copy(queue, scratch._buffers[number], np.full(size, byte, np.uint8))
 
     scratch._fill = copied  # type: ignore[method-assign]
-    scratch.whole = lambda queue: True  # type: ignore[method-assign]
+    scratch.intact = lambda queue: True  # type: ignore[method-assign]
     return driven

@@ -58,7 +58,7 @@ MUTANTS = {
     "the second half of a record": ("place >> 7 & 255u", "place >> 7 & 127u"),
     "the layout of the column before": ("hs_rows()) >> 15", "hs_rows())"),
     "the layouts of the columns before": ("hs_take()", "hs_rows()"),
-    "the column before": ("(how >> 18 & 32u)", "(how >> 12 & 32u)"),
+    "the column before": ("(columns >> 18 & 32u)", "(columns >> 12 & 32u)"),
 }
 """Faults planted in the text of the kernel: a text and its replacement."""
 

@@ -150,7 +150,7 @@ class Scratch:
         queue.finish()
         return self._arrays[at].now()[: 4 * count].view(np.uint32)
 
-    def whole(self, queue: Any) -> bool:
+    def intact(self, queue: Any) -> bool:
         """Return whether all guard bytes of the parts survived."""
         return all(a.problem() is None for a in self._arrays.values())
 
