@@ -238,7 +238,10 @@ def noticed(tried: Callable[[], bool]) -> bool:
 
 WRONG = {
     "steps that overlap": (") * (curve[", ") * 3u * (curve["),
-    "a share too low": (" >> 32)) >> (shift)) & (mask))", " >> 33)) >> (shift)) & (mask) ^ hs_to_int(key) & 8)"),
+    "a share too low": (
+        "share_between(key)) >> (shift)) & (mask))",
+        "share_between(key) / 2u) >> (shift)) & (mask) ^ hs_to_int(key) & 8)",
+    ),
 }
 
 

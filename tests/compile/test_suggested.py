@@ -25,7 +25,7 @@ KNOWN = {
 def test_suggested_shapes_do_not_spill(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     api, compiler, device = KNOWN[name]
     recorded = query.read(QUERIES / f"{name}.json")
-    text = probing.written(query.Query(api=api, said=recorded.said), "mine")
+    text = probing.written(query.Query(api=api, properties=recorded.properties), "mine")
     isa = f'\n[isa]\n{compiler} = ["{device}"]\n'
     (tmp_path / "mine.toml").write_text(text + isa, encoding="utf-8")
     some = [] if NIGHTLY else ["--algorithm", "bitonic", "--key", "u64"]

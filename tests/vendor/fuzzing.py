@@ -19,7 +19,7 @@ from tools import VULKAN
 
 from hsgen import apis
 from hsgen.cli import main
-from hsgen.emit import c_files
+from hsgen.emit import c_calls, c_files
 from hsgen.system import toolchain
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
@@ -65,9 +65,18 @@ def tables() -> Path:
             code = main(["generate", "-t", name, "--api", "vulkan", "--glsl-only", *chosen, "-o", str(place)])
         assert code == 0, said.getvalue()
     for path in _runtime("hs*.h"):
-        text = c_files.completed(path.read_text(encoding="utf-8"))
+        text = c_files.completed(_text(path))
         (place / "include" / "hs" / path.name).write_text(text, encoding="utf-8")
     return place
+
+
+def _text(path: Path) -> str:
+    """The text of a file of the runtime, with the calls of its API."""
+    for api in apis.APIS.values():
+        for pattern in (*api.headers, *api.internal, *api.sources):
+            if api.named(pattern) == path.name and api.file(pattern) == path:
+                return c_calls.completed(api, pattern)
+    return path.read_text(encoding="utf-8")
 
 
 def includes() -> tuple[str, ...]:
@@ -115,7 +124,7 @@ def built(api: str, changed: Mapping[str, tuple[str, str]] = MappingProxyType({}
     ready(api)
     out = folder("runtime")
     for path in _runtime("hs*.[chm]*"):
-        text = path.read_text(encoding="utf-8")
+        text = _text(path)
         if path.name in changed:
             assert text.count(changed[path.name][0]) == 1, changed[path.name][0]
             text = text.replace(*changed[path.name])
