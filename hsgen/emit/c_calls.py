@@ -12,7 +12,7 @@ from typing import Any
 
 from hsgen import operations
 from hsgen.apis.api import Api
-from hsgen.core.plan import ROLES
+from hsgen.emit.c_values import C_ROLES
 from hsgen.emit.templates import environment
 from hsgen.operations.arguments import Arguments
 from hsgen.operations.base import Operation
@@ -24,28 +24,16 @@ _AT = 41
 """The column of comments after members."""
 KINDS, FUNCTIONS = "/* HSGEN_KINDS */\n", "/* HSGEN_FUNCTIONS */"
 """The placeholders for the enum of operations in hs.h, and for the names of their functions in a harness."""
-_NAMES = {"values_out": "HS_VALUES_OUT", "other": "HS_OTHER_INPUT", "other_values": "HS_OTHER_VALUES"}
 
 
 def listed() -> list[Operation]:
-    """Return the operations in the order of hs_kind; the sort precedes other operations of its kind."""
-    return sorted(operations.EVERY.values(), key=lambda o: (o.c_number, not o.by_count))
-
-
-def of_kinds() -> list[Operation]:
-    """Return the first operation of each hs_kind, in the order of hs_kind."""
-    return list({o.c_number: o for o in reversed(listed())}.values())[::-1]
+    """Return the operations in the order of hs_kind."""
+    return sorted(operations.EVERY.values(), key=lambda o: o.c_number)
 
 
 def kinds() -> str:
     """Return the members of the enum hs_kind as C text."""
-    return ",\n".join(f"    {o.c_kind} = {o.c_number}" for o in of_kinds()) + "\n"
-
-
-def role(name: str) -> str:
-    """Return the C constant of a role."""
-    assert name in ROLES, name
-    return _NAMES.get(name, f"HS_{name.upper()}")
+    return ",\n".join(f"    {o.c_kind} = {o.c_number}" for o in listed()) + "\n"
 
 
 def comment(text: str, margin: str = "") -> str:
@@ -77,28 +65,23 @@ def completed(api: Api, pattern: str) -> str:
     path = api.file(pattern)
     text = path.read_text(encoding="utf-8")
     if PLACE in text:
-        text = text.replace(PLACE, _calls(api.template("calls.j2"), _part(path.name)))
+        part = "declarations" if path.suffix == ".h" else "definitions"
+        text = text.replace(PLACE, _calls(api.template("calls.j2"), part))
     return api.renamed(text, path)
 
 
 def harness(api: Api, text: str) -> str:
     """Return the text of a harness file with the calls inserted; names are those of the API that has ``calls.j2``."""
-    names = ", ".join(f'"hs_" api "_{o.name}" more' for o in of_kinds())
+    names = ", ".join(f'"hs_" api "_{o.name}" more' for o in listed())
     text = text.replace(FUNCTIONS, f"{{{names}}}")
     return text.replace(PLACE, _calls(api.template("calls.j2"), "harness")) if PLACE in text else text
-
-
-def _part(name: str) -> str:
-    """Return the macro of ``calls.j2`` whose output a file contains instead of `PLACE`."""
-    return "declarations" if name.endswith(".h") else "definitions"
 
 
 @cache
 def _calls(template: str, part: str) -> str:
     """Return the text of the calls by the macros in `template`; names are those of the API that has the template."""
     env = environment()
-    env.filters |= {"c_comment": comment, "c_member": member, "c_role": role, "c_expression": expression}
+    env.filters |= {"c_comment": comment, "c_member": member, "c_role": C_ROLES.__getitem__, "c_expression": expression}
     module: Any = env.get_template("bundle/calls.j2").module
     words: Any = env.get_template(template).module
-    calls = of_kinds() if part == "harness" else listed()
-    return str(getattr(module, part)(PurePosixPath(template).parent.name, words, calls))
+    return str(getattr(module, part)(PurePosixPath(template).parent.name, words, listed()))

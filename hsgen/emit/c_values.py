@@ -19,7 +19,7 @@ from hsgen.targets.matching import Match, rank
 from hsgen.targets.target import Target
 
 _TYPES = {"cpu": 1, "gpu": 2, "other": 4}
-_ROLES = {role: f"HS_{role.upper()}" for role in ROLES} | {"other": "HS_OTHER_INPUT"}
+C_ROLES = {role: f"HS_{role.upper()}" for role in ROLES} | {"other": "HS_OTHER_INPUT"}
 
 
 def symbol(target: str, file: str = "") -> str:
@@ -59,7 +59,7 @@ def target_slots(target: Target) -> dict[str, str]:
 
 
 def _binding(b: Binding) -> dict[str, Any]:
-    return {"role": _ROLES[b.role], "plus": b.plus, "per_n": b.per_n, "max_n": b.max_n or 0}
+    return {"role": C_ROLES[b.role], "plus": b.plus, "per_n": b.per_n, "max_n": b.max_n or 0}
 
 
 def _label(sort: Sort) -> str:

@@ -205,7 +205,7 @@ def written(sort: Sort, language: str, api: str) -> Source:
         kernels = [k for k in sort.kernels if "int64" in dialect.capabilities or not k.index64]
         names = scratch_names(sort)
         parts = {k.name: _kernel(env, sort, k, dialect, names) for k in kernels}
-        declared = "".join(words(env, sort))
+        declared = "".join(words(env, sort, names))
         unused = contract(env).unused("".join([declared, *parts.values()]))
         idle = {r.constant for r in names.values()} - set(CONSTANT.findall("".join(parts.values())))
         prelude = definitions.omitting(dialect.prelude(sort), unused, dialect.helpers)
@@ -228,7 +228,7 @@ def _translated(sort: Sort, dialect: Dialect, prelude: str, parts: dict[str, str
     return prelude, {name: f"\n{dialect.comment} {summaries[name]}\n{text}" for name, text in translated.items()}
 
 
-def words(env: jinja2.Environment, sort: Sort) -> Iterator[str]:
+def words(env: jinja2.Environment, sort: Sort, names: Names | None = None) -> Iterator[str]:
     """Yield the definitions of words of each algorithm of a sort, and the constants of the sort's scratch regions.
 
     An algorithm defines words if its folder of templates contains the file `WORDS`.
@@ -239,7 +239,8 @@ def words(env: jinja2.Environment, sort: Sort) -> Iterator[str]:
     for name, every in alike.items():
         if (resources.templates() / WORDS.format(name)).is_file():
             yield env.get_template(WORDS.format(name)).render(p=every[0], every=every, lanes=sort.lanes > 1)
-    if named := {r.name: r for r in reversed(scratch_names(sort).values())}:
+    names = scratch_names(sort) if names is None else names
+    if named := {r.name: r for r in reversed(names.values())}:
         yield _defined(sorted(named.values(), key=lambda r: r.start))
 
 

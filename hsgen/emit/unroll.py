@@ -147,7 +147,7 @@ def batches(count: int, size: int, *, caller: Callable[[Batch], str]) -> str:
     `break`; after a `break`, they must have no effect in later batches.
     """
     full, rest = divmod(count, size)
-    if full and rest and _folds.get() and not _written_out.get():
+    if full and rest and folds():
         return unroll(full + 1, variable="b", breaks=True, caller=lambda b: caller(Batch(b * size, size, count)))
     text = unroll(full, variable="b", breaks=True, caller=lambda b: caller(Batch(b * size, size)))
     return text + unroll(1 if rest else 0, variable="b", breaks=True, caller=lambda _: caller(Batch(full * size, rest)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 
@@ -45,12 +45,32 @@ class Buffer:
 
 
 SCRATCH = Buffer(name="scratch", role="scratch", written=True)
+COUNT = Buffer(
+    name="count",
+    role="count",
+    meaning="the device-side count, 32 bits, at most n counts; null: n keys",
+    words=True,
+    single=True,
+)
+VALUES = Buffer(name="values", role="values", meaning="the value of each key, for sorts with values")
+VALUES_DESTINATION = Buffer(
+    name="values_destination",
+    role="values_out",
+    meaning="null: in place, like the keys; required if indices are made",
+    written=True,
+)
+VALUE_TYPE = Number(
+    name="value_type",
+    meaning='HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32',
+    type="hs_type",
+    call="hn_reduced(call)",
+)
 OPTIONS = Number(name="options", type="hs_options", call="hn_options_of(call)")
 
 
 def options_member(meaning: str) -> Number:
     """Return the argument for the options of a call: the type, the order and the bits of its keys."""
-    return Number(name=OPTIONS.name, type=OPTIONS.type, call=OPTIONS.call, meaning=meaning)
+    return replace(OPTIONS, meaning=meaning)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +100,3 @@ class Arguments:
     def options(self) -> bool:
         """Whether calls have options."""
         return any(m.name == OPTIONS.name for m in self.numbers)
-
-    def buffer(self, name: str) -> Buffer:
-        """Return the buffer of a name."""
-        return next(m for m in self.buffers if m.name == name)

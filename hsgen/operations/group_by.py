@@ -14,7 +14,7 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature, Type
 from hsgen.core.sort import Sort
 from hsgen.operations import oracle
-from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number, options_member
+from hsgen.operations.arguments import SCRATCH, VALUE_TYPE, Arguments, Buffer, Number, options_member
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
@@ -50,12 +50,7 @@ class _GroupBy(Reduction):
             Number(
                 name="reduction", meaning="of the values of a group", type="hs_reduction", call="hn_reduction(call)"
             ),
-            Number(
-                name="value_type",
-                meaning='HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32',
-                type="hs_type",
-                call="hn_reduced(call)",
-            ),
+            VALUE_TYPE,
             Buffer(name="keys", role="source"),
             Buffer(
                 name="values", role="values", meaning="the value of each key, for operations with values (--value v4)"
@@ -91,8 +86,7 @@ class _GroupBy(Reduction):
             ),
             SCRATCH,
         ),
-        number="hs_reduction_number({reduction}, hs_value_type({sort}, {value_type}), {has_counts}, "
-        "{has_first_indices})",
+        number=Reduction.arguments.number,
     )
     kinds = GROUPS
     workload = "groups"

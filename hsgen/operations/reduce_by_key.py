@@ -14,7 +14,7 @@ from hsgen.core.flags import DEVICE_COUNT
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, TYPES, Signature, Type
 from hsgen.core.sort import Sort
-from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number
+from hsgen.operations.arguments import COUNT, SCRATCH, VALUE_TYPE, Arguments, Buffer, Number
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
@@ -119,23 +119,12 @@ class Reduction(Operation):
         members=(
             Number(name="n", meaning="keys; with `count` the capacity, below 2^30"),
             Number(name="reduction", meaning="of the values of a run", type="hs_reduction", call="hn_reduction(call)"),
-            Number(
-                name="value_type",
-                meaning='HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32',
-                type="hs_type",
-                call="hn_reduced(call)",
-            ),
+            VALUE_TYPE,
             Buffer(name="keys", role="source"),
             Buffer(
                 name="values", role="values", meaning="the value of each key, for reductions with values (--value v4)"
             ),
-            Buffer(
-                name="count",
-                role="count",
-                meaning="the device-side count, 32 bits, at most n counts; null: n keys",
-                words=True,
-                single=True,
-            ),
+            COUNT,
             Buffer(
                 name="group_count",
                 role="report",

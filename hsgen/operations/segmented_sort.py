@@ -14,7 +14,7 @@ from hsgen.core.errors import OutOfRange
 from hsgen.core.interpreter import Options
 from hsgen.core.sort import Sort
 from hsgen.operations import layouts, oracle
-from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number, options_member
+from hsgen.operations.arguments import SCRATCH, VALUES, VALUES_DESTINATION, Arguments, Buffer, Number, options_member
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import Keys
@@ -76,13 +76,8 @@ class _SegmentedSort(Operation):
                 words=True,
                 single=True,
             ),
-            Buffer(name="values", role="values", meaning="the value of each key, for sorts with values"),
-            Buffer(
-                name="values_destination",
-                role="values_out",
-                meaning="null: in place, like the keys; required if indices are made",
-                written=True,
-            ),
+            VALUES,
+            VALUES_DESTINATION,
         ),
         number="{segment_count}",
     )

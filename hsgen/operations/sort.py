@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 from hsgen.core.interpreter import Options
 from hsgen.core.sort import Sort
 from hsgen.operations import oracle
-from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number, options_member
+from hsgen.operations.arguments import (
+    COUNT,
+    SCRATCH,
+    VALUES,
+    VALUES_DESTINATION,
+    Arguments,
+    Buffer,
+    Number,
+    options_member,
+)
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import Keys
@@ -35,20 +44,9 @@ class _Sort(Operation):
                 written=True,
             ),
             SCRATCH,
-            Buffer(name="values", role="values", meaning="the value of each key, for sorts with values"),
-            Buffer(
-                name="values_destination",
-                role="values_out",
-                meaning="null: in place, like the keys; required if indices are made",
-                written=True,
-            ),
-            Buffer(
-                name="count",
-                role="count",
-                meaning="the device-side count, 32 bits, at most n counts; null: n keys",
-                words=True,
-                single=True,
-            ),
+            VALUES,
+            VALUES_DESTINATION,
+            COUNT,
             Buffer(
                 name="report",
                 role="report",

@@ -19,7 +19,7 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType, Signature
 from hsgen.core.plan import Binding, CallNumber, Grid, Guard, Literal, Plan, Step
 from hsgen.core.regions import Region, placed
-from hsgen.core.scratch import Scratch, ScratchRule
+from hsgen.core.scratch import Scratch, ScratchRule, aligned
 from hsgen.core.sort import Part
 
 KEYS = Buffer(name="keys", read_only=True)
@@ -58,7 +58,7 @@ class Shape:
     @property
     def room(self) -> int:
         """The scratch size of the work-groups' counts in bytes, a multiple of 1024."""
-        return -(-4 * (self.groups + 1) // 1024) * 1024
+        return aligned(4 * (self.groups + 1))
 
     @property
     def bindings(self) -> dict[str, Binding]:

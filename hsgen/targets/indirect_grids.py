@@ -9,7 +9,7 @@ from hsgen.algorithms.buffers import DEVICE_N
 from hsgen.core.buffers import Buffer
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Binding, Grid, Guard, IndirectGrids, Plan, Step, fixed
-from hsgen.core.scratch import Scratch, ScratchRule
+from hsgen.core.scratch import Scratch, ScratchRule, aligned
 
 LANES = 64
 """The number of lanes of a work-group that computes grids, unless the device has smaller work-groups."""
@@ -21,7 +21,7 @@ def counted(kernels: tuple[Kernel, ...], plan: Plan, lanes: int = LANES) -> tupl
     The first step stores the grids at the start of scratch; the scratch of the other steps follows.  lanes: the
     greatest work-group of the device.
     """
-    room = -(-12 * (len(plan.steps) + 1) // 1024) * 1024
+    room = aligned(12 * (len(plan.steps) + 1))
     rows = _grid_rows(kernels, plan)
     lanes = min(lanes, LANES)
     groups = -(-(len(rows) + 1) // lanes)

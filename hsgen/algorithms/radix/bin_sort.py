@@ -1,14 +1,14 @@
 """Sorts on chip by bins: one work-group sorts a bucket, or all keys if they are few.
 
-The templates are ``templates/radix/bin_sort.j2`` and ``stable_bin_sort.j2``.
+The template is ``templates/radix/bin_sort.j2``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from hsgen.algorithms.buffers import word_array
 from hsgen.algorithms.radix.parts import CROWD, NEAR, SQUARES, Body, sums
-from hsgen.algorithms.radix.rankers import array
 from hsgen.algorithms.radix.stages import Bucket
 from hsgen.core.buffers import Array
 from hsgen.core.kernels import Kernel
@@ -110,8 +110,8 @@ class OnChip(Body):
 
 def arrays(shape: Bucket, subgroup: int) -> tuple[Array, ...]:
     """Return the arrays in local memory that a sort by bins takes, without those for its keys."""
-    facts = array("crowded", 1), array("bin_shift", 1), array("differing", 2)
-    return (array("bin_counts", shape.bins), *sums(shape.work_group, subgroup), *facts)
+    facts = word_array("crowded", 1), word_array("bin_shift", 1), word_array("differing", 2)
+    return (word_array("bin_counts", shape.bins), *sums(shape.work_group, subgroup), *facts)
 
 
 def with_room(kernel: Kernel) -> Kernel:

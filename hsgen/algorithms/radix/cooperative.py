@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from hsgen.algorithms.buffers import DESTINATION, SOURCE
+from hsgen.algorithms.buffers import DESTINATION, SOURCE, word_array
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import bin_sort, rankers, rows, search_space, single, tile
 from hsgen.algorithms.radix.bin_sort import BinSort, Crowd, StableBinSort
 from hsgen.algorithms.radix.parts import CROWD, WORDS, Body, moving, picking, ranking
-from hsgen.algorithms.radix.rankers import Ranked, array
+from hsgen.algorithms.radix.rankers import Ranked
 from hsgen.algorithms.radix.single import fitted as fitted
 from hsgen.algorithms.search_space import Box, steps
 from hsgen.core.buffers import DEVICE
@@ -26,7 +26,7 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType
 from hsgen.core.plan import Binding, BitRange, Grid, Plan, Step
 from hsgen.core.regions import Region, placed
-from hsgen.core.scratch import scratch_of
+from hsgen.core.scratch import aligned, scratch_of
 
 _FOLDER = "radix/cooperative/"
 FIELDS = {
@@ -108,7 +108,7 @@ def max_n(p: Cooperative) -> int:
 
 def _table(p: Cooperative) -> int:
     """Bytes of the two tables of counts, which passes use by turns, as a multiple of 1024."""
-    return -(-2 * 4 * p.radix * p.groups // 1024) * 1024
+    return aligned(2 * 4 * p.radix * p.groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,9 +162,9 @@ def raw(data: OneLaunch) -> OneLaunch:
 def kernel(p: Cooperative) -> Kernel:
     """Return the kernel that does all passes in one launch."""
     places = p.places if p.dealt else 0
-    curve = (array("curve", places + 1),) if p.quantiles else ()
-    attempt = (array("fits", 1), *bin_sort.arrays(single.bucket(p, places), p.subgroup)) if p.dealt else ()
-    more = (array("bases", p.radix), array("moves", 1), *attempt, *curve)
+    curve = (word_array("curve", places + 1),) if p.quantiles else ()
+    attempt = (word_array("fits", 1), *bin_sort.arrays(single.bucket(p, places), p.subgroup)) if p.dealt else ()
+    more = (word_array("bases", p.radix), word_array("moves", 1), *attempt, *curve)
     what = f"sort up to {p.groups * p.tile} keys in one launch"
     made = ranking(p, "grid", what, moving(p, SOURCE, DESTINATION, WORDS), more, folder=_FOLDER)
     handed = tuple(b if b.read_only else replace(b, coherent=DEVICE) for b in made.buffers)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from hsgen.algorithms.buffers import SOURCE
+from hsgen.algorithms.buffers import SOURCE, word_array
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import portions, rankers, reduce_scan, rows, search_space, single
 from hsgen.algorithms.radix.parts import (
@@ -26,7 +26,7 @@ from hsgen.algorithms.radix.parts import (
     sampling,
 )
 from hsgen.algorithms.radix.phases import Histogram, Sweep
-from hsgen.algorithms.radix.rankers import Ranked, array, digit_arrays
+from hsgen.algorithms.radix.rankers import Ranked, digit_arrays
 from hsgen.algorithms.radix.words import max_n
 from hsgen.algorithms.search_space import Box
 from hsgen.core.device import Device
@@ -93,7 +93,7 @@ def begin(p: Onesweep) -> Kernel:
 
 def histogram(p: Onesweep) -> Kernel:
     """Return the kernel that counts the digits of all passes in one read, and clears the states of tiles."""
-    counts = array("counts", max(len(p.digits) * p.radix * p.sets, sampling(p) if p.finish else 0))
+    counts = word_array("counts", max(len(p.digits) * p.radix * p.sets, sampling(p) if p.finish else 0))
     what, arrays = "count the digits of all passes", (counts, *found(p))
     data = Histogram(
         launch=_launch(p),
@@ -115,8 +115,8 @@ def starts(p: Onesweep) -> Kernel:
 
 def sweep(p: Onesweep) -> Kernel:
     """Return the kernel of a whole pass: rank a tile, look back, scatter."""
-    waits = () if p.forward_progress else (array("gave_up", 1),)
-    more = (array("bases", p.radix), array("ticket", 1), *waits)
+    waits = () if p.forward_progress else (word_array("gave_up", 1),)
+    more = (word_array("bases", p.radix), word_array("ticket", 1), *waits)
     what = "a pass over one digit: rank a tile, look back, scatter"
     data = Sweep(
         ranker=rankers.template(p.ranker),

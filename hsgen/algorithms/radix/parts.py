@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, OTHER, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
-from hsgen.algorithms.radix.rankers import Ranked, array, rank_arrays, template
+from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, OTHER, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP, word_array
+from hsgen.algorithms.radix.rankers import Ranked, rank_arrays, template
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
@@ -100,8 +100,8 @@ def sampling(p: Tile) -> int:
 def sums(lanes: int, subgroup: int = 1) -> tuple[Array, ...]:
     """Return what sums over the lanes before take: see templates/radix/lanes.j2."""
     if subgroup > 1:
-        return (array("tops", lanes // subgroup),)
-    return array("sums", lanes), array("tops", -(-lanes // chunk(lanes)))
+        return (word_array("tops", lanes // subgroup),)
+    return word_array("sums", lanes), word_array("tops", -(-lanes // chunk(lanes)))
 
 
 def chunk(lanes: int) -> int:
@@ -116,4 +116,4 @@ def order_check(exits: bool) -> str:
 
 def found(p: Tile) -> tuple[Array, ...]:
     """Return where lanes of a work-group that reads all keys say that some are out of order."""
-    return (array("found", 1),) if p.sorted_exit else ()
+    return (word_array("found", 1),) if p.sorted_exit else ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hsgen.algorithms.buffers import word_array
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import tile
 from hsgen.algorithms.radix.tile import Tile
@@ -78,26 +79,26 @@ def template(ranker: str) -> str:
     return f"radix/rank_{'match' if ranker.startswith('match') else ranker}.j2"
 
 
-def array(name: str, count: int) -> Array:
-    """Return words in local memory."""
-    return Array(name=name, type="u32", count=count)
-
-
 def digit_arrays(p: Tile) -> tuple[Array, ...]:
     """Return what a scan over digits takes."""
-    return array("totals", p.radix), array("firsts", p.radix), array("sums", p.work_group), array("mixed", 2)
+    return (
+        word_array("totals", p.radix),
+        word_array("firsts", p.radix),
+        word_array("sums", p.work_group),
+        word_array("mixed", 2),
+    )
 
 
 def rank_arrays(p: Ranked) -> tuple[Array, ...]:
     """Return what ranking a tile needs in local memory, for the ranker of a shape."""
     keys = Array(name="tile", type="key", count=p.tile)
-    order = (array("order", p.tile),) if p.valued else ()  # where each key came from, or its value
+    order = (word_array("order", p.tile),) if p.valued else ()  # where each key came from, or its value
     digits = (*digit_arrays(p), *order)
     if p.ranker in ("match_ballot", "match_broadcast"):
-        return (keys, *digits, array("counts", p.subgroups * p.radix))
+        return (keys, *digits, word_array("counts", p.subgroups * p.radix))
     if p.ranker == "bitmask":
-        return (keys, *digits, array("flags", p.radix * flag_words(p)))
-    return (keys, *digits, *(array(f"part{i}", p.work_group) for i in range(p.split)))
+        return (keys, *digits, word_array("flags", p.radix * flag_words(p)))
+    return (keys, *digits, *(word_array(f"part{i}", p.work_group) for i in range(p.split)))
 
 
 def flag_words(p: Tile) -> int:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from hsgen.algorithms.buffers import word_array
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import rankers, rows, search_space, single, tile
 from hsgen.algorithms.radix.parts import ALL, WORDS, copy, found, moving, order_check, picking, plain, ranking
 from hsgen.algorithms.radix.phases import Counted
-from hsgen.algorithms.radix.rankers import Ranked, array
+from hsgen.algorithms.radix.rankers import Ranked
 from hsgen.algorithms.radix.tile import recast
 from hsgen.algorithms.radix.words import max_n, scratch
 from hsgen.algorithms.search_space import Box
@@ -64,7 +65,7 @@ Params = ReduceScan
 def count(p: Ranked) -> Kernel:
     """Return the kernel that counts the digits of the keys of each work-group."""
     more = () if p.looks_back else found(p)
-    made = picking(plain(p, "count", "count the digits", ALL, (array("counts", p.radix), *more), folder=_KERNELS))
+    made = picking(plain(p, "count", "count the digits", ALL, (word_array("counts", p.radix), *more), folder=_KERNELS))
     return replace(made, data=_data(p))
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from hsgen.algorithms.buffers import DESTINATION, SOURCE, VALUES_TMP
+from hsgen.algorithms.buffers import DESTINATION, SOURCE, VALUES_TMP, word_array
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import bin_sort, rankers, rows, search_space
 from hsgen.algorithms.radix.bin_sort import BinSort, Crowd, OnChip, StableBinSort
 from hsgen.algorithms.radix.parts import CROWD, moving, ranking
-from hsgen.algorithms.radix.rankers import Ranked, array, template
+from hsgen.algorithms.radix.rankers import Ranked, template
 from hsgen.algorithms.radix.stages import Bucket
 from hsgen.algorithms.radix.tile import recast
 from hsgen.algorithms.search_space import Box, steps
@@ -41,7 +41,7 @@ class Single(Ranked):
     """The table ``[radix.KEY.single]``.
 
     places: keys are sorted by this number of bins between the least and the greatest key (templates/radix/bin_sort.j2;
-    stable: stable_bin_sort.j2), and digit by digit only where bins are crowded.  0 means never.
+    stable: the same file), and digit by digit only where bins are crowded.  0 means never.
     """
 
     STRATEGY: ClassVar[str] = "single"
@@ -51,9 +51,9 @@ class Single(Ranked):
 Params = Single
 
 
-def of(p: Ranked, **run_boundaries: int) -> Single:
+def of(p: Ranked, **changes: int) -> Single:
     """Return the shape of one work-group that sorts alone what a strategy leaves to it."""
-    return recast(p, Single, bits=p.single_bits or p.bits, single_bits=None, resident=0, **run_boundaries)
+    return recast(p, Single, bits=p.single_bits or p.bits, single_bits=None, resident=0, **changes)
 
 
 def bucket(p: Ranked, bins: int) -> Bucket:
@@ -63,8 +63,8 @@ def bucket(p: Ranked, bins: int) -> Bucket:
 
 def slots(p: Ranked) -> tuple[Array, ...]:
     """Return what a stable sort by bins takes in addition: slots that no ranking stores, and values of a word."""
-    order = () if p.valued else (array("order", p.tile),)
-    return (*order, *([array("slot_values", p.tile)] if _keeps_values(p) else []))
+    order = () if p.valued else (word_array("order", p.tile),)
+    return (*order, *([word_array("slot_values", p.tile)] if _keeps_values(p) else []))
 
 
 def _keeps_values(p: Ranked) -> bool:

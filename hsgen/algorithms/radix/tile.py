@@ -216,11 +216,11 @@ class Tile(Request):
 T = TypeVar("T", bound=Tile)
 
 
-def recast(p: Tile, to: type[T], **run_boundaries: Any) -> T:
+def recast(p: Tile, to: type[T], **changes: Any) -> T:
     """Return the parameters of another strategy that have what `p` has of them, except for the changes."""
     own = {f.name for f in fields(p)}
     kept = {f.name: getattr(p, f.name) for f in fields(to) if f.name in own}
-    return to(**{**kept, **run_boundaries})
+    return to(**{**kept, **changes})
 
 
 def counts_of(p: Tile) -> list[tuple[str, str]]:

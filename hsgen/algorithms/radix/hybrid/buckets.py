@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hsgen.algorithms.buffers import DESTINATION, DEVICE_N
+from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, word_array
 from hsgen.algorithms.radix import bin_sort
 from hsgen.algorithms.radix.bin_sort import BinSort, OnChip
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import EQUAL, WORDS, sums
-from hsgen.algorithms.radix.rankers import array as _array
+from hsgen.algorithms.radix.parts import WORDS, sums
 from hsgen.algorithms.radix.stages import Bucket, Tiles, present
 from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
@@ -83,11 +82,7 @@ class Layout:
     limit: int
     capacity: int
     shared: int
-    tile: int
-    lanes: int
     groups: int
-    digits: int
-    equal: int
     key_bits: int
     buckets: Region
     fits: Region
@@ -104,11 +99,7 @@ def layout(p: Hybrid) -> Layout:
         limit=limit(p),
         capacity=capacity(p),
         shared=shared(p),
-        tile=tile(p),
-        lanes=present(p.partition).work_group,
         groups=groups(p),
-        digits=p.msd_digits,
-        equal=EQUAL,
         key_bits=p.key.bits,
         buckets=present(scratch.use_buckets),
         fits=present(scratch.use_buckets) + -1,
@@ -177,7 +168,7 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     bucket = present(p.bucket)
     what = f"sort a bucket of up to {capacity(p)} keys on chip"
     arrays = (Array(name="tile", type="key", count=capacity(p)), *bin_sort.arrays(bucket, p.subgroup))
-    arrays += (_array("unordered", 1),) * p.pieces
+    arrays += (word_array("unordered", 1),) * p.pieces
     buffers = (DESTINATION, WORDS)
     sort = bin_sort.with_room(holding(summing(kernel(p, "bucket", what, bucket, buffers, arrays), p), p))
     bins = BinSort(shape=bucket, subgroup=p.subgroup, key=p.key, load="at_once")
@@ -195,8 +186,8 @@ def _counting(p: Hybrid) -> tuple[Kernel, ...]:
     counting = present(p.counting)
     arrays = (
         Array(name="tile", type="key", count=counting.size),
-        _array("bin_counts", counting.words),
-        _array("runs", COUNT_MOST // counting.long_run + 1),
+        word_array("bin_counts", counting.words),
+        word_array("runs", COUNT_MOST // counting.long_run + 1),
         *sums(counting.work_group, p.subgroup),
     )
     what = f"count the lowest {counting.bits} bits of a bucket of up to {COUNT_MOST} keys, and store them in order"

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_IN, VALUES_OUT
+from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_IN, VALUES_OUT, word_array
 from hsgen.algorithms.radix import bin_sort
 from hsgen.algorithms.radix.bin_sort import Crowd, OnChip, StableBinSort
 from hsgen.algorithms.radix.hybrid import pairs
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import WORDS, Body, sums
-from hsgen.algorithms.radix.rankers import array
 from hsgen.algorithms.radix.stages import Bucket, present
 from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
-from hsgen.core.regions import Region
 
 PAIRS = Buffer(name="pairs", type="pair")  # in scratch, as long as second buffers of keys and values
 _KEPT = replace(PAIRS, read_only=True)
@@ -39,28 +37,6 @@ def least(p: Hybrid) -> int:
 def most(p: Hybrid) -> int:
     """Return the greatest count of pairs that are dealt: for more, passes are ahead of buckets."""
     return pairs.least(p)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
-    """The layout for templates: lanes, buckets at most, and a region of scratch.
-
-    starts: pair_starts.
-    """
-
-    lanes: int
-    digits: int
-    starts: Region
-
-
-def layout(p: Hybrid) -> Layout:
-    """Return the layout."""
-    digits = p.deal_digits
-    return Layout(
-        lanes=present(p.dealt).work_group,
-        digits=digits,
-        starts=present(words(p).pair_starts),
-    )
 
 
 def kernels(p: Hybrid) -> tuple[Kernel, ...]:
@@ -90,7 +66,7 @@ def begin(p: Hybrid) -> Kernel:
 
 def histogram(p: Hybrid) -> Kernel:
     """Return the kernel that counts the pairs of each bucket."""
-    counts = array("counts", p.deal_digits)
+    counts = word_array("counts", p.deal_digits)
     return _partition(
         p, "pair_partition_histogram", "histogram", "count the highest bits of the keys", (SOURCE, WORDS), counts
     )
@@ -99,16 +75,9 @@ def histogram(p: Hybrid) -> Kernel:
 def partition(p: Hybrid) -> Kernel:
     """Return the kernel that partitions the pairs."""
     lanes = sums(present(p.dealt).work_group, p.subgroup)
-    arrays = (array("counts", p.deal_digits), array("bases", p.deal_digits), *lanes, array("full", 4))
+    arrays = (word_array("counts", p.deal_digits), word_array("bases", p.deal_digits), *lanes, word_array("full", 4))
     what, buffers = "partition keys and indices by the highest bits of the keys", (SOURCE, PAIRS, WORDS)
     return _partition(p, "pair_partition", "partition", what, buffers, *arrays, sums=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BucketSort(OnChip):
-    """Facts for the template of the kernel that sorts buckets of dealt pairs: the layout of scratch, too."""
-
-    layout: Layout
 
 
 def bucket(p: Hybrid) -> Kernel:
@@ -118,14 +87,14 @@ def bucket(p: Hybrid) -> Kernel:
     """
     pair_bucket, room = present(p.pair_bucket), pairs.capacity(p)
     shape = Bucket(work_group=pair_bucket.work_group, items=pair_bucket.items, bins=present(p.dealt).bins)
-    keys = Array(name="tile", type="key", count=room), array("order", room)
+    keys = Array(name="tile", type="key", count=room), word_array("order", room)
     values = (VALUES_OUT, *(() if p.signature.index else (VALUES_IN,)))
     buffers, arrays = (_KEPT, DESTINATION, WORDS, *values), (*keys, *bin_sort.arrays(shape, p.subgroup))
     summary = f"sort a bucket of up to {room} dealt pairs on chip"
     made = _kernel(p, "deal_bucket", summary, buffers, arrays, shape.work_group, sums=True)
     bins = StableBinSort(shape=shape, subgroup=p.subgroup, key=p.key, shift="given", crowd=Crowd(limit=room // 8))
     template = "radix/hybrid/dealt_bucket_sort:bucket"
-    return bin_sort.with_room(replace(made, template=template, data=BucketSort(bins=bins, layout=layout(p))))
+    return bin_sort.with_room(replace(made, template=template, data=OnChip(bins=bins)))
 
 
 def _kernel(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hsgen.algorithms.buffers import DESTINATION, SOURCE, VALUES_OUT
+from hsgen.algorithms.buffers import DESTINATION, SOURCE, VALUES_OUT, word_array
 from hsgen.algorithms.radix.hybrid import pairs
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.hybrid.partition import Counters
 from hsgen.algorithms.radix.parts import WORDS, Body
-from hsgen.algorithms.radix.rankers import array, digit_arrays, rank_arrays
+from hsgen.algorithms.radix.rankers import digit_arrays, rank_arrays
 from hsgen.algorithms.radix.stages import present
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
@@ -52,7 +52,7 @@ def begin(p: Hybrid) -> Kernel:
 def histogram(p: Hybrid) -> Kernel:
     """Return the kernel that counts the highest digit, where passes count."""
     counters = Counters(radix=p.radix, lanes=p.work_group, sets=_SETS, at_once=min(_BYTES // p.key.bytes, p.items))
-    counts = (array("counts", _SETS * p.radix),)
+    counts = (word_array("counts", _SETS * p.radix),)
     return _kernel(p, "finish_histogram", "histogram", "count the highest digit", (SOURCE, WORDS), counts, counters)
 
 
@@ -83,7 +83,7 @@ def bucket(p: Hybrid) -> Kernel:
 def crowded(p: Hybrid) -> Kernel:
     """Return the kernel that sorts crowded buckets, a digit at a time."""
     shape, what = pairs.rest(p), "sort crowded buckets, a digit at a time"
-    arrays = (*rank_arrays(shape), array("held", pairs.capacity(p)))
+    arrays = (*rank_arrays(shape), word_array("held", pairs.capacity(p)))
     lanes = present(p.pair_bucket).work_group
     mask = (1 << pairs.slot_bits(p)) - 1
     data = Crowded(groups=pairs.groups(p), slot_mask=mask, index=p.signature.index)

@@ -14,13 +14,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hsgen.algorithms.buffers import DEVICE_N
+from hsgen.algorithms.buffers import DEVICE_N, word_array
 from hsgen.algorithms.radix import bin_sort
 from hsgen.algorithms.radix.bin_sort import BinSort, Crowd, OnChip
 from hsgen.algorithms.radix.hybrid import buckets
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import EQUAL, REPEATED
-from hsgen.algorithms.radix.rankers import array as _array
+from hsgen.algorithms.radix.parts import REPEATED
 from hsgen.algorithms.radix.stages import present
 from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
@@ -52,7 +51,6 @@ class Status:
 
 
 STATUS = Status()
-_BOUNDS = Buffer(name="bounds", type="u32")
 
 
 def capacity(p: Hybrid) -> int:
@@ -94,31 +92,24 @@ def most(p: Hybrid) -> int:
 class Layout:
     """The layout for templates: numbers derived from the shape, and regions of scratch.
 
-    first: the bits of the highest digit.  slot_mask: the bits of the number of a slot.  index: whether keys may be
+    slot_mask: the bits of the number of a slot.  index: whether keys may be
     unwanted.  uneven: whether some bucket exceeds the capacity, and nothing was finished; where passes count, 0 or one
     of the numbers above, here no, sorted, left and dealt.  deal_least: above which count pairs may be dealt, or -1.
-    rest: a counter of buckets in which places are crowded.  live: for each digit, whether it is not constant.  sets: as
-    above.  Where a sample of keys is compared: rounds: as of the parameters.  alike: how many keys are like others in
-    each round, then the highest digit in which some differ.  over: whether some bucket is too large.  held, mean:
-    capacity and limit, for kernels whose text does not depend on them.  low: the lowest bit that passes sort by, and
-    `REPEATED` where equal keys are many.  table: starts of buckets and more (templates/radix/hybrid/pieces.j2), else in
-    a buffer of their own.  equal, slack: constants above.
+    rest: a counter of buckets in which places are crowded.  Where a sample of keys is compared: over: whether some
+    bucket is too large.  held, mean: capacity and limit, for kernels whose text does not depend on them.  low: the
+    lowest bit that passes sort by, and `REPEATED` where equal keys are many.  table: starts of buckets and more
+    (templates/radix/hybrid/pieces.j2), else in a buffer of their own.  slack: the constant above.
     """
 
     capacity: int
     limit: int
     key_bits: int
-    first: int
     slot_mask: int
     index: bool
     digits: int
     groups: int
-    early: int
     uneven: Region
     rest: Region
-    live: Region
-    rounds: int
-    alike: Region | None
     over: Region | None
     held: Region | None
     mean: Region | None
@@ -127,7 +118,6 @@ class Layout:
     least: int
     most: int
     deal_least: int
-    equal: int = EQUAL
     slack: int = SLACK
     repeated: int = REPEATED
     no: int = STATUS.uneven
@@ -146,15 +136,10 @@ def layout(p: Hybrid) -> Layout:
     return Layout(
         **{**sizes, "groups": groups(p)},
         key_bits=p.key.bits,
-        first=p.digits[-1][1],
         index=p.signature.index,
         digits=len(p.digits),
-        early=EARLY,
         uneven=present(scratch.pair_status),
         rest=present(scratch.crowded_buckets),
-        live=present(scratch.digit_varies),
-        rounds=p.rounds,
-        alike=scratch.sample_counts,
         over=scratch.large_buckets,
         held=scratch.bucket_capacity,
         mean=scratch.bucket_mean,
@@ -186,8 +171,8 @@ def rest(p: Hybrid) -> Hybrid:
 def on_chip(p: Hybrid, data: Layout, buffers: tuple[Buffer, ...]) -> Kernel:
     """Return the kernel that sorts buckets on chip, and pieces of buckets if there are any."""
     bucket = present(p.pair_bucket)
-    lists = Array(name="tile", type="key", count=bucket.size), _array("slot_values", bucket.size)
-    pieces = (_array("piece_bounds", 4), _array("unordered", 1)) if p.pieces else ()
+    lists = Array(name="tile", type="key", count=bucket.size), word_array("slot_values", bucket.size)
+    pieces = (word_array("piece_bounds", 4), word_array("unordered", 1)) if p.pieces else ()
     own = (*lists, *bin_sort.arrays(bucket, p.subgroup), *pieces)
     what = f"sort a bucket of up to {capacity(p)} keys on chip"
     sort = bin_sort.with_room(kernel(p, data, "finish", what, buffers, own, "", bucket.work_group))

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hsgen.algorithms.buffers import DESTINATION, SOURCE
+from hsgen.algorithms.buffers import DESTINATION, SOURCE, word_array
 from hsgen.algorithms.radix.hybrid import buckets
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import WORDS, Body, order_check, sampling, sums
-from hsgen.algorithms.radix.rankers import array
+from hsgen.algorithms.radix.parts import WORDS, Body, found, order_check, sampling, sums
 from hsgen.algorithms.radix.stages import present
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
@@ -100,8 +99,7 @@ def begin(p: Hybrid) -> Kernel:
 def histogram(p: Hybrid) -> Kernel:
     """Return the kernel that counts the first digit; one work-group more compares a sample of the keys."""
     counters = _counters(p, _FIRST_SETS, _FIRST_BYTES)
-    found = (array("found", 1),) if p.sorted_exit else ()
-    arrays = (array("counts", max(p.msd_digits * counters.sets, sampling(p))), *found)
+    arrays = (word_array("counts", max(p.msd_digits * counters.sets, sampling(p))), *found(p))
     return _kernel(p, "first_histogram", "histogram", "count the first digit", (SOURCE, WORDS), arrays, counters)
 
 
@@ -120,11 +118,11 @@ def _partition(p: Hybrid, kernel: Kernel, *more: Array) -> Kernel:
     """A kernel that partitions tiles."""
     arrays = (
         Array(name="tile", type="key", count=buckets.tile(p)),
-        array("counts", p.msd_digits),
-        array("bases", p.msd_digits),
+        word_array("counts", p.msd_digits),
+        word_array("bases", p.msd_digits),
         *_sums(p),
         *more,
-        array("tile_shift", 1),
+        word_array("tile_shift", 1),
     )
     return buckets.holding(buckets.summing(replace(kernel, arrays=arrays), p), p)
 
@@ -138,7 +136,7 @@ def first(p: Hybrid) -> Kernel:
 def second_histogram(p: Hybrid) -> Kernel:
     """Return the kernel that counts the second digit, for each value of the first."""
     counters = _counters(p, _SECOND_SETS, _SECOND_BYTES)
-    arrays = (array("counts", p.msd_digits * counters.sets), array("tile_value", 1))
+    arrays = (word_array("counts", p.msd_digits * counters.sets), word_array("tile_value", 1))
     return _kernel(
         p, "second_histogram", "second_histogram", "count the second digit", (_READ, WORDS), arrays, counters
     )
@@ -162,7 +160,7 @@ def second(p: Hybrid) -> Kernel:
     made = _kernel(
         p, "second_partition", "second", "partition the keys by the second digit", (_READ, DESTINATION, WORDS)
     )
-    return _partition(p, made, array("tile_value", 1))
+    return _partition(p, made, word_array("tile_value", 1))
 
 
 def kernels(p: Hybrid) -> tuple[Kernel, ...]:

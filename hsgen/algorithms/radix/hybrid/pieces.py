@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from hsgen.algorithms.buffers import DESTINATION, VALUES_OUT
+from hsgen.algorithms.buffers import DESTINATION, VALUES_OUT, word_array
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import rows
 from hsgen.algorithms.radix.hybrid import buckets, pairs
 from hsgen.algorithms.radix.hybrid.buckets_plan import launched, numbered
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import ALL, WORDS, moving, picking, ranking
-from hsgen.algorithms.radix.rankers import array, digit_arrays, rank_arrays
+from hsgen.algorithms.radix.rankers import digit_arrays, rank_arrays
 from hsgen.core.flags import DIRECT
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Literal, Step, fixed
@@ -79,10 +79,10 @@ def parts(p: Hybrid) -> Kernels:
     plan, find = "choose the digits that are passed, and scan the histograms", "find where each bucket begins"
     cut, settle = "cut buckets that are too large", "sort crowded or alike keys in memory, a digit at a time"
     more = (
-        array("unordered", 1),
-        array("bases", p.radix),
-        array("starts", p.radix),
-        array("differing", p.key.bits // 32),
+        word_array("unordered", 1),
+        word_array("bases", p.radix),
+        word_array("starts", p.radix),
+        word_array("differing", p.key.bits // 32),
     )
     tile = replace(p, items=max(1, p.items // 2))  # few ranges are larger, and no lane spills
     rest = ranking(tile, "finish_settle", settle, moving(p, *ALL), more, folder="radix/hybrid/")

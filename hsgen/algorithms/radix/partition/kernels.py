@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hsgen.algorithms.buffers import DESTINATION, OTHER, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
+from hsgen.algorithms.buffers import DESTINATION, OTHER, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP, word_array
 from hsgen.algorithms.radix import bin_sort, rankers, single
 from hsgen.algorithms.radix.bin_sort import BinSort, OnChip, StableBinSort
 from hsgen.algorithms.radix.partition.params import FOLD, Partition, capacity, chip, columns, passing, words
 from hsgen.algorithms.radix.parts import ALL, WORDS, Body, moving, picking, plain, ranking
-from hsgen.algorithms.radix.rankers import array, rank_arrays
+from hsgen.algorithms.radix.rankers import rank_arrays
 from hsgen.algorithms.radix.stages import present
 from hsgen.core.buffers import DEVICE, Array, Buffer
 from hsgen.core.kernels import Kernel
@@ -35,21 +35,21 @@ _KEPT = replace(OTHER, read_only=True)
 def count(p: Partition) -> Kernel:
     """Return the kernel that counts the highest digit."""
     what = "count the highest digit of the keys of each work-group"
-    made = plain(p, "partition_count", what, (SOURCE, WORDS), (array("counts", p.radix),), folder=_FOLDER)
+    made = plain(p, "partition_count", what, (SOURCE, WORDS), (word_array("counts", p.radix),), folder=_FOLDER)
     return replace(made, template=f"{_FOLDER}partition:count", data=_scan(p), scratch=words(p))
 
 
 def scan(p: Partition) -> Kernel:
     """Return the kernel that scans the histograms of many work-groups."""
     what = "scan the counts of some digits over all work-groups"
-    made = plain(p, "partition_scan", what, (WORDS,), (array("sums", p.work_group),), folder=_FOLDER)
+    made = plain(p, "partition_scan", what, (WORDS,), (word_array("sums", p.work_group),), folder=_FOLDER)
     return replace(made, template=f"{_FOLDER}partition:scan", data=_scan(p), scratch=words(p))
 
 
 def partition(p: Partition) -> Kernel:
     """Return the kernel that partitions the keys, from the source to `other`."""
     what = "partition keys by their highest digit, unless a bucket would exceed what a work-group holds"
-    made = ranking(p, "partition_deal", what, moving(p, *ALL), (array("bases", p.radix),), folder=_FOLDER)
+    made = ranking(p, "partition_deal", what, moving(p, *ALL), (word_array("bases", p.radix),), folder=_FOLDER)
     return picking(replace(made, template=f"{_FOLDER}partition:partition", data=_scan(p), scratch=words(p)))
 
 
@@ -108,7 +108,7 @@ def fallback(p: Partition) -> Kernel:
         return b if b in (SOURCE, VALUES_IN) else replace(b, coherent=DEVICE)
 
     what = "sort keys that buckets do not hold, by passes over all digits in one launch"
-    more, q = (array("bases", p.radix), array("drawn", 2)), passing(p)
+    more, q = (word_array("bases", p.radix), word_array("drawn", 2)), passing(p)
     made = picking(ranking(q, "partition_rest", what, moving(p, *ALL), more, folder=_FOLDER))
     room = len(p.digits) * p.radix
     arrays = tuple(replace(a, count=max(a.count, room)) if a.name == "counts" else a for a in made.arrays)

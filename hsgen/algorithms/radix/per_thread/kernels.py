@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hsgen.algorithms.buffers import OTHER, VALUES_TMP
+from hsgen.algorithms.buffers import OTHER, VALUES_TMP, word_array
 from hsgen.algorithms.radix.parts import ALL, WORDS, Body, copy, found, moving, order_check, plain
 from hsgen.algorithms.radix.per_thread.params import PerThread, alone_shape, counters
 from hsgen.algorithms.radix.phases import Scan
-from hsgen.algorithms.radix.rankers import array
 from hsgen.algorithms.radix.words import columns
 from hsgen.core.buffers import GROUP, Array, Buffer
 from hsgen.core.kernels import Kernel
@@ -17,7 +16,7 @@ _SERIAL = "radix/per_thread/serial.j2"
 
 
 def _local(p: PerThread, count: int) -> tuple[Array, ...]:
-    return () if p.compact else (array("counts", count),)
+    return () if p.compact else (word_array("counts", count),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +83,7 @@ def scanned(p: PerThread) -> Kernel:
 
 def scatter(p: PerThread) -> Kernel:
     """Return the kernel that scatters the keys of each chunk."""
-    sums = () if p.folded else (array("sums", p.work_group),)
+    sums = () if p.folded else (word_array("sums", p.work_group),)
     arrays = (*_local(p, p.radix * columns(p)), *sums)
     return _walking(p, "scatter", "walk chunks and store each key at its place", moving(p, *ALL), arrays)
 
@@ -94,7 +93,7 @@ def stream(p: PerThread) -> Kernel:
     lines = Array(name="lines", type="key", count=p.radix * p.line, align=64)
     what = "walk chunks and store keys by the line, past the caches"
     kernel = replace(scatter(p), name="scatter_lines", summary=what)
-    arrays = (*kernel.arrays, array("firsts", p.radix), lines)
+    arrays = (*kernel.arrays, word_array("firsts", p.radix), lines)
     return replace(kernel, arrays=arrays, data=replace(_walk(p), store=f"{_SERIAL}:by_line"))
 
 
@@ -106,7 +105,7 @@ def single(p: PerThread) -> Kernel:
         return replace(_walking(p, "compact", summary, buffers), name="single", data=_alone_phases(p))
     moved = moving(p, *ALL[:3])
     buffers = tuple(b if b.read_only else replace(b, coherent=GROUP if p.work_group > 1 else "") for b in moved)
-    arrays = (array("counts", counters(p)), array("sums", p.work_group))
+    arrays = (word_array("counts", counters(p)), word_array("sums", p.work_group))
     return replace(_walking(p, "single", summary, buffers, arrays), data=_alone_phases(p))
 
 
