@@ -8,7 +8,7 @@ from hsgen.algorithms.buffers import DESTINATION, OTHER, SOURCE, VALUES_IN, VALU
 from hsgen.algorithms.radix import per_thread
 from hsgen.algorithms.radix.parts import picking, sums
 from hsgen.algorithms.radix.per_thread import PerThread
-from hsgen.algorithms.radix.rankers import flag_words, rank_arrays
+from hsgen.algorithms.radix.rankers import rank_arrays
 from hsgen.algorithms.radix.reduce_scan import ReduceScan
 from hsgen.algorithms.segmented import words
 from hsgen.algorithms.segmented.capacity import CROWD, NETWORKS, TINY
@@ -195,7 +195,6 @@ def context(p: Params) -> dict[str, object]:
         "solo": chip(p),
         "sorting": networks.sorting(p.wave),
         "halves": networks.halves(p.wave),
-        "flag_words": flag_words(p.rank),
         "crowd": CROWD,
         "sorters": [(n, networks.sorting(n)) for n in NETWORKS[p.key.held]],
         "mean": TINY,
