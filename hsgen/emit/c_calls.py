@@ -27,13 +27,18 @@ KINDS, FUNCTIONS = "/* HSGEN_KINDS */\n", "/* HSGEN_FUNCTIONS */"
 
 
 def listed() -> list[Operation]:
-    """Return the operations in the order of hs_kind."""
-    return sorted(operations.EVERY.values(), key=lambda o: o.c_number)
+    """Return the operations in the order of hs_kind; the sort precedes other operations of its kind."""
+    return sorted(operations.EVERY.values(), key=lambda o: (o.c_number, not o.by_count))
+
+
+def of_kinds() -> list[Operation]:
+    """Return the first operation of each hs_kind, in the order of hs_kind."""
+    return list({o.c_number: o for o in reversed(listed())}.values())[::-1]
 
 
 def kinds() -> str:
     """Return the members of the enum hs_kind as C text."""
-    return ",\n".join(f"    {o.c_kind} = {o.c_number}" for o in listed()) + "\n"
+    return ",\n".join(f"    {o.c_kind} = {o.c_number}" for o in of_kinds()) + "\n"
 
 
 def comment(text: str, margin: str = "") -> str:
@@ -72,7 +77,7 @@ def completed(api: Api, pattern: str) -> str:
 
 def harness(api: Api, text: str) -> str:
     """Return the text of a harness file with the calls inserted; names are those of the API that has ``calls.j2``."""
-    names = ", ".join(f'"hs_" api "_{o.name}" more' for o in listed())
+    names = ", ".join(f'"hs_" api "_{o.name}" more' for o in of_kinds())
     text = text.replace(FUNCTIONS, f"{{{names}}}")
     return text.replace(PLACE, _calls(api.template("calls.j2"), "harness")) if PLACE in text else text
 
@@ -84,4 +89,5 @@ def _calls(template: str, part: str) -> str:
     env.filters |= {"c_comment": comment, "c_member": member, "c_role": C_ROLES.__getitem__, "c_expression": expression}
     module: Any = env.get_template("bundle/calls.j2").module
     words: Any = env.get_template(template).module
-    return str(getattr(module, part)(PurePosixPath(template).parent.name, words, listed()))
+    calls = of_kinds() if part == "harness" else listed()
+    return str(getattr(module, part)(PurePosixPath(template).parent.name, words, calls))

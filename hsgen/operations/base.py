@@ -28,8 +28,8 @@ class Operation(ABC):
     """The name in text."""
     c_kind: str
     """The C constant for the kind of call; an operation with the calls of a sort has the constant of sorts."""
-    c_number: int
-    """The value of the C constant.  The value is published, so it never changes."""
+    c_number = 0
+    """The value of the C constant; by default that of sorts.  The value is published, so it never changes."""
     arguments: Arguments
     """The arguments of a call, from which the C structs and functions of every API are generated."""
     items = "keys"

@@ -29,7 +29,6 @@ class _Sort(Operation):
     """The operation that sorts n keys; stable."""
 
     name, noun, c_kind = "sort", "sort", "HS_SORT"
-    c_number = 0
     arguments = Arguments(
         about="A sort of n keys.",
         members=(
