@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import warnings
 from collections.abc import Iterator, Mapping
@@ -12,7 +13,6 @@ import tools
 from fast import FAST
 from night import NIGHT
 from nightly import EVERY, NIGHTLY
-from remembered import remember
 from tools import missing
 
 from hsgen.engines import selection
@@ -43,15 +43,16 @@ OCLGRIND = "/usr/lib/oclgrind/liboclgrind-rt-icd.so"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Speed up the processes that tests start.
+    """Speed up the run, and the processes that tests start.
 
-    They multiply no matrices, so numpy need not start threads, which is slow.  Sorters are compiled without a trial
-    process, which would start Python for each of them.  What many tests ask for is kept.  `tools` watches the programs
-    that tests start.
+    Processes of tests multiply no matrices, so numpy need not start threads, which is slow.  Sorters are compiled
+    without a trial process, which would start Python for each sorter.  A worker keeps many objects, so a full garbage
+    collection takes long: at the default thresholds, collections take a sixth of the time of tests/unit.  `tools`
+    watches the programs that tests start.
     """
+    gc.set_threshold(100_000, 50, 1000)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("HSGEN_TRIAL", "0")
-    remember()
     config.pluginmanager.register(tools)
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 EVERY = os.environ.get("HSGEN_NIGHTLY") == "all"
 NIGHTLY = EVERY or os.environ.get("HSGEN_NIGHTLY") == "1"
+T = TypeVar("T")
 
 
 def nightly(*case: Any, id: str | None = None) -> Any:
@@ -26,6 +27,11 @@ def nightly(*case: Any, id: str | None = None) -> Any:
 def nightly_except(cases: Iterable[Any], chosen: Container[Any]) -> list[Any]:
     """Return all cases; the fast run executes only those in `chosen`.  A tuple has one value per parameter."""
     return [case if case in chosen else _nightly(case) for case in cases]
+
+
+def sampled(items: Iterable[T], step: int) -> list[T]:
+    """Return all items in the nightly run; every `step`th item in the fast run."""
+    return list(items)[:: 1 if NIGHTLY else step]
 
 
 def thinned(cases: Iterable[Any], step: int, first: int = 0) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from hsgen.core.errors import Usage
 from hsgen.core.flags import (
@@ -123,6 +124,12 @@ def digit(begin: int, end: int, bits: int, number: int) -> tuple[int, int]:
     count = passes(begin, end, bits)
     least, more = divmod(end - begin, count)
     return begin + number * least + min(number, more), least + (number < more)
+
+
+@cache
+def digits(begin: int, end: int, bits: int) -> tuple[tuple[int, int], ...]:
+    """Return the shift and the width of each digit of a bit range; see `digit`."""
+    return tuple(digit(begin, end, bits, number) for number in range(passes(begin, end, bits)))
 
 
 def passes(begin: int, end: int, bits: int) -> int:

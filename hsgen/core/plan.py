@@ -71,6 +71,8 @@ class Guard:
         A guard of row lengths is not restricted by `low`: rows can be shorter than all rows together.
         """
         low = low if self.x == "n" else 0
+        if low <= self.min_n and self.max_n <= high:
+            return self
         return replace(self, min_n=max(self.min_n, low), max_n=min(self.max_n, high))
 
     @property
@@ -196,7 +198,8 @@ class Step:
 
     def within(self, low: int, high: int) -> Step:
         """Return the step restricted to counts above `low` up to `high`."""
-        return replace(self, guard=self.guard.within(low, high))
+        guard = self.guard.within(low, high)
+        return self if guard is self.guard else replace(self, guard=guard)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ class Region:
         return self.constant + (f" + {self.offset}" if self.offset else "")
 
     def __add__(self, words: int) -> Region:
-        return replace(self, offset=self.offset + words)
+        return replace(self, offset=self.offset + words) if words else self
 
 
 def placed(sizes: Iterable[tuple[str, int, str]], start: int = 0) -> dict[str, Region]:
@@ -61,11 +61,11 @@ def distinct(regions: Iterable[Region]) -> dict[Region, Region]:
     """
     starts: dict[str, int] = {}
     out: dict[Region, Region] = {}
-    for region in regions:
+    for region in dict.fromkeys(regions):
         names = (region.name if number == 1 else f"{region.name}_{number}" for number in count(1))
         name = next(x for x in names if starts.get(x, region.start) == region.start)
         starts[name] = region.start
-        out[region] = replace(region, name=name)
+        out[region] = region if name == region.name else replace(region, name=name)
     return out
 
 
@@ -77,5 +77,6 @@ def renamed(layout: T, names: Mapping[Region, Region]) -> T:
     moved: dict[str, Any] = {}
     if is_dataclass(layout):
         regions = {f.name: x for f in fields(layout) if isinstance(x := getattr(layout, f.name), Region)}
-        moved = {field: names.get(replace(x, offset=0), x) + x.offset for field, x in regions.items()}
+        bases = {field: replace(x, offset=0) if x.offset else x for field, x in regions.items()}
+        moved = {field: names.get(base, regions[field]) + regions[field].offset for field, base in bases.items()}
     return replace(layout, **moved) if moved else layout  # type: ignore[type-var]

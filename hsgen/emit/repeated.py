@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from hsgen.emit.unroll import Index, is_written_out, loop
@@ -33,7 +34,8 @@ class Piece:
     steps: tuple[Numbers, ...] = ()
 
 
-def pieces(items: Sequence[Numbers]) -> list[Piece]:
+@lru_cache(maxsize=4096)
+def pieces(items: tuple[Numbers, ...]) -> tuple[Piece, ...]:
     """Return the pieces of least cost that produce `items` in order, by dynamic programming."""
     best: list[tuple[float, list[Piece]]] = [(0.0, [])]
     for end in range(1, len(items) + 1):
@@ -46,7 +48,7 @@ def pieces(items: Sequence[Numbers]) -> list[Piece]:
                 total = cost + _COSTS[len(piece.counts)]
                 if total < best[end][0]:
                     best[end] = total, [*best[begin][1], piece]
-    return best[-1][1]
+    return tuple(best[-1][1])
 
 
 def _whole(items: Sequence[Numbers]) -> Iterator[Piece]:
@@ -86,7 +88,7 @@ def repeated(items: Sequence[Numbers], registers: int, *, caller: Callable[..., 
     """
     if is_written_out() or registers < LEAST:
         return "".join(caller(*x) for x in items)
-    return "".join(_text(p, caller) for p in pieces(items))
+    return "".join(_text(p, caller) for p in pieces(tuple(items)))
 
 
 def _text(piece: Piece, caller: Callable[..., str]) -> str:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
+from importlib.metadata import version
+from pathlib import Path
 from textwrap import indent
 from typing import Any
 
 import jinja2
+from jinja2.bccache import Bucket
 
 from hsgen.core import buffers, flags
+from hsgen.core.errors import Unavailable
 from hsgen.emit import repeated, sharing, unroll
-from hsgen.system import resources
+from hsgen.system import folders, resources
 
 _opened: ContextVar[set[str] | None] = ContextVar("opened", default=None)
 
@@ -36,6 +41,37 @@ class _Template(jinja2.Template):
         if self.name:
             self.environment.behind[self.name] = frozenset(opened)
         return module
+
+
+class _Compiled(jinja2.BytecodeCache):
+    """The compiled templates in the user's cache; without a usable cache, each process compiles its templates.
+
+    An entry is valid for a text of a template, a version of Jinja, and this module, whose filters Jinja applies to
+    constants.
+    """
+
+    def __init__(self) -> None:
+        self._folder = folders.usable("templates")
+        self._compiler = version("jinja2") + Path(__file__).read_text(encoding="utf-8")
+
+    def get_cache_key(self, name: str, filename: str | None = None) -> str:
+        """Return the file name of an entry: by the template's name, so that copies of hsgen share entries."""
+        return hashlib.sha256(name.encode()).hexdigest()
+
+    def get_source_checksum(self, source: str) -> str:
+        """Return the checksum of a template's text, of Jinja's version and of this module."""
+        return hashlib.sha256(f"{self._compiler}{source}".encode()).hexdigest()
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Load an entry, if there is a valid entry."""
+        if self._folder and (data := folders.load(self._folder / bucket.key)):
+            bucket.bytecode_from_string(data)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Store an entry."""
+        if self._folder:
+            with suppress(Unavailable):
+                folders.keep(self._folder / bucket.key, bucket.bytecode_to_string())
 
 
 class Environment(jinja2.Environment):
@@ -88,6 +124,7 @@ def environment() -> Environment:
         keep_trailing_newline=True,
         newline_sequence="\n",
         autoescape=False,
+        bytecode_cache=_Compiled(),
     )
     env.globals |= {"PICKED": buffers.PICKED, "COUNT_BUFFER": buffers.COUNT_BUFFER, "bit": flags.BIT}
     env.globals |= {

@@ -84,12 +84,21 @@ def cached(name: str) -> Path:
     Raises:
         Unavailable: neither the cache nor a temporary folder can be created.
     """
+    place, why = _place(name)
+    return place if why is None else _stand_in(name, f"cache {place}: {why}; results are kept for this run only")
+
+
+def usable(name: str) -> Path | None:
+    """Return hsgen's cache folder of this name, or None, without a notice, if the cache is unsafe or unusable."""
+    place, why = _place(name)
+    return place if why is None else None
+
+
+def _place(name: str) -> tuple[Path, str | None]:
+    """Return the path of a cache folder, and why the folder is unsafe or unusable, or None; create it if missing."""
     base = user_caches()
     place = base / "hsgen" / f"{name}-{FORM}"
-    why = _problem(base) or _create(place.parent) or _create(place)
-    if why is None:
-        return place
-    return _stand_in(name, f"cache {place}: {why}; results are kept for this run only")
+    return place, _problem(base) or _create(place.parent) or _create(place)
 
 
 def _stand_in(name: str, why: str) -> Path:

@@ -126,7 +126,7 @@ def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
 def _narrowed(steps: Iterable[Step], low: int, high: int, part: str) -> list[Step]:
     """Return the steps restricted to counts above `low` up to `high`; `part`: their bit ranges, any, whole or part."""
     fits = (
-        replace(s, guard=replace(s.guard, range=s.guard.range if part == "any" else part))
+        s if part in ("any", s.guard.range) else replace(s, guard=replace(s.guard, range=part))
         for s in steps
         if "any" in (part, s.guard.range) or s.guard.range == part
     )

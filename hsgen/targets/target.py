@@ -45,9 +45,9 @@ def _width(key: str, signature: Signature) -> str:
     return "u64"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Target:
-    """The content of a target file.
+    """The content of a target file.  Targets are compared by identity, so results can be cached for each.
 
     choices: an algorithm's parameters by (label, key name).  A label is the algorithm's name, with a variant as an
     optional suffix, as in radix-bits2.
@@ -99,6 +99,7 @@ class Target:
         have = [label for label in DERIVED if (label, width) not in self.choices]
         return [label for label in have if self._specialized(label, width, PLAIN) is not None]
 
+    @lru_cache(maxsize=1024)  # noqa: B019  # `parse` keeps targets for the life of the process, too
     def _specialized(self, label: str, width: str, signature: Signature) -> Any:
         """Return the parameters of a label for a width and a signature, or None if they are not supported."""
         if label in IMPLICIT:
@@ -147,6 +148,7 @@ class Target:
         sorting = [a for a in self.labels(key) if operation(a).by_count]
         return self.sort(sorting[0] if sorting else AUTO, key, signature, max_n)
 
+    @lru_cache(maxsize=128)  # noqa: B019  # as above
     def sort(self, label: str, key: str, signature: Signature = PLAIN, max_n: int = ALL) -> Sort:
         """Return the sort of a label, or of "auto", for a key type and a signature.
 

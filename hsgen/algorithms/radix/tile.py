@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 from hsgen.algorithms.radix.stages import Room
 from hsgen.core.fields import Field
-from hsgen.core.interpreter import digit, passes
+from hsgen.core.interpreter import digits
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
 BITS = Field("int", "the bits of a digit, 1 to 11", least=1, greatest=11)
@@ -184,8 +184,7 @@ class Tile(Request):
     def digits(self) -> tuple[tuple[int, int], ...]:
         """(shift, bits) of each pass: as few as `bits` allows, as even as that leaves."""
         end = self.key.bits if self.end is None else self.end
-        count = passes(self.begin, end, self.bits)
-        return tuple(digit(self.begin, end, self.bits, number) for number in range(count))
+        return digits(self.begin, end, self.bits)
 
     @property
     def radix(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from hsgen.algorithms.radix import portions
 from hsgen.algorithms.radix.tile import Tile
@@ -55,6 +56,7 @@ class Words:
     pair_starts: Region | None = None
 
 
+@lru_cache(maxsize=256)
 def words(p: Tile) -> Words:
     """Return the layout of a shape."""
     count, exits = len(p.digits), int(p.sorted_exit)
