@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     collection takes long: at the default thresholds, collections take a sixth of the time of tests/unit.  `tools`
     watches the programs that tests start.
     """
-    gc.set_threshold(100_000, 50, 1000)
+    gc.set_threshold(100_000, 20, 20)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("HSGEN_TRIAL", "0")
     config.pluginmanager.register(tools)
