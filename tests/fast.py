@@ -174,6 +174,9 @@ FAST = {
         "test_every_fault_is_seen": 4,
         "test_large_counts_are_checked_on_the_device": 1,
     },
+    "device/test_counted_buckets.py": {
+        "test_what_buckets_hold_is_counted_without_passes": 0,
+    },
     "device/test_cuda_api.py": {
         "test_launches_are_those_of_the_plan": 4,
         "test_orders_of_rows_are_those_of_numpy": 1,
@@ -340,15 +343,18 @@ FAST = {
     "device/test_segments.py": {
         "test_a_number_of_segments_on_the_device_by_the_python_api": 1,
         "test_bad_offsets_change_nothing": 2,
-        "test_longer_segments_within_a_window": 1,
+        "test_longer_segments_within_a_window": 0,
         "test_rows_by_the_python_api": 1,
-        "test_segments_are_sorted_by_places_or_ranked": 1,
+        "test_segments_are_sorted_by_places_or_ranked": 0,
+        "test_segments_by_places_through_vulkan": 0,
         "test_segments_of_targets": 1,
         "test_segments_with_ends_by_the_python_api": 1,
         "test_short_segments_are_compared_or_ranked": 1,
     },
     "device/test_selecting.py": {
+        "test_a_wrong_selection_is_caught": 0,
         "test_selections": 1,
+        "test_shapes": 0,
     },
     "device/test_shapes.py": {
         "test_block_sorts_with_loops_sort": 1,
@@ -357,10 +363,10 @@ FAST = {
     },
     "device/test_short_rows.py": {
         "test_orders_of_short_rows": 0,
-        "test_rows_are_one_launch": 1,
+        "test_rows_are_one_launch": 0,
     },
     "device/test_sorted_exit.py": {
-        "test_buckets_do_not_move_sorted_keys": 1,
+        "test_buckets_do_not_move_sorted_keys": 0,
         "test_sorted_and_nearly_sorted_keys_are_sorted": 1,
     },
     "device/test_stress.py": {
@@ -368,6 +374,7 @@ FAST = {
     },
     "device/test_tiny_segments.py": {
         "test_each_way_sorts_and_its_faults_are_seen": 1,
+        "test_tiny_segments": 0,
     },
     "device/test_tuning.py": {
         "test_planted_faults_are_recorded_and_never_win": 0,
