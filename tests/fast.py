@@ -143,11 +143,13 @@ FAST = {
     },
     "device/test_bench_parted.py": {
         "test_cub_needs_cuda": 1,
+        "test_merges_are_measured": 0,
         "test_packs_are_timed_beside_those_of_numpy": 2,
         "test_reductions_are_timed_by_the_c_runtime_where_runs_are_fewer_than_keys": 1,
         "test_segments_are_measured": 0,
         "test_the_c_runtime_measures_the_same": 0,
         "test_the_cost_of_run_boundaries_is_measured": 0,
+        "test_what_an_epilogue_costs_is_measured": 0,
         "test_wrong_results_are_not_timed": 1,
     },
     "device/test_bench_plans.py": {
@@ -156,7 +158,7 @@ FAST = {
     },
     "device/test_buckets.py": {
         "test_earlier_content_of_scratch_does_not_matter": 0,
-        "test_even_keys_need_no_look_back": 1,
+        "test_even_keys_need_no_look_back": 0,
         "test_every_kind_of_keys_in_many_buckets": 1,
         "test_uneven_keys_are_left_to_look_back": 1,
     },
@@ -213,12 +215,20 @@ FAST = {
         "test_all_keys_greatest_and_values_a_permutation": 1,
         "test_every_way_to_call_a_sort": 1,
     },
+    "device/test_evidence_recorded.py": {
+        "test_a_failure_says_where_it_was_right": 0,
+    },
     "device/test_exchanges.py": {
+        "test_vulkan_and_hlsl": 0,
         "test_webgpu": 0,
     },
     "device/test_few_lanes.py": {
         "test_another_runtime_agrees": 1,
         "test_results_are_right": 1,
+    },
+    "device/test_gathering.py": {
+        "test_planted_faults_are_caught": 0,
+        "test_the_command_line_validates_gathers": 0,
     },
     "device/test_group_tables.py": {
         "test_every_reduction_by_tables_of_digits": 1,
@@ -229,6 +239,7 @@ FAST = {
         "test_planted_faults_are_caught": 1,
         "test_reductions": 1,
         "test_sums_of_floats_are_in_the_documented_order": 1,
+        "test_the_command_line_validates_reductions": 0,
         "test_vulkan_reduces": 0,
     },
     "device/test_groups.py": {
@@ -248,7 +259,7 @@ FAST = {
     "device/test_kinds.py": {
         "test_metal_text": 2,
         "test_through_opencl_in_c": 2,
-        "test_through_vulkan_in_c": 1,
+        "test_through_vulkan_in_c": 0,
         "test_wide_values_through_vulkan": 0,
     },
     "device/test_lookback.py": {
@@ -295,6 +306,7 @@ FAST = {
     },
     "device/test_packing.py": {
         "test_packs": 3,
+        "test_planted_faults_are_caught": 0,
         "test_the_c_runtime_packs": 0,
         "test_vulkan_packs": 0,
     },
@@ -315,6 +327,7 @@ FAST = {
         "test_all_keys_are_sorted": 1,
         "test_every_kind_type_order_and_count": 1,
         "test_kernels_are_needed": 1,
+        "test_planted_faults_are_caught": 0,
     },
     "device/test_probe.py": {
         "test_a_raw_query_makes_the_same_file": 1,
@@ -337,8 +350,10 @@ FAST = {
     },
     "device/test_scanning.py": {
         "test_sums": 3,
+        "test_the_c_runtime_sums": 0,
         "test_the_python_api": 3,
         "test_tiles_that_starve_are_done_again": 3,
+        "test_vulkan_sums": 0,
     },
     "device/test_segments.py": {
         "test_a_number_of_segments_on_the_device_by_the_python_api": 1,
@@ -348,6 +363,7 @@ FAST = {
         "test_segments_are_sorted_by_places_or_ranked": 0,
         "test_segments_by_places_through_vulkan": 0,
         "test_segments_of_targets": 1,
+        "test_segments_through_vulkan": 0,
         "test_segments_with_ends_by_the_python_api": 1,
         "test_short_segments_are_compared_or_ranked": 1,
     },
@@ -392,10 +408,10 @@ FAST = {
     },
     "device/test_vulkan_docs.py": {
         "test_the_example_keeps_its_pipelines_in_a_file": 0,
-        "test_the_program_sorts_as_many_pairs_as_the_device_counted": 1,
+        "test_the_program_sorts_as_many_pairs_as_the_device_counted": 0,
     },
     "device/test_vulkan_forms.py": {
-        "test_every_way_to_call_a_sort": 1,
+        "test_every_way_to_call_a_sort": 0,
     },
     "device/test_vulkan_radix.py": {
         "test_sorts": 0,
@@ -418,6 +434,7 @@ FAST = {
     },
     "device/test_webgpu_page.py": {
         "test_it_says_what_is_missing": 1,
+        "test_nothing_moves_for_those_who_prefer_that": 0,
     },
     "device/test_wide_buckets.py": {
         "test_buckets_sort_even_keys_without_passes": 1,
