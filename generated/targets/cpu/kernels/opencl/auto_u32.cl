@@ -9,7 +9,20 @@
 // clean: 4096 keys, 256 lanes
 // streaming: flips of up to 16 rows, half merges of up to 16
 // merge paths: runs of 4096 keys and more
-// radix: 262145 to 1073741823 keys
+// radix: 262145 to 1572864 keys
+// digits: 4 passes of 8 bits, 256 values
+// tile: 1 lane x 1024 = 1024 keys, at most 4 work-groups of chunks
+// ranker: serial
+// strategy: per_thread
+// one work-group alone: up to 65536 keys
+// bitonic: 1572865 to 4194304 keys
+// slab: 16 x 16 = 256 keys
+// block: 16 slabs = 4096 keys, 256 lanes
+// column: 16 slabs = 256 rows before lanes are merged
+// clean: 4096 keys, 256 lanes
+// streaming: flips of up to 16 rows, half merges of up to 16
+// merge paths: runs of 4096 keys and more
+// radix: 4194305 to 1073741823 keys
 // digits: 4 passes of 8 bits, 256 values
 // tile: 1 lane x 1024 = 1024 keys, at most 4 work-groups of chunks
 // ranker: serial
@@ -910,6 +923,25 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
     }
 }
 
+// copy the keys to the destination, unless they are there
+__attribute__((reqd_work_group_size(1, 1, 1)))
+__kernel void copy(__global const hs_stored_key *source, __global hs_stored_key *destination, __global hs_stored_key *other, __global uint *words, int n, int argument)
+{
+
+    int at = hs_to_int(words[HS_BUFFERS + hs_pass()]), next = 1;
+    if (at == next) return;
+    int tiles = (hs_n() + 1023) / 1024;
+    int groups = hs_to_int(tiles < 4 ? tiles : 4), group = hs_group_id();
+    if (group >= groups) return;
+    int each = (tiles + groups - 1) / groups * 1024; // keys of a work-group
+    int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
+    for (int i = begin + hs_local_id(); i < end; i += 1) {
+        hs_store(to, i, hs_load(from, i));
+    }
+}
+
 // walk chunks and store keys by the line, past the caches
 __attribute__((reqd_work_group_size(1, 1, 1)))
 __kernel void scatter_lines(__global const hs_stored_key *source, __global hs_stored_key *destination, __global hs_stored_key *other, __global uint *words, int n, int argument)
@@ -1071,24 +1103,5 @@ __kernel void scatter_lines(__global const hs_stored_key *source, __global hs_st
             for (int x = first; x < last; x++) other[x] = lines[d * 16 + (x + phase & 15)];
         }
         hs_store_line_fence();
-    }
-}
-
-// copy the keys to the destination, unless they are there
-__attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void copy(__global const hs_stored_key *source, __global hs_stored_key *destination, __global hs_stored_key *other, __global uint *words, int n, int argument)
-{
-
-    int at = hs_to_int(words[HS_BUFFERS + hs_pass()]), next = 1;
-    if (at == next) return;
-    int tiles = (hs_n() + 1023) / 1024;
-    int groups = hs_to_int(tiles < 4 ? tiles : 4), group = hs_group_id();
-    if (group >= groups) return;
-    int each = (tiles + groups - 1) / groups * 1024; // keys of a work-group
-    int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_select_keys(from, at);
-    hs_select_keys(to, next);
-    for (int i = begin + hs_local_id(); i < end; i += 1) {
-        hs_store(to, i, hs_load(from, i));
     }
 }
