@@ -11,8 +11,10 @@ FAST = {
     },
     "cli/test_bundle_trust.py": {
         "test_commands_succeed_with_a_trusted_epilogue": 0,
+        "test_only_spirv_words_are_trusted": 3,
     },
     "cli/test_bundles.py": {
+        "test_output_does_not_depend_on_the_machine": 0,
         "test_the_committed_bundle_is_up_to_date": 0,
     },
     "cli/test_choosing.py": {
@@ -44,14 +46,15 @@ FAST = {
         "test_output_fits_the_terminal": 2,
     },
     "cli/test_undecodable_files.py": {
-        "test_generated_files_in_another_encoding": 3,
+        "test_generated_files_in_another_encoding": 2,
     },
     "compile/test_baselines_cuda.py": {
         "test_a_baseline_compiles": 1,
-        "test_a_baseline_gets_its_input": 2,
+        "test_a_baseline_gets_its_input": 1,
     },
     "compile/test_compile.py": {
-        "test_a_sort_of_each_compiler": 2,
+        "test_a_shape_that_spills_is_found": 0,
+        "test_a_sort_of_each_compiler": 1,
     },
     "compile/test_cuda.py": {
         "test_a_bundle_compiles_without_warnings_and_exports_its_prefix_only": 0,
@@ -73,6 +76,7 @@ FAST = {
         "test_argsorts_of_floats_spill_nothing": 1,
         "test_every_kernel_compiles_in_numeric_order": 0,
         "test_one_sort_compiles_in_numeric_order": 0,
+        "test_other_operations_compile": 2,
     },
     "compile/test_cuda_radix.py": {
         "test_ballots_in_large_tiles_spill_nothing": 2,
@@ -83,11 +87,20 @@ FAST = {
     "compile/test_cuda_warnings.py": {
         "test_kernels_compile_without_a_warning": 1,
     },
+    "compile/test_exchanges_offline.py": {
+        "test_amd": 1,
+        "test_cuda_on_the_host": 1,
+        "test_wgsl": 1,
+    },
     "compile/test_finish_on_host.py": {
-        "test_indices_are_widened_and_bits_given_back": 39,
+        "test_indices_are_widened_and_bits_given_back": 3,
     },
     "compile/test_hip.py": {
+        "test_the_example_sorts": 0,
         "test_wavefronts_that_are_too_narrow_are_refused": 0,
+    },
+    "compile/test_hlsl.py": {
+        "test_kernels_compile_to_dxil_and_to_spirv": 1,
     },
     "compile/test_legal.py": {
         "test_keys_in_order_are_found_out_by_a_part_of_their_bits": 4,
@@ -98,7 +111,7 @@ FAST = {
         "test_merges_of_two_arrays": 3,
     },
     "compile/test_metal_text.py": {
-        "test_a_host_sees_the_same_kernels": 2,
+        "test_a_host_sees_the_same_kernels": 1,
     },
     "compile/test_scan_cuda.py": {
         "test_every_kernel_compiles": 3,
@@ -116,7 +129,7 @@ FAST = {
         "test_numpy_types_name_keys": 0,
     },
     "device/test_api_faces.py": {
-        "test_a_queue_and_arrays_are_needed": 2,
+        "test_a_queue_and_arrays_are_needed": 1,
     },
     "device/test_api_types.py": {
         "test_every_type_with_every_value": 1,
@@ -131,7 +144,8 @@ FAST = {
     },
     "device/test_baselines.py": {
         "test_a_device_that_the_loader_does_not_show_is_one_line": 0,
-        "test_baselines_of_the_host_sort": 3,
+        "test_a_killed_numpy_process_is_one_line": 2,
+        "test_baselines_of_the_host_sort": 2,
         "test_boost_sorts_on_the_engines_device": 0,
         "test_pyopencl_sorts": 1,
     },
@@ -163,7 +177,8 @@ FAST = {
         "test_uneven_keys_are_left_to_look_back": 1,
     },
     "device/test_call_numbers.py": {
-        "test_numbers_are_integers_within_bounds": 5,
+        "test_numbers_are_integers_within_bounds": 2,
+        "test_scratch_is_computed_in_integers_of_python": 3,
     },
     "device/test_changes.py": {
         "test_oclgrind_reports_a_missing_barrier_and_nothing_else": 1,
@@ -258,15 +273,16 @@ FAST = {
     },
     "device/test_kinds.py": {
         "test_metal_text": 2,
-        "test_through_opencl_in_c": 2,
+        "test_through_opencl_in_c": 1,
         "test_through_vulkan_in_c": 0,
         "test_wide_values_through_vulkan": 0,
     },
     "device/test_lookback.py": {
         "test_a_device_that_starves_ends_in_the_right_order": 2,
         "test_a_pass_in_portions": 1,
-        "test_every_set_of_constant_digits_ends_in_the_destination": 2,
+        "test_every_set_of_constant_digits_ends_in_the_destination": 1,
         "test_many_more_work_groups_than_fit_end_alike_every_time": 1,
+        "test_passes_without_work_are_skipped_next_to_failing_ones": 2,
         "test_tiles_that_publish_late_are_waited_for": 1,
         "test_waits_without_bound_end": 1,
     },
@@ -277,8 +293,8 @@ FAST = {
         "test_sorts_whose_runs_are_merged_by_paths": 1,
         "test_the_python_api": 4,
         "test_wrong_kernels_are_found": 2,
-        "test_wrong_ranges_are_found": 3,
-        "test_wrong_rows_are_found": 3,
+        "test_wrong_ranges_are_found": 2,
+        "test_wrong_rows_are_found": 2,
     },
     "device/test_metal.py": {
         "test_sorts": 1,
@@ -336,6 +352,7 @@ FAST = {
     },
     "device/test_properties.py": {
         "test_any_call_matches_numpy": 1,
+        "test_every_range_of_bits": 2,
         "test_few_drawn_keys_are_sorted_stably": 2,
     },
     "device/test_rankers.py": {
@@ -349,7 +366,7 @@ FAST = {
         "test_nothing_is_wider_than_the_window_and_no_text_is_cut": 1,
     },
     "device/test_scanning.py": {
-        "test_sums": 3,
+        "test_sums": 2,
         "test_the_c_runtime_sums": 0,
         "test_the_python_api": 3,
         "test_tiles_that_starve_are_done_again": 3,
@@ -433,6 +450,7 @@ FAST = {
         "test_what_webgpu_reports_fails_a_validation": 1,
     },
     "device/test_webgpu_page.py": {
+        "test_it_fits_the_window_in_both_schemes": 2,
         "test_it_says_what_is_missing": 1,
         "test_nothing_moves_for_those_who_prefer_that": 0,
     },
@@ -445,6 +463,7 @@ FAST = {
     },
     "docs/test_add_api.py": {
         "test_everything_else_stays_unchanged": 0,
+        "test_the_page_keeps_the_rules_of_the_project": 0,
     },
     "docs/test_add_operation.py": {
         "test_the_page_keeps_the_rules_of_the_project": 0,
@@ -492,6 +511,9 @@ FAST = {
         "test_buffers_in_scratch_keep_their_room_behind_the_sorted_arrays": 17,
         "test_every_target_groups_the_keys_that_it_sorts_and_reduces": 19,
     },
+    "unit/test_max_n_plans.py": {
+        "test_the_launches_up_to_n_are_the_same": 2,
+    },
     "unit/test_merge_forms.py": {
         "test_no_row_can_be_dropped_or_wait_for_its_place": 1,
     },
@@ -499,10 +521,15 @@ FAST = {
         "test_block_sorts_with_loops_sort": 2,
         "test_ragged_shapes_sort": 3,
         "test_shipped_shapes_sort": 3,
+        "test_streaming_merges_merge_every_pair_of_sorted_runs": 1,
+    },
+    "unit/test_names.py": {
+        "test_no_module_names_an_api": 184,
     },
     "unit/test_networks.py": {
         "test_merge_lanes_merges_every_pair_of_sorted_lanes": 12,
         "test_merge_runs_merges_tall_runs": 2,
+        "test_merge_runs_merges_truncated_runs": 60,
     },
     "unit/test_numbered_work.py": {
         "test_derived_work_groups_fit_the_device": 5,
@@ -526,6 +553,8 @@ FAST = {
         "test_every_kind_is_sorted": 1,
     },
     "unit/test_radix_forms.py": {
+        "test_a_bit_range_that_loses_a_bit_is_noticed": 6,
+        "test_every_count_on_the_device_is_sorted": 6,
         "test_every_form_is_sorted": 15,
     },
     "unit/test_radix_grid.py": {
@@ -547,20 +576,28 @@ FAST = {
     "unit/test_radix_several.py": {
         "test_every_form_is_sorted_by_one_of_them": 3,
     },
+    "unit/test_radix_wide.py": {
+        "test_every_kind_is_sorted": 1,
+    },
     "unit/test_report.py": {
-        "test_kernels_and_launches_are_those_of_the_sorts": 2,
+        "test_kernels_and_launches_are_those_of_the_sorts": 1,
+        "test_the_file_stdout_and_json_agree": 0,
         "test_the_page_is_sound_and_needs_nothing_else": 1,
+        "test_the_page_is_the_same_wherever_it_is_made": 0,
     },
     "unit/test_requests.py": {
         "test_every_option_of_every_algorithm_is_honoured_or_refused": 1,
+        "test_one_request_for_sorts_and_other_operations": 2,
     },
     "unit/test_scratch_limits.py": {
-        "test_scratch_is_little_more_than_a_second_buffer": 3,
+        "test_kernels_of_one_sort_agree_on_the_layout_of_scratch": 2,
+        "test_scratch_is_little_more_than_a_second_buffer": 2,
     },
     "unit/test_segments_model.py": {
         "test_a_number_of_segments_on_the_device": 1,
         "test_every_target_with_a_radix_sort_has_one": 8,
         "test_layouts_of_validations": 11,
+        "test_rows_of_equal_length": 3,
         "test_segments_with_ends": 13,
     },
     "unit/test_spirv.py": {
@@ -573,16 +610,22 @@ FAST = {
         "test_radix_sorts_sort": 15,
     },
     "unit/test_transaction.py": {
+        "test_a_journal_that_is_not_believed_changes_nothing": 16,
         "test_an_update_that_is_killed_at_any_call_is_healed_by_the_next": 1,
+    },
+    "unit/test_tune_budget.py": {
+        "test_it_ends_within_the_budget_and_one_validation": 3,
     },
     "unit/test_tune_edit.py": {
         "test_every_shipped_target_can_be_edited": 8,
     },
     "unit/test_tune_never_slower.py": {
+        "test_a_table_that_is_slower_at_one_count_is_not_written": 1,
         "test_random_times": 1,
     },
     "unit/test_tune_resume.py": {
         "test_a_journal_cut_anywhere_gives_the_same_result": 1,
+        "test_a_tuning_chooses_the_better": 2,
     },
     "unit/test_tune_search.py": {
         "test_it_gets_near_the_best_from_a_bad_start": 1,
@@ -593,7 +636,7 @@ FAST = {
         "test_what_targets_have_lies_in_their_spaces": 22,
     },
     "unit/test_untrusted_epilogues.py": {
-        "test_excessive_time_or_memory_ends_in_one_line": 3,
+        "test_excessive_time_or_memory_ends_in_one_line": 2,
     },
     "vendor/test_consumers.py": {
         "test_cmake_defines_what_the_project_can_build": 1,
@@ -619,6 +662,9 @@ FAST = {
     },
     "vendor/test_inclusion.py": {
         "test_the_binding_for_cplusplus_is_included_after": 1,
+    },
+    "vendor/test_install.py": {
+        "test_fetch_content": 0,
     },
     "vendor/test_loaders.py": {
         "test_a_table_of_functions_in_place_of_prototypes": 1,
@@ -653,6 +699,7 @@ FAST = {
         "test_vendoring_as_the_document_says": 0,
     },
     "vendor/test_warnings.py": {
+        "test_no_file_for_cuda_warns": 0,
         "test_no_file_warns": 1,
     },
     "vendor/test_webgpu_bundle.py": {
