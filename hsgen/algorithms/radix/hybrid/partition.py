@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from hsgen.algorithms.buffers import DESTINATION, SOURCE, word_array
 from hsgen.algorithms.radix.hybrid import buckets
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import WORDS, Body, found, order_check, sampling, sums
+from hsgen.algorithms.radix.parts import WORDS, Body, order_check, order_flag, sampling, sums
 from hsgen.algorithms.radix.stages import present
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
@@ -99,7 +99,7 @@ def begin(p: Hybrid) -> Kernel:
 def histogram(p: Hybrid) -> Kernel:
     """Return the kernel that counts the first digit; one work-group more compares a sample of the keys."""
     counters = _counters(p, _FIRST_SETS, _FIRST_BYTES)
-    arrays = (word_array("counts", max(p.msd_digits * counters.sets, sampling(p))), *found(p))
+    arrays = (word_array("counts", max(p.msd_digits * counters.sets, sampling(p))), *order_flag(p))
     return _kernel(p, "first_histogram", "histogram", "count the first digit", (SOURCE, WORDS), arrays, counters)
 
 
