@@ -101,7 +101,7 @@ class StableBinSort(BinSort):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnChip(Body):
-    """What the builder of a kernel that sorts on chip tells its template.
+    """Input of the template of a kernel that sorts on chip.
 
     bins: the sort by bins.
     lane_values: whether lanes hold values in registers.

@@ -27,7 +27,7 @@ ALL = (SOURCE, DESTINATION, OTHER, WORDS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """What the builder of a kernel tells its template beyond parameters.
+    """Input of a kernel's template beyond the parameters.
 
     raw: true in an argsort, out of place, that reads all zeros as one key and all NaNs as one key, and gives sorted
     keys their original bits back.

@@ -59,7 +59,7 @@ def _scan(p: Partition) -> Scan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketSort(OnChip):
-    """What the builder of the bucket sort tells its template.
+    """Input of the template of the bucket sort.
 
     chip: the shape in which a bucket with crowded bins is sorted, a digit at a time.
     """

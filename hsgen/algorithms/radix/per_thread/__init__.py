@@ -51,7 +51,7 @@ def test_counts(p: PerThread, greatest: int) -> set[int]:
 
 
 def fitted(p: PerThread) -> PerThread:
-    """Return the shape for its key and form; a kernel of one pass does not know a bit range, so `sorted_exit` is off."""
+    """Return the shape for its key and form: kernels of one pass do not know a bit range, so `sorted_exit` is off."""
     return replace(p, sorted_exit=p.sorted_exit and not p.signature.bit_range)
 
 
