@@ -11,12 +11,12 @@ def held_rows(rows: int, most: int) -> int:
     """Return the rows of a column that a lane holds while lanes merge, in at most `most` registers; 0: impossible."""
     if rows <= most:
         return rows
-    kept = odd_part(rows)
-    if 2 * kept > most:
+    held = odd_part(rows)
+    if 2 * held > most:
         return 0
-    while 4 * kept <= most:
-        kept *= 2
-    return kept
+    while 4 * held <= most:
+        held *= 2
+    return held
 
 
 def merge_lanes(rows: int, lanes: int, scale: int, most: int, spans: int, split: Steps = steps) -> list[Pass]:

@@ -1,4 +1,4 @@
-"""The kernels of a selection: one for rows of one work-group, and those that share longer rows."""
+"""The kernels of a selection: one for rows of one work-group, and six for rows that several work-groups share."""
 
 from __future__ import annotations
 

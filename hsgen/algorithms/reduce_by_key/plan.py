@@ -24,8 +24,10 @@ BOUND = {
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan: one launch for at most a tile, n = 0 included, else two or three; with a device-side count, a
-    launch before them reports no groups."""
+    """Return the plan: one launch for at most a tile, n = 0 included; otherwise two or three launches.
+
+    With a device-side count, a first launch reports no groups.
+    """
     few = Guard(max_n=p.tile, at_zero=True)
     guards = {"clear": Guard(max_n=MAX_N, at_zero=True), "single": few}
     tiles = Grid(add=p.tile - 1, div=p.tile, cap=p.groups)
