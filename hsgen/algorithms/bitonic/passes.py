@@ -99,16 +99,16 @@ def truncate(
 
     width: the number of bases.  front, length: the position and size of the span in virtual rows.
     """
-    kept: list[Row] = []
+    inside: list[Row] = []
     number: dict[int, int] = {}
     for i, row in enumerate(rows):
         low = row.offset if row.sign > 0 else row.offset - width + 1
         high = low + width - 1
         if high < front or low >= front + length:
             continue
-        number[i] = len(kept)
-        kept.append(replace(row, front=low < front, end=high >= front + length))
-    return tuple(kept), renumber(ops, number)
+        number[i] = len(inside)
+        inside.append(replace(row, front=low < front, end=high >= front + length))
+    return tuple(inside), renumber(ops, number)
 
 
 def _run_pass(

@@ -71,9 +71,9 @@ def first_level(p: Params) -> int | None:
 
 def lent(p: Params) -> Binding:
     """Return the second merge buffer: scratch after the pairs and the copy of the values."""
-    kept = 0 if p.signature.index else p.signature.value_bytes
+    copied = 0 if p.signature.index else p.signature.value_bytes
     if not p.valued:
         return Binding(role="scratch")
     return Binding(
-        role="scratch", per_n=pair_bytes(p.key) + kept, plus=1024 if kept else 0
+        role="scratch", per_n=pair_bytes(p.key) + copied, plus=1024 if copied else 0
     )  # the offset after the copy is rounded up

@@ -170,19 +170,19 @@ def following(tables: Few | None, dealt: Shape | None, kernels: tuple[Kernel, ..
     """Return the parameters of dealing before a sort with these kernels; None if pairs are not dealt."""
     waiting = [k for k in kernels if k.cooperative]
     many = next((k.params for k in kernels if isinstance(k.params, Hybrid) and k.params.finish), None)
-    found: Any = many or next((k.params for k in waiting), None)
-    if tables is None or dealt is None or found is None:
+    sorter: Any = many or next((k.params for k in waiting), None)
+    if tables is None or dealt is None or sorter is None:
         return None
     names = {k.name for k in waiting}
     alone = max((s.guard.max_n for s in sort.steps if s.kernel in names), default=0)
     return Dealt(
-        key=found.key,
-        signature=found.signature,
+        key=sorter.key,
+        signature=sorter.signature,
         shape=dealt,
         few=tables,
         above=max(tables.least, alone),
         rest=_rest(many, dealt) if many else None,
-        subgroup=found.subgroup,
+        subgroup=sorter.subgroup,
     )
 
 

@@ -43,7 +43,7 @@ def tables(p: Dealt) -> tuple[Kernel, ...]:
     rest = (REST,) if p.rest else ()
     local = (word_array(name, s.table.slots + 1) for name in ("slots", "sums", "times"))
     order = bin_sort.arrays(_table_bins(p).shape, p.subgroup)
-    own = (word_array("totals", s.table.work_group), full, word_array("drawn", 1), *order)
+    further = (word_array("totals", s.table.work_group), full, word_array("drawn", 1), *order)
     reduced = replace(PAIRS, read_only=True), DESTINATION, VALUES_OUT, COUNTS, FIRSTS, REPORT, FEW, DEALS
     starts = (*sums(s.count.work_group, p.subgroup), full)
     return (
@@ -72,7 +72,7 @@ def tables(p: Dealt) -> tuple[Kernel, ...]:
             s.table.work_group,
             reduced,
             *local,
-            *own,
+            *further,
         ),
     )
 

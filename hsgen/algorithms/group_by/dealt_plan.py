@@ -51,7 +51,7 @@ def rule(p: Dealt) -> ScratchRule:
 def steps(p: Dealt, most: int, keys: Binding, values: Binding) -> list[Step]:
     """Return the plan rows for up to `most` keys; keys, values: the bindings of the sorted keys and values."""
     most, shape, bindings_ = min(most, p.shape.most), p.shape, bound(p)
-    kept = {**bindings_, "destination": keys, "values_out": values}
+    sorted_bindings = {**bindings_, "destination": keys, "values_out": values}
     again = shape.again.size
     grids = {
         "pairs_count": fixed(shape.cores),
@@ -72,7 +72,7 @@ def steps(p: Dealt, most: int, keys: Binding, values: Binding) -> list[Step]:
             argument=BitRange(flags=DIRECT) if kernel.name == "pairs_rest" else Literal(),
         )
 
-    more = [step(k, p.above, kept) for k in buckets(p)] if p.bucketed and p.above < most else []
+    more = [step(k, p.above, sorted_bindings) for k in buckets(p)] if p.bucketed and p.above < most else []
     return [*(step(k, p.few.least, bindings_) for k in tables(p)), *more]
 
 

@@ -119,7 +119,7 @@ WORDS = placed(_WORDS)
 def words(p: Few) -> Words:
     """Return the layout of the buffer `few`."""
     sizes = (("table_keys", "keys"), ("table_sums", "reductions"), ("table_times", "counts"))
-    table = placed(((name, p.slots + 1, f"of few[]: {what} of the slots") for name, what in sizes), TABLE)
+    table = placed(((name, p.slots + 1, f"of few[]: {text} of the slots") for name, text in sizes), TABLE)
     states = Region(name="VALUE_STATES", start=TABLE, meaning="of few[]: the groups of each value of the first digit")
     return Words(**WORDS, **table, value_states=states)
 

@@ -53,7 +53,8 @@ def sorting(signature: Signature) -> Signature:
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for a key width and a signature; None if the grouping is not supported.
 
-    Values have 4 bytes, or there are none.  All key types and both orders are supported, if the target sorts such keys.
+    Keys without values and with values of 4 bytes are supported, of all types and in both orders, if the target sorts
+    such keys.
     """
     plain = replace(signature, key_transform=False)
     reduce = reduce_by_key.specialize(p, key, plain, device)

@@ -176,11 +176,11 @@ def kernel(p: Cooperative) -> Kernel:
     attempt = (word_array("fits", 1), *bin_sort.arrays(single.bucket(p, places), p.subgroup)) if p.dealt else ()
     more = (word_array("bases", p.radix), word_array("moves", 1), *attempt, *curve)
     summary = f"sort up to {p.groups * p.tile} keys in one launch"
-    made = ranking(p, "grid", summary, moving(p, SOURCE, DESTINATION, WORDS), more, folder=_FOLDER)
-    buffers = tuple(b if b.read_only else replace(b, coherent=DEVICE) for b in made.buffers)
-    made = replace(picking(made, keys=False), cooperative=True, buffers=buffers, scratch=tables(p))
-    made = replace(made, template=f"{_FOLDER}grid:grid", data=_variants(p))
-    return bin_sort.with_room(made) if places else made
+    grid = ranking(p, "grid", summary, moving(p, SOURCE, DESTINATION, WORDS), more, folder=_FOLDER)
+    buffers = tuple(b if b.read_only else replace(b, coherent=DEVICE) for b in grid.buffers)
+    grid = replace(picking(grid, keys=False), cooperative=True, buffers=buffers, scratch=tables(p))
+    grid = replace(grid, template=f"{_FOLDER}grid:grid", data=_variants(p))
+    return bin_sort.with_room(grid) if places else grid
 
 
 def _single(p: Cooperative) -> Kernel:

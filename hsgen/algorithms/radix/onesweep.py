@@ -234,8 +234,8 @@ def test_counts(p: Onesweep, greatest: int) -> set[int]:
 def problems(p: Onesweep, device: Device) -> Iterator[Problem]:
     """Yield the problems of a shape on a device."""
     if not device.forward_progress:
-        what = 'decoupled look-back needs work-groups that continue once started (device.progress = "started")'
-        yield "", what, "choose another strategy"
+        problem = 'decoupled look-back needs work-groups that continue once started (device.progress = "started")'
+        yield "", problem, "choose another strategy"
     yield from rankers.problems(p)
     if p.spread and (p.ranker not in ("match_ballot", "match_broadcast") or p.work_group % 32):
         yield (

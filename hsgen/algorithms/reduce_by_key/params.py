@@ -123,7 +123,8 @@ class Params:
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for a key width and a signature; None if the reduction is not supported.
 
-    Values have 4 bytes, or there are none; a device-side count is supported.  The target must sort such keys.
+    Keys without values and with values of 4 bytes are supported, with a device-side count or without, if the target
+    sorts such keys.
     """
     if not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
@@ -136,8 +137,8 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
         return joined
     lanes = 1 << min(_LANES[device.local], device.work_group).bit_length() - 1
     groups = min(_GROUPS[device.local], device.groups)
-    made = (Params(key=key, signature=signature, work_group=lanes, items=x, groups=groups) for x in _ITEMS)
-    return next((x for x in made if x.local_bytes() <= min(device.local_bytes, _LOCAL)), None)
+    shapes = (Params(key=key, signature=signature, work_group=lanes, items=x, groups=groups) for x in _ITEMS)
+    return next((x for x in shapes if x.local_bytes() <= min(device.local_bytes, _LOCAL)), None)
 
 
 def able(device: Device) -> bool:

@@ -76,9 +76,9 @@ def _bounds(p: Params) -> tuple[Buffer, ...]:
 
 def begin(p: Params) -> Kernel:
     """Return the kernel that stores the number of segments and clears counts; for 0 segments, it checks the offset."""
-    form, what = p.signature, "store the number of segments, clear counts"
+    form, summary = p.signature, "store the number of segments, clear counts"
     buffers = (*[OFFSETS] * (not form.segment_ends), WORDS, *[COUNTED] * form.segment_count)
-    return _kernel(p, "begin", what, buffers, lanes=p.wave if p.placed else 1)  # many clear the notes of windows
+    return _kernel(p, "begin", summary, buffers, lanes=p.wave if p.placed else 1)  # many clear the notes of windows
 
 
 def sift(p: Params) -> Kernel:
@@ -88,23 +88,23 @@ def sift(p: Params) -> Kernel:
 
 def windows(p: Params) -> Kernel:
     """Return the kernel that sorts short segments."""
-    what = f"sort segments of up to {p.small} keys"
+    summary = f"sort segments of up to {p.small} keys"
     keys = (SOURCE, DESTINATION)
     if isinstance(p.chip, PerThread):
         buffers = (*keys, *valued(p, VALUES_TMP), *_bounds(p), WORDS)
         if not p.networks:
             rows = (Array(name="tile", type="key", count=p.window + p.small + 4 * p.wave),)
-            made = _kernel(p, "windows", what, buffers, rows, p.wave)
-            return replace(made, template="segmented_sort/serial_windows:windows")
+            kernel = _kernel(p, "windows", summary, buffers, rows, p.wave)
+            return replace(kernel, template="segmented_sort/serial_windows:windows")
         listed = (_array("listed", p.window // (p.wave + 1) + 1), _array("sizes", p.levels), _array("starts", p.levels))
         keys_held = Array(name="held", type="key", count=p.window + p.small)
         columns = (Array(name="tile", type="key", count=p.small * p.wave), keys_held, *listed)
         return replace(
-            _kernel(p, "windows", what, buffers, columns, p.wave), template="segmented_sort/serial_columns:windows"
+            _kernel(p, "windows", summary, buffers, columns, p.wave), template="segmented_sort/serial_columns:windows"
         )
     if p.placed:
-        return _by_place(p, what)
-    return _ranked(p, "windows", what)
+        return _by_place(p, summary)
+    return _ranked(p, "windows", summary)
 
 
 def _marks(p: Params, count: int) -> tuple[Array, ...]:
@@ -114,20 +114,20 @@ def _marks(p: Params, count: int) -> tuple[Array, ...]:
     return (*arrays, *[_array("gaps", words)] * p.signature.segment_ends)
 
 
-def _ranked(p: Params, name: str, what: str) -> Kernel:
+def _ranked(p: Params, name: str, summary: str) -> Kernel:
     """A kernel that ranks the keys of windows."""
     shape, buffers = p.chip, (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS)
     assert isinstance(shape, ReduceScan)
-    return ranking(_kernel(p, name, what, buffers, (*rank_arrays(shape), *_marks(p, p.tile))), shape)
+    return ranking(_kernel(p, name, summary, buffers, (*rank_arrays(shape), *_marks(p, p.tile))), shape)
 
 
-def _by_place(p: Params, what: str) -> Kernel:
+def _by_place(p: Params, summary: str) -> Kernel:
     """The kernel that sorts windows by bins; it requests registers for 1024 lanes per core."""
     lanes, subgroup = p.chip.work_group, p.chip.subgroup
     keys = (Array(name="tile", type="key", count=p.capacity), _array("places", p.capacity))
     order = (_array("order", p.capacity + 1), *_marks(p, p.capacity))
     arrays = (*keys, *order, _array("bins", lanes + 1), _array("full", 5), *sums(lanes, subgroup))
-    kernel = _kernel(p, "windows", what, (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS), arrays)
+    kernel = _kernel(p, "windows", summary, (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS), arrays)
     kernel = replace(kernel, template="segmented_sort/windows_by_place:windows", subgroup=subgroup)
     return replace(kernel, resident=max(1, 1024 // lanes))
 
@@ -139,13 +139,13 @@ def windows_rest(p: Params) -> Kernel:
 
 def alone(p: Params) -> Kernel:
     """Return the kernel whose work-groups sort one segment at a time."""
-    what = f"sort segments of {p.small + 1} to {p.tile} keys"
+    summary = f"sort segments of {p.small + 1} to {p.tile} keys"
     shape = chip(p)
     if isinstance(shape, PerThread):
         arrays = (_array("counts", per_thread.counters(shape)),)
-        return _kernel(p, "alone", what, (*KEYS, *valued(p, VALUES_TMP), *_bounds(p), WORDS), arrays)
+        return _kernel(p, "alone", summary, (*KEYS, *valued(p, VALUES_TMP), *_bounds(p), WORDS), arrays)
     buffers = (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS)
-    kernel = _kernel(p, "alone", what, buffers, rank_arrays(shape))
+    kernel = _kernel(p, "alone", summary, buffers, rank_arrays(shape))
     return ranking(replace(kernel, template="segmented_sort/medium:apart") if p.apart else kernel, shape)
 
 
@@ -171,11 +171,11 @@ def rows(p: Params) -> Kernel:
 def scatter(p: Params) -> Kernel:
     """Return the kernel that scatters the keys of columns."""
     buffers = (*KEYS, *valued(p, VALUES_TMP), WORDS)
-    what = "scatter the keys of long segments"
+    summary = "scatter the keys of long segments"
     if isinstance(p.rank, PerThread):
-        return _kernel(p, "scatter", what, buffers, (_array("counts", p.rank.radix),))
+        return _kernel(p, "scatter", summary, buffers, (_array("counts", p.rank.radix),))
     arrays = (*rank_arrays(p.rank), _array("bases", p.rank.radix))
-    return picking(ranking(_kernel(p, "scatter", what, buffers, arrays), p.rank))
+    return picking(ranking(_kernel(p, "scatter", summary, buffers, arrays), p.rank))
 
 
 def copy(p: Params) -> Kernel:

@@ -143,38 +143,38 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def _specialized(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    own = p.get("radix")
+    table = p.get("radix")
     known = replace(PLAIN, value=signature.value, key_transform=signature.key_transform, bit_range=signature.bit_range)
-    whole, signature = signature, replace(signature, segment_ends=False, segment_count=False)
-    if not isinstance(own, Tile) or signature != known or signature.value == "packed":
+    full, signature = signature, replace(signature, segment_ends=False, segment_count=False)
+    if not isinstance(table, Tile) or signature != known or signature.value == "packed":
         return None
     name = "u32" if key.bytes < 4 else key.name
-    made = radix_formed({name: _ranked(own, device)}, key, signature, device)
-    if isinstance(made, PerThread):
-        return _walked(made, whole, device) if device.work_group >= LANES else None
-    if not isinstance(made, ReduceScan):
+    shape = radix_formed({name: _ranked(table, device)}, key, signature, device)
+    if isinstance(shape, PerThread):
+        return _walked(shape, full, device) if device.work_group >= LANES else None
+    if not isinstance(shape, ReduceScan):
         return None
     carried = replace(signature, value="index") if not signature.value_bytes else signature
-    apart = made.ranker == "match_broadcast" and device.local == "chip"
-    made = replace(made, items=min(made.items, most_items(made, apart, device)))
+    apart = shape.ranker == "match_broadcast" and device.local == "chip"
+    shape = replace(shape, items=min(shape.items, most_items(shape, apart, device)))
     words = key.held // 4 + 1 + signature.value_bytes // 4 * (not signature.index)
-    chip = replace(made, signature=carried, items=max(1, min(made.items, REGISTERS // words)))
-    while chip.items > 1 and window_bytes(chip, whole) > device.local_bytes:
+    chip = replace(shape, signature=carried, items=max(1, min(shape.items, REGISTERS // words)))
+    while chip.items > 1 and window_bytes(chip, full) > device.local_bytes:
         chip = replace(chip, items=chip.items - 1)
-    placed = placed_items(chip, whole, device)
+    placed = placed_items(chip, full, device)
     most = placed * chip.work_group or chip.tile
     large = placed > 0 and device.local_bytes >= LARGE
     small = most // (SHARE if large else 2)
     return Params(
-        signature=whole,
+        signature=full,
         chip=chip,
-        rank=made,
+        rank=shape,
         small=small,
         window=most - small if placed else small,
         tile=chip.tile,
-        chunk=made.tile,
-        most_columns=made.groups,
-        groups=made.groups,
+        chunk=shape.tile,
+        most_columns=shape.groups,
+        groups=shape.groups,
         apart=apart,
         placed=placed,
         sift=2 if large else 8,

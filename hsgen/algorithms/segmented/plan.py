@@ -49,14 +49,14 @@ def plan(p: Params) -> Plan:
     """
     top, each = max_n(p), sifted(p)
     loop = Grid(add=p.tile - 1, div=p.tile, mul=2, cap=p.groups)  # two per tile, up to the device's limit
-    whole = BitRange if p.signature.bit_range else Literal  # the argument of kernels that sort by all digits
+    all_bits = BitRange if p.signature.bit_range else Literal  # the argument of kernels that sort by all digits
     cleared = p.wave // 2 * p.window  # keys whose windows' notes, two words each, a work-group clears
     steps = [
         _row(p, "begin", 0, Grid(add=cleared, div=cleared) if p.placed else fixed(1), CallNumber()),
         _row(p, "sift", 0, Grid(x="number", add=each - 1, div=each)),
-        _row(p, "windows", 0, Grid(add=p.window - 1, div=p.window), whole(flags=DIRECT)),
-        *([_row(p, "windows_rest", 0, loop, whole())] if p.placed else []),
-        _row(p, "alone", p.small, Grid(add=p.tile - 1, div=p.tile, mul=p.mediums) if p.apart else loop, whole()),
+        _row(p, "windows", 0, Grid(add=p.window - 1, div=p.window), all_bits(flags=DIRECT)),
+        *([_row(p, "windows_rest", 0, loop, all_bits())] if p.placed else []),
+        _row(p, "alone", p.small, Grid(add=p.tile - 1, div=p.tile, mul=p.mediums) if p.apart else loop, all_bits()),
     ]
     for number in range(len(p.rank.digits)):
         looks = Pass(number=number, bits=p.rank.digit)

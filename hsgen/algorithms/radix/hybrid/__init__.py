@@ -46,14 +46,14 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
         if p.deal and not p.index64:
             first += dealt.kernels(p)
         return (*first, *reduce_scan.kernels(p))
-    made = [single.kernel(single.of(p))] if p.alone else []
+    every = [single.kernel(single.of(p))] if p.alone else []
     if p.msd:
-        made += _buckets(p)
-    made += [replace(k, common=_common(p)) for k in onesweep.swept(p)]
+        every += _buckets(p)
+    every += [replace(k, common=_common(p)) for k in onesweep.swept(p)]
     if p.finish or p.pieces:
-        made += _finish(p)
-    made += onesweep.again(p)
-    return (*made, *(kernels(large(p)) if p.large and p.msd else reduce_scan.beyond(p)))
+        every += _finish(p)
+    every += onesweep.again(p)
+    return (*every, *(kernels(large(p)) if p.large and p.msd else reduce_scan.beyond(p)))
 
 
 def _common(p: Hybrid) -> Hybrid:

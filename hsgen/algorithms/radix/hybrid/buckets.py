@@ -171,11 +171,11 @@ def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
 def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     """The kernel that sorts a bucket, and the kernel that sorts buckets with crowded bins."""
     bucket = present(p.bucket)
-    what = f"sort a bucket of up to {capacity(p)} keys on chip"
+    summary = f"sort a bucket of up to {capacity(p)} keys on chip"
     arrays = (Array(name="tile", type="key", count=capacity(p)), *bin_sort.arrays(bucket, p.subgroup))
     arrays += (word_array("unordered", 1),) * p.pieces
     buffers = (DESTINATION, WORDS)
-    sort = bin_sort.with_room(holding(summing(kernel(p, "bucket", what, bucket, buffers, arrays), p), p))
+    sort = bin_sort.with_room(holding(summing(kernel(p, "bucket", summary, bucket, buffers, arrays), p), p))
     bins = BinSort(shape=bucket, subgroup=p.subgroup, key=p.key, load="at_once")
     if p.pieces:  # `pieces` sorts crowded buckets in memory
         data = OnChip(bins=replace(bins, crowd=bin_sort.SPREAD), groups=CHIP)
@@ -198,8 +198,8 @@ def _counting(p: Hybrid) -> tuple[Kernel, ...]:
         word_array("runs", COUNT_MOST // counting.long_run + 1),
         *sums(counting.work_group, p.subgroup),
     )
-    what = f"count the lowest {counting.bits} bits of a bucket of up to {COUNT_MOST} keys, and store them in order"
-    counter = summing(kernel(p, "bucket_count", what, counting, (DESTINATION, WORDS), arrays), p)
+    summary = f"count the lowest {counting.bits} bits of a bucket of up to {COUNT_MOST} keys, and store them in order"
+    counter = summing(kernel(p, "bucket_count", summary, counting, (DESTINATION, WORDS), arrays), p)
     fits = 2 if counting.work_group <= LANES else 1  # work-groups on a core: one fills half of the local memory
     counter = replace(counter, resident=fits if p.resident else 0)
     return (replace(counter, template="radix/hybrid/bucket_sort:counted_bucket", data=counting),)

@@ -134,9 +134,9 @@ def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
     tiles, bucket = p.partition, p.bucket
     if tiles is None or bucket is None:
         lone = "partition" if tiles else "bucket" if bucket else "counting" if p.counting else ""
-        other = "partition" if bucket else "bucket"
+        partner = "partition" if bucket else "bucket"
         if lone:
-            yield lone, f"there is no {other} of keys alone", f"give {other} too, or leave it out"
+            yield lone, f"there is no {partner} of keys alone", f"give {partner} too, or leave it out"
         return
     shapes = [*bucket_shape.problems(tiles, p.subgroup, device, "partition")]
     shapes += bucket_shape.problems(bucket, p.subgroup, device, "bucket", bucket.bins)
@@ -153,8 +153,8 @@ def _counts(p: Hybrid, tiles: Partition, bucket: Bucket) -> Iterator[Problem]:
     elif max(tiles.above, p.alone) < limit:
         yield "partition.above", f"a bucket would hold {limit} keys on average", f"give at least {limit}"
     elif p.looks_back and p.tile * (6 * buckets.least(p) + limit) > p.radix * limit * buckets.least(p):
-        what = "there are more buckets than the states of tiles leave room for"
-        yield "bucket.items", what, "give more, or more bits, or fewer items"
+        problem = "there are more buckets than the states of tiles leave room for"
+        yield "bucket.items", problem, "give more, or more bits, or fewer items"
 
 
 def _counting(p: Hybrid, device: Device) -> Iterator[Problem]:
@@ -163,11 +163,11 @@ def _counting(p: Hybrid, device: Device) -> Iterator[Problem]:
         return
     lanes, bits, most = p.counting.work_group, p.counting.bits, 2 * DIGIT
     if p.key.bits - bits > most:
-        what = f"two digits have {most} bits, and leave {p.key.bits - most} of the key"
+        problem = f"two digits have {most} bits, and leave {p.key.bits - most} of the key"
         fits = p.key.bits - most <= 16
-        yield "counting.bits", what, "give as many, or leave it out" if fits else "leave the counting out"
+        yield "counting.bits", problem, "give as many, or leave it out" if fits else "leave the counting out"
     elif lanes & lanes - 1 or lanes % p.subgroup or lanes > (room := min(device.work_group, 1 << bits - 5)):
-        what = f"{lanes} lanes are no power of two, no whole subgroups or more than blocks of 32 values"
-        yield "counting.work_group", what, f"give a power of two up to {room}"
+        problem = f"{lanes} lanes are no power of two, no whole subgroups or more than blocks of 32 values"
+        yield "counting.work_group", problem, f"give a power of two up to {room}"
     elif 3 * ((1 << 30) // buckets.limit(p)) < 1 << p.key.bits - bits:
         yield "counting.bits", "there are more buckets than the table has room for", f"give {bits + 1}"

@@ -79,8 +79,8 @@ def partition(p: Hybrid) -> Kernel:
     """Return the kernel that stores each key with its index in its bucket."""
     lanes = sums(present(p.dealt).work_group, p.subgroup)
     arrays = (word_array("counts", p.deal_digits), word_array("bases", p.deal_digits), *lanes, word_array("full", 4))
-    what, buffers = "partition keys and indices by the highest bits of the keys", (SOURCE, PAIRS, WORDS)
-    return _partition(p, "pair_partition", "partition", what, buffers, *arrays, sums=True)
+    summary, buffers = "partition keys and indices by the highest bits of the keys", (SOURCE, PAIRS, WORDS)
+    return _partition(p, "pair_partition", "partition", summary, buffers, *arrays, sums=True)
 
 
 def bucket(p: Hybrid) -> Kernel:

@@ -89,8 +89,8 @@ def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
     elif bucket is None:
         yield "dealt", "there are no buckets of pairs", "leave it out, or give pair_bucket"
     elif not p.waitless:
-        what = "what buckets do not hold is left to passes that count"
-        yield "dealt", what, 'leave it out, or give fallback = "reduce_scan"'
+        problem = "what buckets do not hold is left to passes that count"
+        yield "dealt", problem, 'leave it out, or give fallback = "reduce_scan"'
     else:
         sizes = [*bucket_shape.problems(tiles, p.subgroup, device, "dealt"), *_bins(tiles, bucket)]
         yield from sizes or _sizes(p, tiles, bucket, device)
@@ -99,20 +99,20 @@ def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
 def _bins(tiles: Dealt, bucket: PairBucket) -> Iterator[Problem]:
     """The problems of the bins, which the lanes of a bucket of pairs share out evenly."""
     if tiles.bins % bucket.work_group or tiles.bins & tiles.bins - 1 or tiles.bins > 65536:
-        what = f"{tiles.bins} bins are no power of two that {bucket.work_group} lanes share out"
-        yield "dealt.bins", what, "give a multiple of these lanes, up to 65536"
+        problem = f"{tiles.bins} bins are no power of two that {bucket.work_group} lanes share out"
+        yield "dealt.bins", problem, "give a multiple of these lanes, up to 65536"
 
 
 def _sizes(p: Hybrid, tiles: Dealt, bucket: PairBucket, device: Device) -> Iterator[Problem]:
     shape = replace(p, signature=Signature(value="v4"))
     *_, deal_bytes, bucket_bytes = (k.local_bytes(p.key) for k in dealt.kernels(shape))
     if tiles.above >= bucket.start:
-        what = f"passes are ahead of buckets from {bucket.start + 1} pairs on"
-        yield "dealt.above", what, "give less, or leave it out"
+        problem = f"passes are ahead of buckets from {bucket.start + 1} pairs on"
+        yield "dealt.above", problem, "give less, or leave it out"
     elif bucket_bytes > device.local_bytes:
-        what = f"a bucket takes {bucket_bytes} bytes of local memory, the device has {device.local_bytes}"
-        yield "dealt.bins", what, "give fewer"
+        problem = f"a bucket takes {bucket_bytes} bytes of local memory, the device has {device.local_bytes}"
+        yield "dealt.bins", problem, "give fewer"
     elif deal_bytes > device.local_bytes:
-        what = f"{shape.deal_digits} buckets take {deal_bytes} bytes of local memory to count"
+        problem = f"{shape.deal_digits} buckets take {deal_bytes} bytes of local memory to count"
         more = f"the device has {device.local_bytes}"
-        yield "pair_bucket.above", f"{what}, {more}", "give less, or larger buckets"
+        yield "pair_bucket.above", f"{problem}, {more}", "give less, or larger buckets"

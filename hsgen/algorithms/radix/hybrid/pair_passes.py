@@ -69,8 +69,8 @@ def decide(p: Hybrid) -> Kernel:
 
 def starts(p: Hybrid) -> Kernel:
     """Return the kernel that scans the histograms of all passes, if the fallback uses look-back."""
-    what = "turn the histograms into starts; say whether the passes by the two highest digits run ahead"
-    return _kernel(p, "finish_starts", "starts", what, (WORDS,), digit_arrays(p))
+    summary = "turn the histograms into starts; say whether the passes by the two highest digits run ahead"
+    return _kernel(p, "finish_starts", "starts", summary, (WORDS,), digit_arrays(p))
 
 
 def bounds(p: Hybrid) -> Kernel:
@@ -91,8 +91,8 @@ def crowded(p: Hybrid) -> Kernel:
     lanes = present(p.pair_bucket).work_group
     mask = (1 << pairs.slot_bits(p)) - 1
     data = Crowded(groups=pairs.groups(p), slot_mask=mask, index=p.signature.index)
-    made = pairs.kernel(p, data, "finish_rest", summary, _PAIRS, arrays, "pair_crowded:crowded", lanes)
-    return replace(made, params=shape, subgroup=p.subgroup, ballot=p.ranker == "match_ballot")
+    kernel = pairs.kernel(p, data, "finish_rest", summary, _PAIRS, arrays, "pair_crowded:crowded", lanes)
+    return replace(kernel, params=shape, subgroup=p.subgroup, ballot=p.ranker == "match_ballot")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -190,8 +190,8 @@ def on_chip(p: Hybrid, data: Layout, buffers: tuple[Buffer, ...]) -> Kernel:
     lists = Array(name="tile", type="key", count=bucket.size), word_array("slot_values", bucket.size)
     pieces = (word_array("piece_bounds", 4), word_array("unordered", 1)) if p.pieces else ()
     arrays = (*lists, *bin_sort.arrays(bucket, p.subgroup), *pieces)
-    what = f"sort a bucket of up to {capacity(p)} keys on chip"
-    sort = bin_sort.with_room(kernel(p, data, "finish", what, buffers, arrays, "", bucket.work_group))
+    summary = f"sort a bucket of up to {capacity(p)} keys on chip"
+    sort = bin_sort.with_room(kernel(p, data, "finish", summary, buffers, arrays, "", bucket.work_group))
     alone = sort.local_bytes(p.key) > _LOCAL
     many = 1 if alone else max(1, _LANES // bucket.work_group)
     bins = BinSort(

@@ -77,7 +77,7 @@ def moved(p: Hybrid, step: Step, n: int) -> int | None:
     if p.pieces:
         return pieces.moved(p, step, n)
     buckets = 1 << pairs.bits(p, n)
-    own = {
+    bytes_of = {
         "finish_begin": 4 * p.radix,
         "finish_histogram": n * p.key.bytes,
         "finish_even": 4 * p.radix,
@@ -90,7 +90,7 @@ def moved(p: Hybrid, step: Step, n: int) -> int | None:
     }
     if step.kernel in ("onesweep", "count", "rows", "scatter") and step.guard.range != "whole":  # a pass behind
         return 0
-    return own.get(step.kernel)
+    return bytes_of.get(step.kernel)
 
 
 def test_counts(p: Hybrid) -> Iterator[int]:
@@ -106,8 +106,8 @@ def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
     if bucket is None:
         return
     if not (device.promised or p.waitless):
-        what = "buckets with values follow passes of a look-back that needs no second try"
-        yield "pair_bucket", what, 'leave it out, or describe a device with progress = "guaranteed"'
+        problem = "buckets with values follow passes of a look-back that needs no second try"
+        yield "pair_bucket", problem, 'leave it out, or describe a device with progress = "guaranteed"'
         return
     yield from [*_sizes(p, bucket, device)] or _counts(p, bucket, device)
 
@@ -115,11 +115,11 @@ def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
 def _sizes(p: Hybrid, bucket: PairBucket, device: Device) -> Iterator[Problem]:
     yield from bucket_shape.problems(bucket, p.subgroup, device, "pair_bucket", bucket.bins)
     if bucket.size < 16:
-        what = "the list of buckets takes the room of values"
-        yield "pair_bucket.items", what, f"give at least {-(-16 // bucket.work_group)}"
+        problem = "the list of buckets takes the room of values"
+        yield "pair_bucket.items", problem, f"give at least {-(-16 // bucket.work_group)}"
     elif bucket.limit > bucket.size:
-        what = f"a bucket holds {bucket.size} pairs, and {bucket.limit} are to be in one on average"
-        yield "pair_bucket.mean", what, f"give less, about {13 * bucket.size // 16}"
+        problem = f"a bucket holds {bucket.size} pairs, and {bucket.limit} are to be in one on average"
+        yield "pair_bucket.mean", problem, f"give less, about {13 * bucket.size // 16}"
 
 
 def _counts(p: Hybrid, bucket: PairBucket, device: Device) -> Iterator[Problem]:
@@ -134,17 +134,17 @@ def _counts(p: Hybrid, bucket: PairBucket, device: Device) -> Iterator[Problem]:
     if p.key.bytes < 4:
         yield "pair_bucket", f"keys of {p.key.bits} bits have few passes anyway", "leave it out"
     elif count % 2 or count < 4:
-        what = f"{count} passes would end in the wrong buffer, or leave nothing to finish"
-        yield "pair_bucket", what, "leave it out, or give bits that make an even number of passes from 4 on"
+        problem = f"{count} passes would end in the wrong buffer, or leave nothing to finish"
+        yield "pair_bucket", problem, "leave it out, or give bits that make an even number of passes from 4 on"
     elif pairs.top_bits(p) < bucket.slot_bits:
-        what = f"{bucket.size} slots take more bits than two digits have"
-        yield "pair_bucket.items", what, "give fewer, or more bits"
+        problem = f"{bucket.size} slots take more bits than two digits have"
+        yield "pair_bucket.items", problem, "give fewer, or more bits"
     elif bucket.start < bucket.least:
-        what = f"the keys of a bucket would share fewer bits than number {bucket.size} slots"
-        yield "pair_bucket.above", what, f"leave it out, or give at least {bucket.least}"
+        problem = f"the keys of a bucket would share fewer bits than number {bucket.size} slots"
+        yield "pair_bucket.above", problem, f"leave it out, or give at least {bucket.least}"
     elif bucket.start >= pairs.most(p):
-        what = f"two digits make small enough buckets of up to {pairs.most(p)} pairs"
-        yield "pair_bucket.above", what, "give less, or leave it out"
+        problem = f"two digits make small enough buckets of up to {pairs.most(p)} pairs"
+        yield "pair_bucket.above", problem, "give less, or leave it out"
     elif max(need, crowded) > device.local_bytes:
-        what = f"a bucket takes {max(need, crowded)} bytes of local memory, the device has {device.local_bytes}"
-        yield "pair_bucket.items", what, "give fewer, or fewer bins"
+        problem = f"a bucket takes {max(need, crowded)} bytes of local memory, the device has {device.local_bytes}"
+        yield "pair_bucket.items", problem, "give fewer, or fewer bins"

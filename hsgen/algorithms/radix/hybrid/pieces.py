@@ -169,8 +169,8 @@ def problems(p: Hybrid) -> Iterator[Problem]:
     stages = (("bucket.items", p.bucket), ("pair_bucket.items", p.pair_bucket))
     sizes = [(name, stage.limit) for name, stage in stages if stage]
     if p.sample & p.sample - 1:
-        what = f"{p.sample} keys are numbered by some bits of a hash, and are no power of two"
-        yield "sample", what, f"give {1 << p.sample.bit_length() - 1}"
+        problem = f"{p.sample} keys are numbered by some bits of a hash, and are no power of two"
+        yield "sample", problem, f"give {1 << p.sample.bit_length() - 1}"
     elif p.waitless or not sizes:
         yield "sample", "no look-back follows buckets" if p.waitless else "there are no buckets", "leave it out"
     elif 32 % p.bits or p.key.bits % p.bits:

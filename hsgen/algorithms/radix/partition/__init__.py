@@ -37,8 +37,8 @@ def problems(p: Partition, device: Device) -> Iterator[Problem]:
     """Yield the problems of a shape on a device."""
     yield from rankers.problems(p)
     if not device.promised:
-        what = "its passes wait for work-groups that have begun, however long that takes"
-        yield "", what, 'choose another strategy, or describe a device with progress = "guaranteed"'
+        problem = "its passes wait for work-groups that have begun, however long that takes"
+        yield "", problem, 'choose another strategy, or describe a device with progress = "guaranteed"'
     if p.ranker not in ("match_ballot", "match_broadcast"):
         yield "ranker", f"buckets are not sorted by {p.ranker}", 'give "match_ballot" or "match_broadcast"'
     if p.bucket is None:
@@ -46,11 +46,11 @@ def problems(p: Partition, device: Device) -> Iterator[Problem]:
         return
     yield from bucket_shape.problems(p.bucket, p.subgroup, device, "bucket", p.bucket.bins)
     if p.uneven:
-        own = {"work_group": "uneven.work_group", "items": "uneven.items"}
+        fields = {"work_group": "uneven.work_group", "items": "uneven.items"}
         lanes = device_constraints.launch({"work_group": p.uneven.work_group}, device)
-        for key, what, remedy in (*lanes, *rankers.problems(passing(p))):
-            if key in own:
-                yield own[key], what, remedy
+        for key, problem, remedy in (*lanes, *rankers.problems(passing(p))):
+            if key in fields:
+                yield fields[key], problem, remedy
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
