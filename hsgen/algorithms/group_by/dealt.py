@@ -111,10 +111,11 @@ class Shape:
         return self.bucket.limit << self.digits.bits
 
     def equal(self, bits: int, sample: int) -> int:
-        """Return about how many keys occur twice in a sample if a first digit of `bits` bits fills a quarter of each
-        table.
+        """Return the expected number of repeated keys in a sample, if a quarter of the slots of each table is used.
 
-        With the widest digit, half of each table may be filled; beyond, there are no tables.
+        With the widest digit, half of the slots may be used; beyond, there are no tables.
+        bits: the bits of the first digit.
+        sample: the number of keys of the sample.
         """
         used = 2 if bits == self.digits.first else 4
         return max(2, used * sample**2 // (2 * self.table.slots << bits))

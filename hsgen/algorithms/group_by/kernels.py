@@ -17,7 +17,7 @@ REDUCE = "reduce_"
 TABLES, DEALT = "group_by/tables", "group_by/dealt"
 """The templates of the kernels."""
 GATE = Buffer(name="gate", type="u32")
-"""The first word is not 0 if the groups are stored already; further kernels then have nothing to do."""
+"""A buffer whose first word is not 0 once the groups are stored; further kernels then have nothing to do."""
 FEW = Buffer(name="few", type="u32")
 DEALS = Buffer(name="deals", type="u32")
 """The regions of dealt pairs (`hsgen.algorithms.group_by.dealt.Words`)."""

@@ -80,8 +80,9 @@ class Cooperative(Ranked):
 
     @property
     def alongside(self) -> bool:
-        """Whether values go through local memory next to their keys; indices of even keys do not: they are cheap to
-        make.
+        """Whether values go through local memory next to their keys.
+
+        Indices of keys that are dealt by their digits do not, because the indices are cheap to make.
         """
         return super(Cooperative, self).alongside and not (self.dealt and self.signature.index and not self.quantiles)
 
@@ -93,10 +94,10 @@ _BOTH = 34
 
 
 def uneven(p: Cooperative) -> Cooperative:
-    """Return the shape for uneven keys, such as floats, which deals keys by quantiles: a sample takes longer than a
-    histogram.
+    """Return the shape for uneven keys, such as floats, which deals keys by their quantiles in a sample.
 
-    With values a lane holds fewer keys; 64-bit keys next to values of 4 bytes would be too few, and keep their shape.
+    Even keys are dealt by their highest digit, because a sample takes longer than a histogram.  With values a lane
+    holds fewer keys; 64-bit keys next to values of 4 bytes would be too few, and keep their shape.
     """
     shape = replace(p, quantiles=p.dealt and p.radix <= p.places <= p.tile)
     if not (shape.quantiles and shape.valued):

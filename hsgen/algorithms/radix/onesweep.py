@@ -39,7 +39,7 @@ from hsgen.core.plan import BitRange, Grid, Plan, Step
 
 _KERNELS, _VARIANTS = "radix/onesweep/onesweep:", "radix/onesweep/variants.j2:"
 WIDENED, WIDENED_RAW = f"{_VARIANTS}widened", f"{_VARIANTS}widened_raw"
-"""Scatters that store 64-bit indices, and also restore the bits of zeros and NaNs: `hsgen.algorithms.radix.floats`."""
+"""The scatter of 64-bit indices; the second also restores bits of zeros and NaNs: `hsgen.algorithms.radix.floats`."""
 FIELDS = {
     **reduce_scan.SHARED,
     "spins": Field("int", "how often a lane looks for a tile before it gives up", required=False, least=1),

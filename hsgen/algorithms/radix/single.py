@@ -169,7 +169,7 @@ P = TypeVar("P", bound="Single | Cooperative")
 
 
 def fitted(p: P) -> P:
-    """Return the shape for its key and form: bins serve only keys of 4 and 8 bytes that fill their word."""
+    """Return the shape for its key and form: only keys of 4 and 8 bytes that are not packed are sorted by bins."""
     return p if p.key.bytes >= 4 and p.signature.value != "packed" else replace(p, places=0)
 
 

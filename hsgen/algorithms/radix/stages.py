@@ -67,7 +67,7 @@ class Counting(Tiles):
 
     @property
     def words(self) -> int:
-        """Number of words of local memory; a word holds two counters."""
+        """Number of words of counters in local memory; each word holds two counters."""
         return 1 << self.bits - 1
 
     @property

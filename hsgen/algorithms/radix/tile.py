@@ -31,8 +31,8 @@ SORTED_EXIT = Field("bool", "whether keys that are in order already are found ou
 class Request:
     """The data to sort and the form of the sort, which no target file states.
 
-    begin, end: the sort is by the bits of a key from `begin` up to, but not including, `end`; None means the key's last
-    bit.
+    begin, end: the sort is by the bits of a key from `begin` up to, but not including, `end`; None means the end of the
+    key.
     index64: all indices have 64 bits.
     redo: a look-back gives up after a limit, and a retry by reduce-scan follows; false on a device with guaranteed
     forward progress.
@@ -159,7 +159,7 @@ class Tile(Request):
 
     @property
     def skips(self) -> bool:
-        """Whether a pass by a digit that is the same in all keys moves no keys, which the host cannot know."""
+        """Whether a pass moves no keys if all keys have the same digit; only the device knows whether they have."""
         return not self.looks_back
 
     @property

@@ -38,7 +38,7 @@ MOST_PARTS = 2**31 - 1
 LARGE, SHARE = 1 << 17, 4
 """The bytes of local memory from which the greatest short segment is 1/`SHARE` of the keys that a work-group holds.
 
-Other segments then fill most of the work-group.  With less local memory, the greatest short segment is a half."""
+Other segments then fill most of the work-group.  With less local memory, it is 1/2."""
 REGISTERS = 48
 """The 32-bit words of keys, indices and values that a lane keeps in registers."""
 
@@ -217,10 +217,10 @@ def _walked(shape: PerThread, signature: Signature, device: Device) -> Params:
 
 
 def _distinguished(signature: Signature) -> bool:
-    """True if sorting networks do not serve.
+    """True if sorting networks cannot sort short segments.
 
-    They need keys that are identical if they compare equal, because networks are not stable; and a window without keys
-    outside of segments, because networks store all keys.
+    Networks are not stable: keys that compare equal must be identical.  Networks store all keys of a window: no key may
+    be outside of segments.
     """
     return signature.value_bytes > 0 or signature.bit_range or signature.segment_ends
 

@@ -56,14 +56,18 @@ def least(p: Hybrid) -> int:
 
 
 def shared(p: Hybrid) -> int:
-    """Return the number of highest bits that the keys of a counted bucket share; 0 if the count decides."""
+    """Return the number of highest bits that the keys of a bucket share; 0 if the number depends on the count.
+
+    Only if buckets are counted, the number is the same for all counts.
+    """
     return p.key.bits - present(p.counting).bits if p.counted else 0
 
 
 def widths(p: Hybrid, n: int) -> tuple[int, int]:
     """Return the bits of both digits for n > `limit` keys.  Kernels compute the same.
 
-    Both have together as few bits as the limit allows; or, if buckets are counted, all bits that are not counted.
+    The sum of both is the least that the limit allows; if buckets are counted, the sum is all bits that are not
+    counted.
     """
     bits = shared(p) or max(1, (-(-n // limit(p)) - 1).bit_length())
     return (bits + 1) // 2, bits // 2
@@ -140,7 +144,10 @@ def kernel(
 
 
 def holding(kernel: Kernel, p: Hybrid) -> Kernel:
-    """Return the kernel for lanes that hold keys: a core holds as many work-groups as have 64 registers a lane."""
+    """Return the kernel with the number of work-groups that a core holds at 64 registers a lane.
+
+    Lanes of such a kernel hold keys in registers.
+    """
     return replace(kernel, resident=max(1, LANES // kernel.work_group) if p.resident else 0)
 
 

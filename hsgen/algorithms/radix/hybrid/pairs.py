@@ -34,7 +34,7 @@ _LANES = 1024  # lanes of a core with 65536 registers, at 64 registers a lane
 _LOCAL = 1 << 17  # bytes of local memory above which a core holds one work-group only
 _GROUPS = 256  # the most work-groups that sort crowded buckets
 SLACK = 15
-"""Bits of `limit` in an argument.
+"""Number of the low bits of an argument that hold `limit`.
 
 The five bits above hold, in 128ths of the limit, by how much a bucket may exceed the limit.
 """
@@ -44,7 +44,7 @@ The five bits above hold, in 128ths of the limit, by how much a bucket may excee
 class Status:
     """The values of the word `pair_status`; 0 means that buckets may sort the pairs.
 
-    uneven: a bucket is too large.  After passes with look-back, no other value than 0 and this occurs.
+    uneven: a bucket is too large.  After passes with look-back, the word is 0 or `uneven`.
     sorted: buckets have sorted the pairs.
     fallback: all passes are left to do.
     partitioned: buckets sort the pairs, which one launch has partitioned.
@@ -75,7 +75,7 @@ def slot_bits(p: Hybrid) -> int:
 
 
 def top_bits(p: Hybrid) -> int:
-    """Return the total bits of the two highest digits."""
+    """Return the sum of the bits of the two highest digits."""
     return sum(width for _, width in p.digits[-2:])
 
 
@@ -166,7 +166,7 @@ def layout(p: Hybrid) -> Layout:
 
 
 SIZES: Mapping[str, Any] = dict.fromkeys(("capacity", "limit", "slot_mask", "groups", "least", "most"), 0)
-"""Fields of the layout that depend on the size of buckets, as 0, for kernels whose text does not depend on the size."""
+"""The fields of the layout that depend on the size of buckets, all 0, for kernels whose text does not."""
 
 
 def groups(p: Hybrid) -> int:

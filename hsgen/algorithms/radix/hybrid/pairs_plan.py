@@ -22,7 +22,10 @@ from hsgen.core.plan import BitRange, Grid, Step, fixed
 
 
 def span(p: Hybrid, high: int) -> tuple[int, int]:
-    """Return (low, high): buckets are tried for counts above `low` up to `high`, within the argument `high`."""
+    """Return (low, high): buckets are tried for counts above `low` up to `high`.
+
+    high: the greatest value of both.
+    """
     return min(pairs.least(p), high), min(pairs.most(p), high)
 
 

@@ -63,7 +63,7 @@ class Hybrid(Onesweep):
 
     @property
     def sampled(self) -> int:
-        """Number of keys of the sample; 0 without a sample, which only a fallback with look-back has."""
+        """Number of keys of the sample; 0 without a sample.  Only a sort with a look-back fallback has a sample."""
         return self.sample if self.looks_back and (self.msd or self.finish) else 0
 
     @property
@@ -106,12 +106,12 @@ class Hybrid(Onesweep):
 
     @property
     def msd_digit(self) -> int:
-        """The most bits of each of these two digits, for this width of indices."""
+        """Greatest number of bits of each digit of the two partitions, for this width of indices."""
         return WIDE_DIGIT if self.index64 and not self.counted else DIGIT
 
     @property
     def msd_digits(self) -> int:
-        """Number of values of such a digit."""
+        """Number of values of a digit of `msd_digit` bits."""
         return 1 << self.msd_digit
 
     @property

@@ -44,7 +44,10 @@ def limit(p: Hybrid) -> int:
 
 
 def span(p: Hybrid, high: int) -> tuple[int, int]:
-    """Return (low, high): digits may be passed ahead for counts above `low` up to `high` (at most the argument)."""
+    """Return (low, high): digits may be passed ahead for counts above `low` up to `high`.
+
+    high: the greatest value of both.
+    """
     least = pairs.least(p) if p.finish else buckets.least(p)
     return min(least, high), min(most(p), high)
 
@@ -110,10 +113,10 @@ def _key_sort(p: Hybrid) -> Kernel:
 
 
 def kernels(p: Hybrid, common: Hybrid) -> tuple[Kernel, ...]:
-    """Return the kernels in the order of their launches; without values, except the bucket sort, which `buckets`
-    returns.
+    """Return the kernels in the order of their launches.
 
-    common: the part of the shape on which the text of kernels depends if it does not depend on the size of buckets.
+    Without values, the bucket sort is not among them, because `buckets` returns it.
+    common: the shape for kernels whose text does not depend on the size of buckets.
     """
     each = parts(p)
     first = (replace(k, common=common) for k in (each.choose, each.bounds, each.cut))
@@ -163,7 +166,7 @@ def moved(p: Hybrid, step: Step, n: int) -> int | None:
 
 
 def problems(p: Hybrid) -> Iterator[Problem]:
-    """Yield the problems of a sample of the keys."""
+    """Yield the problems of a shape that compares a sample of the keys."""
     if not p.sample:
         return
     stages = (("bucket.items", p.bucket), ("pair_bucket.items", p.pair_bucket))
