@@ -10,7 +10,7 @@ from hsgen.algorithms.bitonic.passes import Pass, swaps
 from hsgen.algorithms.bitonic.rows import Op, OpGroup, Row, RowGroup, op_groups, row_groups
 from hsgen.core.networks import halves, mirrored
 
-_FEW = 8  # lanes
+_FEW = 8  # the most lanes of a subgroup for which exchanges have constant masks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

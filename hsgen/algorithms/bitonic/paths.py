@@ -15,7 +15,7 @@ from hsgen.core.buffers import Array, Buffer, pair_bytes
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Binding
 
-CHAIN, CHAINS, CHAIN_ROWS = 4096, 4, 8192  # of a sequential lane, key by key or by rows: docs/results/merging.md
+CHAIN, CHAINS, CHAIN_ROWS = 4096, 4, 8192  # keys, number; keys by rows: docs/results/merging.md
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

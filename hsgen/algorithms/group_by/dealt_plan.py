@@ -58,7 +58,7 @@ def steps(p: Dealt, most: int, keys: Binding, values: Binding) -> list[Step]:
         "pairs_starts": fixed(1),
         "pairs_deal": _tiles(shape.deal.size),
         "digit_tables": fixed(min(2 * shape.cores, 1 << shape.digits.first)),
-        "pairs_again": _tiles(again, more=1 << shape.digits.least),  # a tile of each value is not full
+        "pairs_again": _tiles(again, more=1 << shape.digits.least),  # each value may end in a partial tile
         "pairs_bucket": _buckets(p),
         "pairs_rest": fixed(2 * shape.cores),
     }

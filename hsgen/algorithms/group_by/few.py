@@ -134,6 +134,6 @@ def shape(key: KeyType, device: Device) -> Few | None:
         return None
     lanes = 1 << min(512, device.work_group).bit_length() - 1
     slots = next((s for s in (4096, 2048, 1024) if 12 * (s + 1) + 4 * lanes <= device.local_bytes), 0)
-    items = 8 if slots == 4096 else 4  # with more keys, the code of older compilers spills
+    items = 8 if slots == 4096 else 4  # with more keys, older compilers spill
     groups = min(528, device.groups)
     return Few(least=1 << 16, work_group=lanes, items=items, groups=groups, slots=slots) if slots else None

@@ -98,7 +98,7 @@ def _tables(p: Params, least: int, top: int) -> list[Step]:
             if k.name == "few_begin"
             else Guard(min_n=p.few.least, max_n=top, reduction="exact" if p.valued else "any"),
             grid=grids[k.name],
-            argument=Literal() if k.name == "few_close" else CallNumber(),  # it sorts keys, by the flags of the call
+            argument=Literal() if k.name == "few_close" else CallNumber(),  # few_close sorts, by the call's flags
         )
         for k in tables(p)
     ]

@@ -15,7 +15,7 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 LANES = 256
 ITEMS = 15  # odd, so that lanes that store runs of this length have no bank conflicts
 CHAIN, CHAINS = 4096, 3  # keys of a chain of a sequential lane; the most chains that registers hold
-CHAIN_ROWS = 8192  # by rows: chains take less time, so that the binary searches before them weigh more
+CHAIN_ROWS = 8192  # keys of a chain merged by rows: faster, so that binary searches pay only for longer chains
 ROWS = {0: (16, 4), 4: (8, 4), 8: (16, 2), 16: (16, 2)}
 """Keys of a row, and number of chains, by the bytes of a value.  All numbers were measured: docs/results/merging.md."""
 
@@ -36,7 +36,7 @@ work-groups of a core."""
 RANGED = 1 << 27
 """The most bytes of keys and values that are merged by ranges."""
 
-FEW = 1024  # keys of a sequential lane in a work-group of several
+FEW = 1024  # keys that a sequential lane merges, in a work-group of several lanes
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:

@@ -94,7 +94,7 @@ def digit_arrays(p: Tile) -> tuple[Array, ...]:
 def rank_arrays(p: Ranked) -> tuple[Array, ...]:
     """Return the arrays in local memory that the ranker of a shape needs for a tile."""
     keys = Array(name="tile", type="key", count=p.tile)
-    order = (word_array("order", p.tile),) if p.valued else ()  # where each key came from, or its value
+    order = (word_array("order", p.tile),) if p.valued else ()  # the original slots of keys, or values
     digits = (*digit_arrays(p), *order)
     if p.ranker in ("match_ballot", "match_broadcast"):
         return (keys, *digits, word_array("counts", p.subgroups * p.radix))

@@ -11,10 +11,10 @@ from hsgen.algorithms.radix_select.params import MAX_N, Params
 from hsgen.core.device import Device
 
 MOST_INDEX = (1 << 31) - 1  # words of scratch have signed 32-bit indices
-TILE = (1 << 16) - 1  # keys of a tile at most: a lane's counts of lesser and of equal keys share a word
+TILE = (1 << 16) - 1  # the most keys of a tile: a lane's counts of lesser and of equal keys share a word
 
 
-HELD = 32  # keys of a lane in registers at most, if they are sorted by places
+HELD = 32  # the most keys of a lane in registers, if keys are sorted by bins
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:

@@ -23,7 +23,9 @@ class Body:
 
 
 def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *arrays: Array) -> Kernel:
-    spills = name in ("row", "place") or (name == "order" and p.places)  # compilers spill to have more work-groups
+    spills = name in ("row", "place") or (
+        name == "order" and p.places
+    )  # by default, compilers spill to fit more work-groups
     return Kernel(
         name=name,
         template=f"radix_select/{'row' if name == 'row' else 'shared_rows'}:{name}",

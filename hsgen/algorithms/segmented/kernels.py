@@ -78,7 +78,9 @@ def begin(p: Params) -> Kernel:
     """Return the kernel that stores the number of segments and clears counts; for 0 segments, it checks the offset."""
     form, summary = p.signature, "store the number of segments, clear counts"
     buffers = (*[OFFSETS] * (not form.segment_ends), WORDS, *[COUNTED] * form.segment_count)
-    return _kernel(p, "begin", summary, buffers, lanes=p.wave if p.placed else 1)  # many clear the notes of windows
+    return _kernel(
+        p, "begin", summary, buffers, lanes=p.wave if p.placed else 1
+    )  # many lanes clear the bounds of windows
 
 
 def sift(p: Params) -> Kernel:

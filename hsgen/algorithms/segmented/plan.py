@@ -50,7 +50,7 @@ def plan(p: Params) -> Plan:
     top, each = max_n(p), sifted(p)
     loop = Grid(add=p.tile - 1, div=p.tile, mul=2, cap=p.groups)  # two per tile, up to the device's limit
     all_bits = BitRange if p.signature.bit_range else Literal  # the argument of kernels that sort by all digits
-    cleared = p.wave // 2 * p.window  # keys whose windows' notes, two words each, a work-group clears
+    cleared = p.wave // 2 * p.window  # keys for whose windows a work-group clears the bounds, two words each
     steps = [
         _row(p, "begin", 0, Grid(add=cleared, div=cleared) if p.placed else fixed(1), CallNumber()),
         _row(p, "sift", 0, Grid(x="number", add=each - 1, div=each)),

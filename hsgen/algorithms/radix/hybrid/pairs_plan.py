@@ -91,7 +91,7 @@ def moved(p: Hybrid, step: Step, n: int) -> int | None:
         "finish_again": 4 * len(p.digits),
         "finish_left": 4,
     }
-    if step.kernel in ("onesweep", "count", "rows", "scatter") and step.guard.range != "whole":  # a pass behind
+    if step.kernel in ("onesweep", "count", "rows", "scatter") and step.guard.range != "whole":  # after buckets
         return 0
     return bytes_of.get(step.kernel)
 
