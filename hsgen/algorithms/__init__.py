@@ -88,13 +88,13 @@ class Algorithm(Protocol):
         """Return derived values for headers and `hsgen show`: (name, value)."""
 
 
-def _found() -> dict[str, Algorithm]:
+def _discovered() -> dict[str, Algorithm]:
     modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
-    found = [cast(Algorithm, module) for module in modules if hasattr(module, "NAME")]
-    return {algorithm.NAME: algorithm for algorithm in sorted(found, key=lambda a: a.NAME)}
+    every = [cast(Algorithm, module) for module in modules if hasattr(module, "NAME")]
+    return {algorithm.NAME: algorithm for algorithm in sorted(every, key=lambda a: a.NAME)}
 
 
-EVERY: Mapping[str, Algorithm] = _found()
+EVERY: Mapping[str, Algorithm] = _discovered()
 """All algorithms by name, in alphabetical order."""
 
 ALGORITHMS: Mapping[str, Algorithm] = {
@@ -141,6 +141,6 @@ def listed(package: str, names: Iterable[str]) -> dict[str, str]:
     return {name: module for name, module in modules.items() if find_spec(module)}
 
 
-def implicit_for(wanted: Operation) -> str:
+def implicit_for(needed: Operation) -> str:
     """Return the name of the first algorithm without tables for an operation."""
-    return next(name for name, algorithm in IMPLICIT.items() if wanted.name == algorithm.OPERATION)
+    return next(name for name, algorithm in IMPLICIT.items() if needed.name == algorithm.OPERATION)

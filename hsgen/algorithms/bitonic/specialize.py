@@ -15,11 +15,12 @@ from hsgen.core.networks import pow2_floor
 def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for a key width and a signature; None if the sort is not supported.
 
-    Not supported are keys narrower than 32 bits, widths for which the target has no parameters, and elements that do
-    not fit the local memory.
+    Keys narrower than 32 bits are not supported, nor widths for which the target has no parameters.  Elements that do
+    not fit the local memory are not supported either.
 
     Packed words are compared as a whole, hence not stably.  With values, the merged elements have twice the size of a
-    key.  They take the parameters for keys of that size, or half the rows of the key's parameters.
+    key, and take the parameters for keys of that size; if the target has none, they take half the rows of the key's
+    parameters.
     """
     if key.bytes < 4:
         return None

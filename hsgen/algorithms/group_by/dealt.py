@@ -5,10 +5,10 @@ no tile needs to wait.  A work-group reserves room in a bucket by an atomic addi
 there in any order.  Buckets are numbered by the highest bits in which keys of a sample differ, as many as keep buckets
 small.
 
-One launch counts the pairs of all buckets.  If the sample has equal keys, pairs are dealt by a first digit of these
-bits, and a work-group reduces the pairs of each value of the digit in a hash table on chip.  Otherwise a second digit
-deals the pairs into buckets, each bucket is sorted on chip, and a reduction by key follows.  Keys too uneven for tables
-and buckets are sorted by passes over all digits, in one launch.
+The first launch counts the pairs of all buckets.  If the sample has equal keys, pairs are dealt by a first digit of
+these bits.  A work-group then reduces the pairs of each value of the digit in a hash table on chip.  Otherwise a second
+digit deals the pairs into buckets, each bucket is sorted on chip, and a reduction by key follows.  Keys too uneven for
+tables and buckets are sorted by passes over all digits, in one launch.
 """
 
 from __future__ import annotations
@@ -124,8 +124,8 @@ class Shape:
 def shape(key: KeyType, signature: Signature, device: Device) -> Shape | None:
     """Return the shape for a device; None if pairs are not dealt.
 
-    Pairs are dealt only for keys and values of 4 bytes, on a device with guaranteed forward progress, work-groups of
-    1024 lanes, 160 KiB of local memory on chip, and a known number of cores.
+    Pairs are dealt only for keys and values of 4 bytes.  The device must guarantee forward progress, and have
+    work-groups of 1024 lanes, 160 KiB of local memory on chip, and a known number of cores.
     """
     fits = device.local == "chip" and device.local_bytes >= _LOCAL and device.work_group >= 1024
     served = key.bytes == 4 and signature.value_bytes == 4

@@ -28,7 +28,8 @@ _WIDENED = "_widened"  # suffix of the name of a kernel
 def uneven(sort: Sort, local_bytes: int) -> Sort:
     """Return the sort with a first part for uneven keys, which deals keys by their quantiles in a sample.
 
-    The sort stays as it is if its first part does not run in one launch, or if the result would need more local memory.
+    The sort is returned as it is if its first part does not run in one launch.  The same applies if the result would
+    need more local memory.
     local_bytes: the local memory of the device.
     """
     part = sort.parts[0]

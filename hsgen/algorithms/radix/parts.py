@@ -29,8 +29,8 @@ ALL = (SOURCE, DESTINATION, OTHER, WORDS)
 class Body:
     """Input of a kernel's template beyond the parameters.
 
-    raw: true in an argsort, out of place, that reads all zeros as one key and all NaNs as one key, and gives sorted
-    keys their original bits back.
+    raw: true in an argsort, out of place, that reads all zeros as one key and all NaNs as one key.  Sorted keys then
+    get their original bits back.
     ranker: the template of the ranker; empty if the kernel ranks no tiles.
     """
 

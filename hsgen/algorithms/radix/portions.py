@@ -2,7 +2,7 @@
 
 Every tile has a row of states.  For small tiles or narrow keys, these rows would take more than a few percent of the
 scratch for keys.  A state also counts fewer than 2^30 keys.  Each launch therefore takes an equal portion of the tiles,
-with states that start from 0, and passes the per-digit sums of all tiles so far to the next launch.
+and its states count only keys of the portion.  The per-digit sums of all tiles so far pass from launch to launch.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Parameters of the stages of a radix sort other than passes: partitions, and buckets that are sorted on chip.
 
-Each class is one inline table of a target file, such as ``bucket = { work_group = 256, items = 20, bins = 4096 }``.
+Each class is one inline table of a target file: ``bucket = { work_group = 256, items = 20, bins = 4096 }``.
 """
 
 from __future__ import annotations

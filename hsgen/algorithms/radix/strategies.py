@@ -64,7 +64,7 @@ _KNOWN: Sequence[Any] = (reduce_scan, onesweep, cooperative, hybrid, partition, 
 """The strategies in the order in which searches try them."""
 
 
-def _found() -> Iterator[Any]:
+def _discovered() -> Iterator[Any]:
     """Yield the modules of all strategies: first those of `_KNOWN`, then one for each other folder of templates."""
     yield from _KNOWN
     known = {module.Params.STRATEGY for module in _KNOWN}
@@ -73,7 +73,7 @@ def _found() -> Iterator[Any]:
             yield import_module(f"hsgen.algorithms.radix.{name}")
 
 
-STRATEGIES: Mapping[str, Strategy] = {module.Params.STRATEGY: cast(Strategy, module) for module in _found()}
+STRATEGIES: Mapping[str, Strategy] = {module.Params.STRATEGY: cast(Strategy, module) for module in _discovered()}
 
 FALLBACKS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     hybrid.Params.STRATEGY: {onesweep.Params.STRATEGY: {}, reduce_scan.Params.STRATEGY: {"waitless": True}}

@@ -1,10 +1,10 @@
 """Reductions of runs of equal keys by three launches, in which no work-group waits for another.
 
 Every work-group has a *span* of adjacent tiles.  The kernel `count` counts the runs that start in each span.  The
-kernel `write` sums the counts of preceding spans, and reduces the values of its span tile by tile, by a segmented scan
-over lanes (Blelloch, "Prefix Sums and Their Applications", 1990).  The kernel `finish` completes runs that continue in
-the next span, by a segmented scan over spans in one work-group.  Keys are read twice, values once.  For at most a tile,
-one work-group does all.
+kernel `write` sums the counts of preceding spans, and reduces the values of its span tile by tile.  A tile is reduced
+by a segmented scan over lanes (Blelloch, "Prefix Sums and Their Applications", 1990).  The kernel `finish` completes
+runs that continue in the next span, by a segmented scan over spans in one work-group.  Keys are read twice, values
+once.  For at most a tile, one work-group does all.
 
 On devices whose work-groups may wait for each other, one launch does all: tiles look back within *sections* of tiles.
 """

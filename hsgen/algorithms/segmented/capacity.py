@@ -32,8 +32,8 @@ times as long as bins (NVIDIA H100).
 def placed_items(chip: Ranked, signature: Signature, device: Device) -> int:
     """Return the keys of a lane that sorts short segments by bins: an odd number; 0 if short segments are ranked.
 
-    Only lanes that vote, on a device with guaranteed forward progress, sort by bins.  Such devices are NVIDIA's GPUs
-    since Volta, which add in local memory without locks.
+    Only lanes that vote, on a device with guaranteed forward progress, sort by bins.  NVIDIA's GPUs since Volta are
+    such devices; they add in local memory without locks.
     """
     if chip.ranker != "match_ballot" or not device.promised or chip.work_group & (chip.work_group - 1):
         return 0
