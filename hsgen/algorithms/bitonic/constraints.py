@@ -76,7 +76,7 @@ def _local(p: Params, device: Device) -> Iterator[Problem]:
 def _greatest_fit(p: Params, key: str, room: int) -> int:
     """The greatest value of slabs or clean_slabs, below that of p, whose kernel fits `room` bytes; 0 if no value fits.
 
-    The search is by bisection, because a search for parameters draws thousands that do not fit.
+    The search is by bisection, because tuning calls it for thousands of shapes that do not fit.
     """
 
     def fits(value: int) -> bool:

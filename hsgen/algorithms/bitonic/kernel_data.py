@@ -15,12 +15,15 @@ _FEW = 8  # the most lanes of a subgroup for which exchanges have constant masks
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockSort:
-    """Sorts a block of `slabs` slabs in one work-group, source to destination.
+    """Sorts a block of `slabs` slabs in one work-group, from the source to the destination.
 
-    `sort` sorts the registers of every lane; `runs` sorts `tall` slabs as W tall columns; `levels` merges the lanes,
-    twice as many in each level, in lane-major order (rank = lane * `column` + row); a transposition through local
-    memory makes ranks linear; `linear` merges runs of `tall` slabs in row-major order.  `pitch`: keys from one column
-    to the next in local memory.
+    The fields are in the order of the phases; W is the number of lanes of a subgroup.
+    sort: sorts the registers of every lane.
+    runs: sorts `tall` slabs as W columns of `column` rows, one column for each lane.
+    levels: merges the columns of lanes; each level merges twice as many lanes as the level before.  The rank of a key
+    is lane * `column` + row.
+    pitch: the keys from one column to the next in local memory, through which a transposition makes ranks linear.
+    linear: merges runs of `tall` slabs in row-major order.
     """
 
     slabs: int

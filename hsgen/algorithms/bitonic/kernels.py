@@ -92,8 +92,8 @@ def with_lane_halves(passes: list[Pass], lanes: int) -> list[Pass]:
 def flip(p: Params, scale: int) -> Kernel:
     """Return the streaming kernel of the flip and the `scale` - 1 stages after it.
 
-    Row i covers [i, i + 1) strides of the virtual span, its mirror row [2**scale - 1 - i, 2**scale - i).  The
-    fraction of the span before the keys is the same at every level, so that rows within it are dropped here.
+    Row i covers [i, i + 1) strides of the virtual span, its mirror row [2**scale - 1 - i, 2**scale - i).  The virtual
+    rows before the keys are the same fraction of the span at every level; rows within this fraction are dropped here.
     """
     top, span = pow2_ceil(p.block), 1 << scale
     front = Fraction((top - p.block) * span, 2 * top)

@@ -1,6 +1,6 @@
 """The last levels of a merge sort by merge paths: runs are merged out of place, in one pass per level.
 
-The bitonic levels before them are in place; each doubling of the runs takes one more bitonic pass.
+The bitonic levels before them are in place; each level takes one more pass than the level before.
 `hsgen.algorithms.merge_path` describes how a lane finds its part of a merge.
 """
 

@@ -138,7 +138,7 @@ def _by_key(p: Params, kernel: str, bindings: tuple[Binding, ...], place: str) -
 
 
 def _gathers(p: Params, end: Binding) -> list[Step]:
-    """The last rows with values, for pairs at `end`: in place, values are gathered from the copy."""
+    """The last plan rows of a sort with values, for pairs at `end`; in place, values are gathered from their copy."""
     ends = (end, DESTINATION)
     if p.signature.index:
         return [_by_key(p, "gather", (*ends, VALUES_OUT), "any")]

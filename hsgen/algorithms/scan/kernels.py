@@ -12,7 +12,7 @@ from hsgen.core.kernels import Kernel
 
 SUMS, WORDS = Buffer(name="sums"), Buffer(name="words", type="u32")
 REDUCE_SCAN, LOOKBACK, SECTIONS, SERIAL = "reduce_scan", "lookback", "sections", "serial"
-"""The files of `templates/scan` with kernels: see there."""
+"""The files of `templates/scan` that contain kernels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

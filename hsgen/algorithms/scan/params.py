@@ -114,7 +114,9 @@ class Params:
 
     @property
     def cleared(self) -> int:
-        """The tiles of sections whose states a work-group clears: a word by each lane, if it has as many."""
+        """Number of tiles whose states a work-group of sections clears: each lane clears one word, if there are enough
+        lanes.
+        """
         return max(1, self.work_group // (self.columns * self.pieces))
 
     @property
