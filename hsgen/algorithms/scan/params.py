@@ -114,9 +114,7 @@ class Params:
 
     @property
     def cleared(self) -> int:
-        """Number of tiles whose states a work-group of sections clears: each lane clears one word, if there are enough
-        lanes.
-        """
+        """Number of tiles whose states a work-group of sections clears, at a word per lane; at least one tile."""
         return max(1, self.work_group // (self.columns * self.pieces))
 
     @property
