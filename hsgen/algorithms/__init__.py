@@ -1,6 +1,7 @@
 """The algorithms: pure functions from checked parameters to kernels and a plan.
 
-Every module or package in here with a `NAME` is an algorithm, and has the names of `Algorithm`; there is no registry.
+Every module or package of this package with a `NAME` is an algorithm, and has the names of `Algorithm`; there is no
+registry.
 """
 
 from __future__ import annotations
@@ -57,8 +58,10 @@ class Algorithm(Protocol):
         """
 
     def specialize(self, p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Any:
-        """Return P for a key width and a signature, from the target's P for plain keys by width; None if the algorithm
-        does not support them."""
+        """Return P for a key width and a signature; None if the algorithm does not support them.
+
+        p: the target's P for plain keys, by key width.
+        """
 
     def kernels(self, p: Any) -> tuple[Kernel, ...]:
         """Return the kernels."""
@@ -70,13 +73,13 @@ class Algorithm(Protocol):
         """Return the memory traffic of one launch for `n` keys, in bytes."""
 
     def block(self, p: Any) -> int:
-        """Return the keys of a work-group, around whose multiples validation tests more counts."""
+        """Return the keys of a work-group; validation tests more counts around multiples of this number."""
 
     def test_counts(self, p: Any, greatest: int) -> list[int]:
         """Return the counts up to `greatest` at which the plan or a kernel takes another path; tests cover them."""
 
     def row_test_counts(self, p: Any, greatest: int) -> list[int]:
-        """Return counts up to `greatest` for which every guard of every kernel takes effect in some lane."""
+        """Return counts up to `greatest` for which every bounds check of every kernel differs between lanes."""
 
     def context(self, p: Any) -> Mapping[str, Any]:
         """Return the names that its templates may use in addition to `kernel` and `p`."""
@@ -85,13 +88,13 @@ class Algorithm(Protocol):
         """Return derived values for headers and `hsgen show`: (name, value)."""
 
 
-def _found() -> dict[str, Algorithm]:
+def _discovered() -> dict[str, Algorithm]:
     modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
-    found = [cast(Algorithm, module) for module in modules if hasattr(module, "NAME")]
-    return {algorithm.NAME: algorithm for algorithm in sorted(found, key=lambda a: a.NAME)}
+    every = [cast(Algorithm, module) for module in modules if hasattr(module, "NAME")]
+    return {algorithm.NAME: algorithm for algorithm in sorted(every, key=lambda a: a.NAME)}
 
 
-EVERY: Mapping[str, Algorithm] = _found()
+EVERY: Mapping[str, Algorithm] = _discovered()
 """All algorithms by name, in alphabetical order."""
 
 ALGORITHMS: Mapping[str, Algorithm] = {
@@ -100,18 +103,21 @@ ALGORITHMS: Mapping[str, Algorithm] = {
 """The algorithms that a target has only with a table."""
 
 IMPLICIT: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EVERY.items() if name not in ALGORITHMS}
-"""The algorithms that need no table: their `specialize` receives the target's parameters for the key width (for u32 if
-keys are narrower) by label, such as "radix", and derives its own from them and from the device."""
+"""The algorithms that need no table: `specialize` derives their parameters.
+
+`specialize` receives the target's parameters by label, such as "radix", for the key width (for u32 if keys are
+narrower), and the device."""
 
 OPTIONAL: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in IMPLICIT.items() if algorithm.FIELDS}
-"""Those of `IMPLICIT` of which a table in a target may replace derived parameters."""
+"""The algorithms of `IMPLICIT` whose derived parameters a table in a target may replace."""
 
 TABLES: Mapping[str, Algorithm] = {**ALGORITHMS, **OPTIONAL}
 """The algorithms that may have tables in targets."""
 
 DERIVED: Mapping[str, Any] = {label: a for a in ALGORITHMS.values() for label in getattr(a, "DERIVED", ())}
-"""The labels that need no table, each with its algorithm, whose `derive` returns the parameters: (label, the target's
-parameters for the key width by label, key type, device) to P or None."""
+"""The labels that need no table, each with its algorithm, whose `derive` returns P or None.
+
+`derive` takes the label, the target's parameters for the key width by label, the key type, and the device."""
 
 AUTO = "auto"
 """The label of the sort that selects among a target's algorithms by count."""
@@ -130,11 +136,11 @@ def operation(label: str) -> Operation:
 
 
 def listed(package: str, names: Iterable[str]) -> dict[str, str]:
-    """Return the modules of a package that are named like the modules of algorithms, by the name of the algorithm."""
+    """Return the modules of a package that have the names of modules of algorithms, by the name of the algorithm."""
     modules = {name: f"{package}.{str(cast(Any, EVERY[name]).__name__).rpartition('.')[2]}" for name in names}
     return {name: module for name, module in modules.items() if find_spec(module)}
 
 
-def implicit_for(wanted: Operation) -> str:
+def implicit_for(needed: Operation) -> str:
     """Return the name of the first algorithm without tables for an operation."""
-    return next(name for name, algorithm in IMPLICIT.items() if wanted.name == algorithm.OPERATION)
+    return next(name for name, algorithm in IMPLICIT.items() if needed.name == algorithm.OPERATION)

@@ -25,8 +25,8 @@ def subgroup(values: Mapping[str, Any], device: Device, without: str) -> Iterato
 def grid(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
     """Yield the problems of the most work-groups of a launch."""
     if values.get("groups", 1) > device.groups:
-        what = f"{values['groups']} work-groups exceed the limit of {device.groups} in one dimension"
-        yield "groups", what, f"give at most {device.groups}"
+        problem = f"{values['groups']} work-groups exceed the limit of {device.groups} in one dimension"
+        yield "groups", problem, f"give at most {device.groups}"
 
 
 def tile(tile: int, usual: int, most: int, device: Device) -> Iterator[Problem]:
@@ -34,8 +34,8 @@ def tile(tile: int, usual: int, most: int, device: Device) -> Iterator[Problem]:
     one."""
     least = min(usual, -(-most // device.groups))
     if tile < least:
-        what = f"{device.groups} work-groups reach {tile * device.groups} items only"
-        yield "tile", what, f"give at least {least}"
+        problem = f"{device.groups} work-groups reach {tile * device.groups} items only"
+        yield "tile", problem, f"give at least {least}"
 
 
 def powers(values: Mapping[str, Any], *names: str) -> Iterator[Problem]:
@@ -50,8 +50,8 @@ def powers(values: Mapping[str, Any], *names: str) -> Iterator[Problem]:
 def launch(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
     """Yield the problems of the work-group, and of a coordination that requires forward progress."""
     if values.get("work_group", 1) > device.work_group:
-        what = f"{values['work_group']} lanes exceed the work-group limit of {device.work_group}"
-        yield "work_group", what, f"give at most {device.work_group}"
+        problem = f"{values['work_group']} lanes exceed the work-group limit of {device.work_group}"
+        yield "work_group", problem, f"give at most {device.work_group}"
     if values.get("coordination") == "lookback" and not device.forward_progress:
-        what = 'decoupled look-back requires forward progress of started work-groups (device.progress = "started")'
-        yield "coordination", what, 'give "scan"'
+        problem = 'decoupled look-back requires forward progress of started work-groups (device.progress = "started")'
+        yield "coordination", problem, 'give "scan"'

@@ -42,8 +42,8 @@ BUFFERS = tuple(
 """The buffers of columns, the most significant first."""
 
 _LANES = {"chip": 256, "memory": 32}
-"""Lanes of a work-group, by the kind of local memory: the runtimes of CPUs make vectors of lanes, which share all
-branches."""
+"""Lanes of a work-group, by the kind of local memory: a CPU's runtime turns lanes that share all branches into
+vectors."""
 _TILE = 1024
 
 
@@ -64,8 +64,10 @@ class Params:
 class Column:
     """A column, for the template.
 
-    buffer: the name of its buffer.  shift: the first bit of its type and order in the argument.  numbers: the word of
-    dialects for the number of the call that has its pitch and offset.  place: the first bit of these.
+    buffer: the name of its buffer.
+    shift: the index of the first bit of its type and order in the argument.
+    numbers: the word of dialects for the number of the call that holds its pitch and offset.
+    place: the index of the first bit of these in the number.
     """
 
     buffer: str

@@ -10,7 +10,7 @@ Box = Mapping[str, tuple[Any, ...]]
 
 
 def steps(low: int, high: int, *, thirds: bool = False) -> tuple[int, ...]:
-    """Return the powers of two from `low` to `high`; with `thirds`, also those times 3/2."""
-    found = [1 << b for b in range(low.bit_length() - (low & (low - 1) == 0), high.bit_length())]
-    found += [3 * n // 2 for n in found if thirds and n > 1]
-    return tuple(sorted(n for n in found if low <= n <= high))
+    """Return the powers of two from `low` to `high`; with `thirds`, also the powers of two times 3/2."""
+    powers = [1 << b for b in range(low.bit_length() - (low & (low - 1) == 0), high.bit_length())]
+    powers += [3 * n // 2 for n in powers if thirds and n > 1]
+    return tuple(sorted(n for n in powers if low <= n <= high))

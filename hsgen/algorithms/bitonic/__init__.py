@@ -1,7 +1,8 @@
-"""Bitonic merge sort after HotSort: block sort, streaming flip and half merges, block clean.
+"""Bitonic merge sort after HotSort: a block sort, streaming flip and half merges, and a block clean.
 
-Data-oblivious, with O(n log^2 n) comparisons; for small arrays.  Keys are in rank order in memory throughout, n is
-exact, nothing is written at or beyond n, and keys alone need no scratch memory.  Source: HotSort (A. MacKinnon).
+The comparisons do not depend on the keys; a sort takes O(n log^2 n) of them, which suits small arrays.  Between
+kernels, a sorted run lies in memory in ascending order, not transposed by lanes.  Nothing is padded, and nothing is
+written at or beyond n.  Keys without values need no scratch memory.  Source: HotSort (A. MacKinnon).
 """
 
 from hsgen.algorithms.bitonic.constraints import alone, problems

@@ -74,9 +74,9 @@ def _local(p: Params, device: Device) -> Iterator[Problem]:
 
 
 def _greatest_fit(p: Params, key: str, room: int) -> int:
-    """The greatest value of slabs or clean_slabs, below that of p, whose kernel fits `room` bytes; 0 if none fits.
+    """The greatest value of slabs or clean_slabs, below that of p, whose kernel fits `room` bytes; 0 if no value fits.
 
-    By bisection, since a search draws thousands of parameters that do not fit.
+    The search is by bisection, because tuning calls it for thousands of shapes that do not fit.
     """
 
     def fits(value: int) -> bool:

@@ -10,17 +10,20 @@ from hsgen.algorithms.bitonic.passes import Pass, swaps
 from hsgen.algorithms.bitonic.rows import Op, OpGroup, Row, RowGroup, op_groups, row_groups
 from hsgen.core.networks import halves, mirrored
 
-_FEW = 8  # lanes
+_FEW = 8  # the most lanes of a subgroup for which exchanges have constant masks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockSort:
-    """Sorts a block of `slabs` slabs in one work-group, source to destination.
+    """Sorts a block of `slabs` slabs in one work-group, from the source to the destination.
 
-    `sort` sorts the registers of every lane; `runs` sorts `tall` slabs as W tall columns; `levels` merges the lanes,
-    twice as many in each level, in lane-major order (rank = lane * `column` + row); a transposition through local
-    memory makes ranks linear; `linear` merges runs of `tall` slabs in row-major order.  `pitch`: keys from one column
-    to the next in local memory.
+    The fields are in the order of the phases; W is the number of lanes of a subgroup.
+    sort: sorts the registers of every lane.
+    runs: sorts `tall` slabs as W columns of `column` rows, one column for each lane.
+    levels: merges the columns of lanes; each level merges twice as many lanes as the level before.  The rank of a key
+    is lane * `column` + row.
+    pitch: the keys from one column to the next in local memory, through which a transposition makes ranks linear.
+    linear: merges runs of `tall` slabs in row-major order.
     """
 
     slabs: int
@@ -45,14 +48,15 @@ class BlockSort:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopedBlock(BlockSort):
-    """Sorts a block of up to `slabs` slabs: of the least power of two, from `least` on, that its keys fit in.
+    """Sorts a block of up to `slabs` slabs, by loops over passes.
 
-    All passes hold `height` rows, a power of two, so that one text serves merges of runs of rows and of lanes: a pass
-    that compares rows with their mirror rows, and does the half stages that its rows allow; then passes of half stages
-    down to adjacent rows, which skip stages beyond the chunk.
+    The block has as many slabs as its keys need: the least power of two, at least `least`.  All passes hold `height`
+    rows, a power of two, so one text serves merges of runs of rows and of lanes.  The first pass of a merge compares
+    rows with their mirror rows, and runs the half stages that its rows allow.  Further passes run half stages down to
+    adjacent rows; they skip stages beyond the chunk.
 
-    lanes: the numbers of lanes that are merged with as many, for which the text has exchanges with constant masks;
-    empty: one text with variable masks.  On Intel's CPU runtime, blocks of u64 keys on 8 lanes take 7 % longer with
+    lanes: the numbers of lanes that are merged with as many, for which the text has exchanges with constant masks.
+    Empty: one text with variable masks.  On Intel's CPU runtime, blocks of u64 keys on 8 lanes take 7 % longer with
     variable masks; blocks of u32 keys, or pairs, on 16 lanes take 5 to 7 % less time with them.
     """
 
@@ -82,9 +86,9 @@ class LoopedBlock(BlockSort):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """`scale` merge stages over distant rows: one column of single keys per lane, in registers only.
+    """`scale` merge stages over distant rows: each lane sorts a column of single keys, in registers only.
 
-    Rows are in units of the stride, which the argument of the launch gives.
+    Rows are in units of the stride, which is in the argument of the launch.
     """
 
     flip: bool

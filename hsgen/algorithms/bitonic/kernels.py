@@ -34,12 +34,12 @@ def _tile(p: Params, count: int) -> tuple[Array, ...]:
 
 def _buffers(p: Params, *buffers: Buffer) -> tuple[Buffer, ...]:
     """The buffers of a merging kernel, by the signature of the sort."""
-    mine = (PAIRS if b == DESTINATION and p.valued else b for b in buffers)
-    return (*mine, *([DEVICE_N] if p.signature.device_count else []))
+    renamed = (PAIRS if b == DESTINATION and p.valued else b for b in buffers)
+    return (*renamed, *([DEVICE_N] if p.signature.device_count else []))
 
 
 def block_sort(p: Params, slabs: int) -> Kernel:
-    """Return the kernel that sorts blocks of `slabs` slabs, or if it has loops of up to as many."""
+    """Return the kernel that sorts blocks of `slabs` slabs; a kernel with loops sorts blocks of up to `slabs` slabs."""
     split = full_steps if p.looped else steps
     tall = p.column_slabs(slabs)
     column, rows, spans = tall * p.height, slabs * p.height, slabs // tall
@@ -92,8 +92,8 @@ def with_lane_halves(passes: list[Pass], lanes: int) -> list[Pass]:
 def flip(p: Params, scale: int) -> Kernel:
     """Return the streaming kernel of the flip and the `scale` - 1 stages after it.
 
-    Row i covers [i, i + 1) strides of the virtual span, its mirror row [2**scale - 1 - i, 2**scale - i).  The
-    fraction of the span before the keys is the same at every level, so that rows within it are dropped here.
+    Row i covers [i, i + 1) strides of the virtual span, its mirror row [2**scale - 1 - i, 2**scale - i).  The virtual
+    rows before the keys are the same fraction of the span at every level; rows within this fraction are dropped here.
     """
     top, span = pow2_ceil(p.block), 1 << scale
     front = Fraction((top - p.block) * span, 2 * top)
@@ -102,8 +102,8 @@ def flip(p: Params, scale: int) -> Kernel:
     lows = [i if row.sign > 0 else span - 1 - i + span // 2 for i, row in enumerate(rows)]
     keep = [i for i, low in enumerate(lows) if low + 1 > front and low < end]
     number = {old: new for new, old in enumerate(keep)}
-    kept = tuple(Row(i % (span // 2), rows[i].sign, front=lows[i] < front, end=lows[i] + 1 > end) for i in keep)
-    return _stream(p, Stream(flip=True, scale=scale, rows=kept, ops=renumber(ops, number)))
+    guarded = tuple(Row(i % (span // 2), rows[i].sign, front=lows[i] < front, end=lows[i] + 1 > end) for i in keep)
+    return _stream(p, Stream(flip=True, scale=scale, rows=guarded, ops=renumber(ops, number)))
 
 
 def half(p: Params, scale: int) -> Kernel:
@@ -176,10 +176,11 @@ def keep(p: Params) -> Kernel:
 
 
 def small_blocks(p: Params) -> list[int]:
-    """Return the slab counts of block sorts for less than a block of keys, ascending: each a quarter of the next.
+    """Return the slab counts of the block sorts for less than a block of keys, ascending; each is a quarter of the
+    next.
 
-    A count between two of them takes at most four times its work; blocks of fewer than 128 keys save nothing.  None for
-    a block sort with loops, which serves every width.
+    A count between two of these takes at most four times the necessary work.  Blocks of fewer than 128 keys would save
+    nothing.  The list is empty for a block sort with loops, which serves every width.
     """
     if p.looped:
         return []

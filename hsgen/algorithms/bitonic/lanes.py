@@ -11,12 +11,12 @@ def held_rows(rows: int, most: int) -> int:
     """Return the rows of a column that a lane holds while lanes merge, in at most `most` registers; 0: impossible."""
     if rows <= most:
         return rows
-    kept = odd_part(rows)
-    if 2 * kept > most:
+    fitting = odd_part(rows)
+    if 2 * fitting > most:
         return 0
-    while 4 * kept <= most:
-        kept *= 2
-    return kept
+    while 4 * fitting <= most:
+        fitting *= 2
+    return fitting
 
 
 def merge_lanes(rows: int, lanes: int, scale: int, most: int, spans: int, split: Steps = steps) -> list[Pass]:
@@ -26,17 +26,17 @@ def merge_lanes(rows: int, lanes: int, scale: int, most: int, spans: int, split:
     needs a row and its mirror image in one lane, which therefore holds a column and its mirror column.  Every lane's
     column is then an arbitrary bitonic sequence, which the odd-merge recursion sorts for any height.
     """
-    kept = held_rows(rows, most)
-    stride = rows // kept
-    net = bitonic_merge(kept)
+    fitting = held_rows(rows, most)
+    stride = rows // fitting
+    net = bitonic_merge(fitting)
     if stride == 1:
         table = half_rows(1, rows)
         ops: tuple[Op, ...] = tuple(Flip(i, rows - 1 - i, lanes - 1) for i in range(rows // 2))
         merges = swaps(net)
     else:
-        table = half_rows(stride, kept) + tuple(Row(rows - 1 - i * stride, -1) for i in range(kept))
-        ops = tuple(Flip(i, kept + i, lanes - 1) for i in range(kept))
-        merges = swaps(net) + swaps(mirrored(net, kept, kept))
+        table = half_rows(stride, fitting) + tuple(Row(rows - 1 - i * stride, -1) for i in range(fitting))
+        ops = tuple(Flip(i, fitting + i, lanes - 1) for i in range(fitting))
+        merges = swaps(net) + swaps(mirrored(net, fitting, fitting))
     ops += lane_halves(len(table), lanes // 2) + merges
     columns = max(1, stride // 2)
     first = Pass(

@@ -1,6 +1,6 @@
-"""The parameters of a bitonic sort and the values derived from them.
+"""The parameters of a bitonic sort and derived values.
 
-Names follow HotSort: a *slab* is the W x H keys that one subgroup sorts in registers (subgroup x height), a *block* the
+Names follow HotSort: a *slab* is the subgroup x height keys that one subgroup sorts in registers; a *block* is the
 slabs that one work-group sorts.
 """
 
@@ -35,19 +35,21 @@ FIELDS = {
 class Params:
     """The table ``[bitonic.KEY]`` of a target.  Scales are log2 of the rows that a lane holds at once.
 
-    subgroup: lanes that exchange keys by shuffles; 1: no subgroup operations.
-    height: rows (registers) of a slab, even.  slabs: slabs of a block.
-    local_scale, flip_scale, half_scale: rows held by passes over local memory, by the streaming flip merge
-    and by the streaming half merge.  stream_group: lanes of a work-group of the streaming kernels.
-    clean_slabs: slabs of a work-group of the clean, a power of two.
-    bank_pad: keys of padding after each sorted column while a block is transposed through local memory.
+    subgroup: the lanes that exchange keys by shuffles; 1: no subgroup operations.
+    height: the rows (registers) of a slab, an even number.
+    slabs: the slabs of a block.
+    local_scale, flip_scale, half_scale: the rows held by passes over local memory, by the streaming flip merge and by
+    the streaming half merge.
+    stream_group: the lanes of a work-group of the streaming kernels.
+    clean_slabs: the slabs of a work-group of the clean, a power of two.
+    bank_pad: the keys of padding after each sorted column while a block is transposed through local memory.
     exchange: "minmax" or "select", the implementation of a comparator.
-    compact: whether one block sort, with loops over its passes, serves blocks of every width, for a short compilation;
-    without effect where its passes are not alike (`looped`).
+    compact: one block sort, with loops over its passes, serves blocks of every width, and compiles fast; without effect
+    if its passes are not alike (`looped`).
     path_from: the least keys of runs that are merged out of place by merge paths; None: no merge paths.
 
-    form: the signature.  With values, keys are merged together with their original indices, which makes the sort
-    stable, and the values are gathered at the end.
+    signature: the values, and further features.  With values, keys are merged together with their original indices,
+    which makes the sort stable, and the values are gathered at the end.
     path_walks: each lane merges sequentially through memory, which suits CPUs.
     """
 
@@ -74,7 +76,7 @@ class Params:
 
     @property
     def looped(self) -> bool:
-        """Whether block sorts have loops over their passes: where that is chosen, and all passes are alike."""
+        """Whether block sorts have loops over their passes: `compact` requests loops, and all passes must be alike."""
         alike = self.height == 1 << self.local_scale and self.slabs == pow2_floor(self.slabs)
         return self.compact and alike and 1 < self.subgroup <= self.rows
 
@@ -109,10 +111,11 @@ class Params:
         return max(1 << self.local_scale, self.height)
 
     def column_slabs(self, slabs: int) -> int:
-        """Return how many slabs of a block of `slabs` are sorted as one tall column before the lanes are merged.
+        """Return how many slabs of a block of `slabs` slabs are sorted as one tall column before the lanes are merged.
 
-        All of them if the odd part of the column fits the registers: lanes then exchange once per block, not once per
-        merge level.  Otherwise the greatest power of two that divides them and fits.
+        All slabs form one column if the odd part of the column fits the registers: lanes then exchange keys once per
+        block, not once per merge level.  Otherwise the result is the greatest power of two that divides `slabs` and
+        fits.
         """
         if self.subgroup == 1 or held_rows(slabs * self.height, self.registers):
             return slabs

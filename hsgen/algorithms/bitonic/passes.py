@@ -1,14 +1,15 @@
 """Passes as data: one sweep over a tile or over memory.
 
-A *pass* distributes columns of rows among lanes.  A lane loads the rows of one column into registers, runs a network
-on them and stores them, so that log2(rows) merge stages take one round trip.  In a tile, a row is W consecutive keys,
-one for each lane of the subgroup, and a column belongs to a subgroup; in the streaming kernels, a row is a single key
-and a column belongs to a lane.
+A *pass* distributes columns of rows among lanes.  A lane loads the rows of one column into registers, runs a network on
+these rows and stores them.  One round trip to memory therefore serves log2(rows) merge stages.  In a tile, a row is W
+consecutive keys, one for each lane of the subgroup, and a column belongs to a subgroup.  In the streaming kernels, a
+row is a single key and a column belongs to a lane.
 
-**Virtual rows.**  Two sorted runs A (R rows) and B (at most R rows) are merged as if A ended and B started in the
-middle of 2 P rows, P = pow2_ceil(R), with P - R rows of the least key before A, and rows of the greatest key after B.
-None of these moves, so that every comparator with one of them is dropped: at generation time if the whole row is
-outside, otherwise by a guard.  This makes half-cleaners exact for any R and any count, without padding.
+**Virtual rows.**  A merge joins two sorted runs A (R rows) and B (at most R rows).  The merge network has 2 P rows, P =
+pow2_ceil(R); A ends and B starts in their middle.  The P - R virtual rows before A have the least key, and the virtual
+rows after B the greatest key.  No virtual row ever moves, so every comparator with a virtual row is dropped: at
+generation time if the whole row is outside, otherwise by a guard.  Half-cleaners are thereby exact for any R and any
+count, without padding.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class Pass:
 
     @property
     def lane_groups(self) -> list[OpGroup]:
-        """The operations in groups, but only one group of half stages, which stand for those of all masks."""
+        """The operations in groups; one group of half stages represents the half stages of all masks."""
         groups = self.op_groups
         top = max((numbers[0][2] for kind, numbers in groups if kind == "half"), default=0)
         return [g for g in groups if g[0] != "half" or g[1][0][2] == top]
@@ -98,16 +99,16 @@ def truncate(
 
     width: the number of bases.  front, length: the position and size of the span in virtual rows.
     """
-    kept: list[Row] = []
+    inside: list[Row] = []
     number: dict[int, int] = {}
     for i, row in enumerate(rows):
         low = row.offset if row.sign > 0 else row.offset - width + 1
         high = low + width - 1
         if high < front or low >= front + length:
             continue
-        number[i] = len(kept)
-        kept.append(replace(row, front=low < front, end=high >= front + length))
-    return tuple(kept), renumber(ops, number)
+        number[i] = len(inside)
+        inside.append(replace(row, front=low < front, end=high >= front + length))
+    return tuple(inside), renumber(ops, number)
 
 
 def _run_pass(
@@ -144,7 +145,7 @@ def steps(stages: int, scale: int) -> list[int]:
 
 
 def full_steps(stages: int, scale: int) -> list[int]:
-    """Return the stages of each pass: `scale`, and the rest in the last one."""
+    """Return the stages of each pass: `scale` stages, and the remaining stages in the last pass."""
     return [min(scale, stages - done) for done in range(0, stages, scale)]
 
 

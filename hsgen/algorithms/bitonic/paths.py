@@ -1,6 +1,6 @@
 """The last levels of a merge sort by merge paths: runs are merged out of place, in one pass per level.
 
-The bitonic levels before them are in place, and take one pass more with each doubling of the runs.
+The bitonic levels before them are in place; each level takes one more pass than the level before.
 `hsgen.algorithms.merge_path` describes how a lane finds its part of a merge.
 """
 
@@ -15,7 +15,7 @@ from hsgen.core.buffers import Array, Buffer, pair_bytes
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Binding
 
-CHAIN, CHAINS, CHAIN_ROWS = 4096, 4, 8192  # of a sequential lane, key by key or by rows: docs/results/merging.md
+CHAIN, CHAINS, CHAIN_ROWS = 4096, 4, 8192  # keys, number; keys by rows: docs/results/merging.md
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +71,9 @@ def first_level(p: Params) -> int | None:
 
 def lent(p: Params) -> Binding:
     """Return the second merge buffer: scratch after the pairs and the copy of the values."""
-    kept = 0 if p.signature.index else p.signature.value_bytes
+    copied = 0 if p.signature.index else p.signature.value_bytes
     if not p.valued:
         return Binding(role="scratch")
     return Binding(
-        role="scratch", per_n=pair_bytes(p.key) + kept, plus=1024 if kept else 0
+        role="scratch", per_n=pair_bytes(p.key) + copied, plus=1024 if copied else 0
     )  # the offset after the copy is rounded up

@@ -44,8 +44,8 @@ def plan(p: Params) -> Plan:
     """Return the plan: one block sort, then levels that merge runs of block << level keys.
 
     A level is one flip merge, the half merges that its stages need, and one clean; or a merge by paths.  Each merge by
-    paths changes the buffer, so their number determines the buffer in which the sort must start: every number of them
-    has rows of its own, for its range of counts.
+    paths changes the buffer, so the number of such merges determines the buffer in which the sort must start.  Each
+    number of merges by paths has separate rows, for its range of counts.
     """
     steps_: list[Step] = []
     if p.valued and not p.signature.index:
@@ -69,7 +69,7 @@ def plan(p: Params) -> Plan:
 
 
 def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]:
-    """The rows for counts above `low` up to `high`; `paths` are the levels that merge paths do."""
+    """The rows for counts above `low` up to `high`; `paths` are the levels that are merged by paths."""
     current, following = _work(p), lent(p)
     if p.valued:
         end = following if len(paths) % 2 else current
@@ -108,8 +108,11 @@ def _first_bit(p: Params) -> int:
 
 
 def scratch(p: Params) -> Scratch:
-    """Return the scratch size: keys with their original indices; for sorting in place, a copy of the values; the second
-    buffer of merge paths."""
+    """Return the rules for scratch.
+
+    With values, scratch holds pairs of keys and original indices, and for sorts in place a copy of the values.  Merge
+    paths need a second buffer.
+    """
     first = first_level(p)
     if not p.valued:
         return Scratch() if first is None else scratch_of(min_n=p.block << first, per_n=p.key.bytes)
@@ -135,7 +138,7 @@ def _by_key(p: Params, kernel: str, bindings: tuple[Binding, ...], place: str) -
 
 
 def _gathers(p: Params, end: Binding) -> list[Step]:
-    """The last rows with values, for pairs at `end`: in place, values are gathered from the copy."""
+    """The last plan rows of a sort with values, for pairs at `end`; in place, values are gathered from their copy."""
     ends = (end, DESTINATION)
     if p.signature.index:
         return [_by_key(p, "gather", (*ends, VALUES_OUT), "any")]
@@ -146,7 +149,7 @@ def _gathers(p: Params, end: Binding) -> list[Step]:
 
 
 def _level(p: Params, level: int, work: Binding) -> list[Step]:
-    """The rows of one merge level; they run only for more than one run, and skip a run without a partner."""
+    """The rows of one merge level; they run only if there are several runs, and skip a run without a partner."""
     run = p.block << level
     lg_double = pow2_ceil(run).bit_length()
     lg_chunk = p.chunk.bit_length() - 1

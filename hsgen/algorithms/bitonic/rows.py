@@ -1,4 +1,4 @@
-"""The rows and operations of passes, and groups of them that differ in numbers only, which templates write as loops."""
+"""The rows and operations of passes, and groups that differ in numbers only, which templates write as loops."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Op = Swap | Half | Flip
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Virtual row ``offset + sign * base`` of a column; `front` and `end`: the guards that it needs."""
+    """Virtual row ``offset + sign * base`` of a column; `front`, `end`: whether the row needs a guard at that side."""
 
     offset: int
     sign: int
@@ -51,17 +51,20 @@ OpGroup = tuple[str, list[tuple[int, int, int]]]
 
 
 def row_groups(every: Iterable[Row], front: int = 0) -> list[RowGroup]:
-    """Return successive rows of one sign and with the same guards, as the first row and, for each row, its register and
-    its offset less `front`."""
+    """Return groups of successive rows with the same sign and guards.
+
+    A group is its first row and, for each row, the register and the offset less `front`.
+    """
     groups = groupby(enumerate(every), lambda x: (x[1].sign, x[1].front, x[1].end))
-    found = [list(group) for _, group in groups]
-    return [(group[0][1], [(n, row.offset - front) for n, row in group]) for group in found]
+    lists = [list(group) for _, group in groups]
+    return [(group[0][1], [(n, row.offset - front) for n, row in group]) for group in lists]
 
 
 def op_groups(every: Iterable[Op]) -> list[OpGroup]:
-    """Return successive operations of one kind and mask: the kind and, for each operation, its registers and its mask.
+    """Return groups of successive operations of one kind and mask.
 
-    A comparator has no mask, and a half stage one register only: these are 0.
+    A group is the kind and, for each operation, the two registers and the mask.  The mask of a comparator is 0, and so
+    is the second register of a half stage.
     """
     groups = groupby(map(_registers, every), lambda x: (x[0], x[1][2]))
     return [(kind, [numbers for _, numbers in group]) for (kind, _), group in groups]

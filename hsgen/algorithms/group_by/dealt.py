@@ -1,12 +1,14 @@
-"""Groupings of 32-bit keys with values whose reduction is the same in any order of these: pairs dealt into buckets.
+"""Groupings of 32-bit keys with values, for reductions that do not depend on the order of values: dealt pairs.
 
 A sort keeps equal keys in their order, so each tile waits for earlier tiles.  If the order of values does not matter,
-work-groups draw room in a bucket by atomic additions, and store the pairs of a tile there in any order.  The highest
-bits in which keys of a sample differ number the buckets; the number of bits keeps buckets small.  One launch counts the
-pairs of all buckets.  If the sample has equal keys, pairs are dealt by a first digit of these bits, and a work-group
-reduces the pairs of each value in a hash table on chip.  Otherwise a second digit deals the pairs into buckets, each
-bucket is sorted on chip, and a reduction by key follows.  Keys too uneven for tables and buckets are sorted by passes
-over all digits, in one launch.
+no tile needs to wait.  A work-group reserves room in a bucket by an atomic addition, and stores the pairs of a tile
+there in any order.  Buckets are numbered by the highest bits in which keys of a sample differ, as many as keep buckets
+small.
+
+The first launch counts the pairs of all buckets.  If the sample has equal keys, pairs are dealt by a first digit of
+these bits.  A work-group then reduces the pairs of each value of the digit in a hash table on chip.  Otherwise a second
+digit deals the pairs into buckets, each bucket is sorted on chip, and a reduction by key follows.  Keys too uneven for
+tables and buckets are sorted by passes over all digits, in one launch.
 """
 
 from __future__ import annotations
@@ -28,12 +30,11 @@ from hsgen.core.plan import Plan
 from hsgen.core.regions import Region, placed
 
 SORTED, TABLES, BUCKETS = 0, 1, 2
-"""What is done with the pairs (`Words.way`): the sort follows; a table for each value of the first digit; buckets that
-are sorted on chip."""
+"""Values of `Words.way`: the sort follows; a table for each value of the first digit; buckets sorted on chip."""
 LEAST = 8
-"""The bits of the first digit, at least."""
+"""The least bits of the first digit."""
 SHARE = 64
-"""A value of the first digit with more than this share of the keys would keep one work-group busy for long."""
+"""A value of the first digit with more than 1/`SHARE` of the keys would keep one work-group busy for long."""
 _LOCAL = 160 << 10
 
 
@@ -41,8 +42,9 @@ _LOCAL = 160 << 10
 class Digits:
     """The bits that number buckets.
 
-    bits: the most of them, whose counters a work-group has on chip.  first: of these, the most of the first digit.
-    least: the bits of the first digit, at least.
+    bits: the most bits; a work-group has a counter on chip for each number.
+    first: the most bits of the first digit.
+    least: the least bits of the first digit.
     """
 
     bits: int = 15
@@ -52,27 +54,27 @@ class Digits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table(Tiles):
-    """A hash table on chip for the pairs of a value of the first digit, of which `size` are under way at once.
+    """A hash table on chip for the pairs of one value of the first digit; a work-group processes `size` pairs at once.
 
-    slots: a power of two.
+    slots: the slots of the table, a power of two.
     """
 
     slots: int
 
     @property
     def groups(self) -> int:
-        """The most groups of a table: two thirds of its slots."""
+        """Greatest number of groups of a table: two thirds of its slots."""
         return 2 * self.slots // 3
 
     @property
     def places(self) -> int:
-        """The bins on chip by which the groups of a table find their places."""
+        """Number of bins on chip by which the groups of a table are sorted."""
         return max(self.slots // 4, self.work_group)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """The keys that are compared first: `keys` above the count `above`, and `fewer` up to it."""
+    """The sizes of the sample of keys: `keys` for counts above `above`, and `fewer` up to `above`."""
 
     keys: int = 8192
     fewer: int = 2048
@@ -85,10 +87,13 @@ _BUCKET, _TABLE = Bucket(work_group=512, items=10, bins=4096), Table(work_group=
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The shape of what deals pairs.
+    """The shape of the kernels that deal pairs.
 
-    count: the keys that are under way at once in a work-group that counts.  deal, again: the tiles that are dealt by
-    the first digit, and by the second one.  bucket: what a work-group sorts on chip.  cores: of the device.
+    count: the keys that a work-group counts at once.
+    deal, again: the tiles that are dealt by the first digit, and by the second digit.
+    bucket: the bucket that a work-group sorts on chip.
+    table: the hash table of a value of the first digit.
+    cores: the cores of the device.
     """
 
     count: Tiles = _COUNT
@@ -102,26 +107,33 @@ class Shape:
 
     @property
     def most(self) -> int:
-        """The greatest count of which there are small enough buckets."""
+        """Greatest count with small enough buckets."""
         return self.bucket.limit << self.digits.bits
 
     def equal(self, bits: int, sample: int) -> int:
-        """Return the keys that a sample has twice, about, if a quarter of the slots of each table is used by a first
-        digit of `bits` bits; half of them by the widest digit, beyond which there are no tables."""
+        """Return the expected number of repeated keys in a sample, if a quarter of the slots of each table is used.
+
+        With the widest digit, half of the slots may be used; beyond, there are no tables.
+        bits: the bits of the first digit.
+        sample: the number of keys of the sample.
+        """
         used = 2 if bits == self.digits.first else 4
         return max(2, used * sample**2 // (2 * self.table.slots << bits))
 
 
 def shape(key: KeyType, signature: Signature, device: Device) -> Shape | None:
-    """Return the shape for a device; None for keys without values or of another size, where work-groups may not wait
-    for others or hold few pairs, and where the number of cores is unknown."""
+    """Return the shape for a device; None if pairs are not dealt.
+
+    Pairs are dealt only for keys and values of 4 bytes.  The device must guarantee forward progress, and have
+    work-groups of 1024 lanes, 160 KiB of local memory on chip, and a known number of cores.
+    """
     fits = device.local == "chip" and device.local_bytes >= _LOCAL and device.work_group >= 1024
     served = key.bytes == 4 and signature.value_bytes == 4
     return Shape(cores=device.cores) if served and fits and device.promised and device.cores else None
 
 
 def sampling(tables: Few, dealt: Shape | None) -> Few:
-    """Return tables of few groups whose sample serves what deals pairs, too."""
+    """Return the tables of few groups with a sample that also serves the kernels that deal pairs."""
     return replace(tables, sample=dealt.sample.keys) if dealt else tables
 
 
@@ -129,9 +141,11 @@ def sampling(tables: Few, dealt: Shape | None) -> Few:
 class Dealt:
     """The parameters of the kernels that deal pairs.
 
-    few: tables of few groups, before them.  above: the count up to which the target's sort follows where there are no
-    tables; beyond it pairs are dealt into buckets.  rest: how pairs are sorted that buckets do not hold, in one launch;
-    None where the target's sort has no such passes, or no count is greater: then there are no buckets.
+    few: the tables of few groups, which precede them.
+    above: the count above which pairs are dealt into buckets if tables do not hold the groups; up to it, the target's
+    sort follows.
+    rest: the passes, in one launch, over pairs that buckets cannot hold; None if the target's sort has no such passes.
+    Without `rest` there are no buckets.
     """
 
     key: KeyType
@@ -144,7 +158,7 @@ class Dealt:
 
     @property
     def valued(self) -> bool:
-        """Always: keys alone are not dealt."""
+        """True: keys without values are not dealt."""
         return True
 
     @property
@@ -154,33 +168,36 @@ class Dealt:
 
 
 def following(tables: Few | None, dealt: Shape | None, kernels: tuple[Kernel, ...], sort: Plan) -> Dealt | None:
-    """Return the parameters ahead of the plan of a sort by these kernels; None where pairs are not dealt."""
+    """Return the parameters of dealing before a sort with these kernels; None if pairs are not dealt."""
     waiting = [k for k in kernels if k.cooperative]
     many = next((k.params for k in kernels if isinstance(k.params, Hybrid) and k.params.finish), None)
-    found: Any = many or next((k.params for k in waiting), None)
-    if tables is None or dealt is None or found is None:
+    sorter: Any = many or next((k.params for k in waiting), None)
+    if tables is None or dealt is None or sorter is None:
         return None
     names = {k.name for k in waiting}
     alone = max((s.guard.max_n for s in sort.steps if s.kernel in names), default=0)
     return Dealt(
-        key=found.key,
-        signature=found.signature,
+        key=sorter.key,
+        signature=sorter.signature,
         shape=dealt,
         few=tables,
         above=max(tables.least, alone),
         rest=_rest(many, dealt) if many else None,
-        subgroup=found.subgroup,
+        subgroup=sorter.subgroup,
     )
 
 
 def _rest(sort: Hybrid, dealt: Shape) -> Partition:
-    """The passes in one launch, in tiles of those that sort what buckets of a hybrid sort do not hold."""
+    """The passes in one launch, in the tiles of the fallback of a hybrid sort."""
     return recast(sort, Partition, bucket=None, begin=0, end=None, single=None, groups=2 * dealt.cores)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tile:
-    """What a work-group deals at once: `items` pairs of each of its lanes.  digits: the most values of the digit."""
+    """A tile that a work-group deals at once: `items` pairs for each of its lanes.
+
+    digits: the most values of the digit.
+    """
 
     lanes: int
     items: int
@@ -196,7 +213,11 @@ class Tile:
 class Words(few.Words):
     """The regions of the buffers `few` and `deals`, for V values of the first digit and B buckets.
 
-    digit_bits: a word.  value_starts: V + 1.  value_cursors: V.  value_tiles: V + 1.  bucket_counts: B.
+    digit_bits: a word.
+    value_starts: V + 1 words.
+    value_cursors: V words.
+    value_tiles: V + 1 words.
+    bucket_counts: B words.
     """
 
     digit_bits: Region
@@ -236,5 +257,5 @@ def words_count(p: Shape) -> int:
 
 
 def rest_words(p: Partition) -> int:
-    """Return the words of the passes that must be 0 before these run."""
+    """Return the number of words of the passes in one launch that must be 0 before the passes run."""
     return passes_words(p).bucket_starts.start

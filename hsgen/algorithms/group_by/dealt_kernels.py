@@ -1,4 +1,4 @@
-"""The kernels of groupings that deal pairs into buckets, and what their templates know."""
+"""The kernels of groupings that deal pairs into buckets, and the variables of their templates."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from hsgen.core.kernels import Kernel
 
 PAIRS, AGAIN = Buffer(name="pairs", type="pair"), Buffer(name="again", type="pair")
 REST = Buffer(name="rest", type="u32")
-_RESIDENT = {"digit_tables": 2, "pairs_again": 2}  # work-groups of a core, for which registers suffice
+_RESIDENT = {"digit_tables": 2, "pairs_again": 2}  # work-groups that a core holds at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phases:
-    """The variants of the phases of kernels, as sets of macros.
+    """The variants of the phases of kernels, as names of sets of macros.
 
-    passes: whether there are passes that sort what buckets do not hold.
+    passes: whether there are passes that sort what buckets cannot hold.
     """
 
     passes: str
 
 
 def tables(p: Dealt) -> tuple[Kernel, ...]:
-    """Return the kernels up to tables of the values of the first digit, in the order of their launches."""
+    """Return the kernels up to the tables of the values of the first digit, in the order of their launches."""
     s, full = p.shape, word_array("full", 4)
     count = word_array("counts", 1 << s.digits.bits)
     deal = (PAIRS, FEW, DEALS)
     rest = (REST,) if p.rest else ()
     local = (word_array(name, s.table.slots + 1) for name in ("slots", "sums", "times"))
     order = bin_sort.arrays(_table_bins(p).shape, p.subgroup)
-    own = (word_array("totals", s.table.work_group), full, word_array("drawn", 1), *order)
+    further = (word_array("totals", s.table.work_group), full, word_array("drawn", 1), *order)
     reduced = replace(PAIRS, read_only=True), DESTINATION, VALUES_OUT, COUNTS, FIRSTS, REPORT, FEW, DEALS
     starts = (*sums(s.count.work_group, p.subgroup), full)
     return (
@@ -72,13 +72,13 @@ def tables(p: Dealt) -> tuple[Kernel, ...]:
             s.table.work_group,
             reduced,
             *local,
-            *own,
+            *further,
         ),
     )
 
 
 def buckets(p: Dealt) -> tuple[Kernel, ...]:
-    """Return the kernels that sort the pairs of other keys, in the order of their launches."""
+    """Return the kernels that sort the pairs that have no tables, in the order of their launches."""
     s = p.shape
     again = (replace(PAIRS, read_only=True), AGAIN, FEW, DEALS)
     digits = 1 << s.digits.bits - s.digits.least
@@ -92,10 +92,11 @@ def buckets(p: Dealt) -> tuple[Kernel, ...]:
 def _bucket(p: Dealt) -> Kernel:
     """The kernel that sorts a bucket on chip.
 
-    A network takes less time than lanes that compare more keys of a bin than an eighth of the bucket.
+    Bins are crowded above an eighth of the bucket's keys in one bin: a network is then faster than comparing the keys
+    of a bin.
     """
     bucket = p.shape.bucket
-    made = _kernel(
+    kernel = _kernel(
         p,
         "pairs_bucket",
         f"sort a bucket of up to {bucket.size} pairs on chip",
@@ -107,7 +108,7 @@ def _bucket(p: Dealt) -> Kernel:
     )
     crowd = Crowd(limit=bucket.size // 8)
     bins = BinSort(shape=bucket, subgroup=p.subgroup, key=p.key, load="items_clamped", crowd=crowd)
-    return bin_sort.with_room(replace(made, template="group_by/pairs_bucket:bucket", data=OnChip(bins=bins)))
+    return bin_sort.with_room(replace(kernel, template="group_by/pairs_bucket:bucket", data=OnChip(bins=bins)))
 
 
 def _table_bins(p: Dealt) -> BinSort:
@@ -123,8 +124,8 @@ def _deal(
 ) -> Kernel:
     arrays = (word_array("counts", digits), word_array("bases", digits), word_array("tile_value", 1))
     tile = Array(name="tile", type="pair", count=lanes * items)
-    made = _kernel(p, name, summary, lanes, buffers, tile, *arrays, *sums(lanes, p.subgroup))
-    return replace(made, data=dealt.Tile(lanes=lanes, items=items, digits=digits))
+    kernel = _kernel(p, name, summary, lanes, buffers, tile, *arrays, *sums(lanes, p.subgroup))
+    return replace(kernel, data=dealt.Tile(lanes=lanes, items=items, digits=digits))
 
 
 def _kernel(p: Dealt, name: str, summary: str, lanes: int, buffers: tuple[Buffer, ...], *arrays: Array) -> Kernel:

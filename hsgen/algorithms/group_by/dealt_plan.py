@@ -1,7 +1,7 @@
-"""The steps of groupings that deal pairs into buckets, and the scratch memory that these take.
+"""The plan rows of groupings that deal pairs into buckets, and their scratch.
 
-Behind the words lie the sorted keys and their values, where pairs are first dealt, and behind these the buckets, whose
-memory the passes of the rest take as second buffers.
+Scratch holds, in this order: the regions of words; the sorted keys and their values, where pairs are first dealt; and
+the buckets.  The passes over uneven pairs use the memory of the buckets as second buffers.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from hsgen.core.scratch import UNIT, ScratchRule, aligned
 
 
 def words_bytes(p: dealt.Shape | None) -> int:
-    """Return the room of the words, in bytes."""
+    """Return the bytes of the words; 0 without dealing."""
     return aligned(4 * dealt.words_count(p)) if p else 0
 
 
 def bound(p: Dealt) -> dict[str, Binding]:
-    """Return where buffers lie, by the names of kernels; those of the call as in a reduction by key."""
+    """Return the binding of each buffer, by the names in kernels; buffers of the call are as in a reduction by key."""
     deals = p.few.bytes
     first = deals + words_bytes(p.shape)
     item = p.key.bytes + p.signature.value_bytes
@@ -41,7 +41,7 @@ def bound(p: Dealt) -> dict[str, Binding]:
 
 
 def rule(p: Dealt) -> ScratchRule:
-    """Return the scratch memory that the steps take."""
+    """Return the rule for the scratch of these rows."""
     rest = p.rest
     plus = bound(p)["rest"].plus + UNIT + (4 * rest_words(rest).tile_states.start if rest else 0)
     each = {"unit": rest.tile, "per_unit": 4 * rest.radix, "units": -(-p.shape.most // rest.tile)} if rest else {}
@@ -49,16 +49,16 @@ def rule(p: Dealt) -> ScratchRule:
 
 
 def steps(p: Dealt, most: int, keys: Binding, values: Binding) -> list[Step]:
-    """Return the steps for up to `most` keys; keys, values: where those lie that are sorted."""
-    most, shape, own = min(most, p.shape.most), p.shape, bound(p)
-    kept = {**own, "destination": keys, "values_out": values}
+    """Return the plan rows for up to `most` keys; keys, values: the bindings of the sorted keys and values."""
+    most, shape, bindings_ = min(most, p.shape.most), p.shape, bound(p)
+    sorted_bindings = {**bindings_, "destination": keys, "values_out": values}
     again = shape.again.size
     grids = {
         "pairs_count": fixed(shape.cores),
         "pairs_starts": fixed(1),
         "pairs_deal": _tiles(shape.deal.size),
         "digit_tables": fixed(min(2 * shape.cores, 1 << shape.digits.first)),
-        "pairs_again": _tiles(again, more=1 << shape.digits.least),  # a tile of each value is not full
+        "pairs_again": _tiles(again, more=1 << shape.digits.least),  # each value may end in a partial tile
         "pairs_bucket": _buckets(p),
         "pairs_rest": fixed(2 * shape.cores),
     }
@@ -72,13 +72,16 @@ def steps(p: Dealt, most: int, keys: Binding, values: Binding) -> list[Step]:
             argument=BitRange(flags=DIRECT) if kernel.name == "pairs_rest" else Literal(),
         )
 
-    more = [step(k, p.above, kept) for k in buckets(p)] if p.bucketed and p.above < most else []
-    return [*(step(k, p.few.least, own) for k in tables(p)), *more]
+    more = [step(k, p.above, sorted_bindings) for k in buckets(p)] if p.bucketed and p.above < most else []
+    return [*(step(k, p.few.least, bindings_) for k in tables(p)), *more]
 
 
 def _buckets(p: Dealt) -> Grid:
-    """A work-group for each bucket: these are a power of two, of more than half of the limit on average, or as many as
-    the first digit has values."""
+    """The grid of one work-group for each bucket.
+
+    The number of buckets is a power of two.  Buckets have more than half of the limit on average, unless there are only
+    as many buckets as the first digit has values.
+    """
     half, fewest = p.shape.bucket.limit // 2, 1 << p.shape.digits.least
     return _tiles(half, more=fewest if p.above < p.shape.bucket.limit * fewest else 0)
 
@@ -88,7 +91,7 @@ def _tiles(pairs: int, *, more: int = 0) -> Grid:
 
 
 def moved(p: Dealt, step: Step, n: int) -> int:
-    """Return the memory traffic of a launch for `n` unequal keys in bytes."""
+    """Return the bytes that a launch reads and writes for `n` keys, if no two keys are equal."""
     if n <= p.above:
         return 0  # nothing is dealt
     both = 2 * n * (p.key.bytes + p.signature.value_bytes)

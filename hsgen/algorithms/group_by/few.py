@@ -1,8 +1,8 @@
 """Groupings of keys with few distinct values: tables on chip, without a sort.
 
-Each work-group reduces its keys in a hash table in local memory, and adds this table to the table in scratch, which the
-last launch sorts.  So each key and value is read once.  A sample shows beforehand whether groups may be few.  The sort
-follows if tables overflow nevertheless, or if the order of values matters.
+Each work-group reduces its keys in a hash table in local memory, and adds this table to the table in scratch.  The last
+launch sorts the table in scratch.  Each key and value is read once.  A sample shows in advance whether there may be few
+groups.  The sort follows if tables overflow nevertheless, or if the order of values matters.
 """
 
 from __future__ import annotations
@@ -16,21 +16,24 @@ from hsgen.core.regions import Region, placed
 from hsgen.core.scratch import aligned
 
 EMPTY = 0xFFFFFFFF
-"""The word of an empty slot.  The key of this word has a slot of its own, behind all others."""
+"""The word of an empty slot.  The key with this word has a separate slot after all other slots."""
 TRIES = 64
 """The most slots of a table in local memory that are probed for a key."""
 CLOSED = 32
-"""The most slots of a work-group that stores groups."""
+"""The most slots whose groups one work-group stores."""
 SAMPLE = 1024
-"""The keys of the sample, unless pairs are dealt."""
+"""The number of keys of the sample, if pairs are not dealt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Few:
     """The shape of tables.
 
-    least: the greatest count without tables.  work_group, items: lanes, and the keys of a lane in a tile.  groups: the
-    most work-groups.  slots: of a table, a power of two; at most half of them are used.  sample: keys of the sample.
+    least: the greatest count without tables.
+    work_group, items: the lanes, and the keys of a lane in a tile.
+    groups: the most work-groups.
+    slots: the slots of a table, a power of two; at most half of the slots are used.
+    sample: the number of keys of the sample.
     """
 
     least: int
@@ -42,17 +45,17 @@ class Few:
 
     @property
     def tile(self) -> int:
-        """The keys of a tile."""
+        """Number of keys of a tile."""
         return self.work_group * self.items
 
     @property
     def most(self) -> int:
-        """The most groups that are tried."""
+        """Greatest number of groups for which tables are tried."""
         return self.slots // 2
 
     @property
     def closed(self) -> int:
-        """The slots of a work-group that stores groups: at most one a lane."""
+        """Number of slots whose groups one work-group stores, at most one for each lane."""
         return min(CLOSED, self.work_group)
 
     def sampled(self, sample: int) -> int:
@@ -61,12 +64,12 @@ class Few:
 
     @property
     def sample_slots(self) -> int:
-        """The slots of the table of the sample: twice its keys, or as many as a table has."""
+        """Slots of the table of the sample: twice as many as keys, and at least as many as a table has."""
         return max(self.slots, 2 * self.sample)
 
     @property
     def bytes(self) -> int:
-        """The size of the words and the table in scratch memory."""
+        """Bytes of the words and of the table in scratch."""
         return aligned(4 * (TABLE + 3 * (self.slots + 1)))
 
 
@@ -74,8 +77,9 @@ class Few:
 class Words:
     """The regions of the buffer `few`, for S slots.
 
-    table_keys, table_sums, table_times: S + 1 words each.  value_states: the same words, one for each value of the
-    first digit.  All others: a word each; those from `way` on are of dealt pairs.
+    table_keys, table_sums, table_times: S + 1 words each.
+    value_states: the same memory, as one word for each value of the first digit.
+    All other regions are one word; `way` and the words after it concern dealt pairs.
     """
 
     stored: Region
@@ -107,7 +111,7 @@ _WORDS = (
     ("table_bits", 1, "of few[]: the bits of the first digit if there is a table for each of its values, else 0"),
 )
 TABLE = 32
-"""The word at which the table begins."""
+"""The index of the first word of the table."""
 WORDS = placed(_WORDS)
 """The regions before the table, by name."""
 
@@ -115,7 +119,7 @@ WORDS = placed(_WORDS)
 def words(p: Few) -> Words:
     """Return the layout of the buffer `few`."""
     sizes = (("table_keys", "keys"), ("table_sums", "reductions"), ("table_times", "counts"))
-    table = placed(((name, p.slots + 1, f"of few[]: {what} of the slots") for name, what in sizes), TABLE)
+    table = placed(((name, p.slots + 1, f"of few[]: {text} of the slots") for name, text in sizes), TABLE)
     states = Region(name="VALUE_STATES", start=TABLE, meaning="of few[]: the groups of each value of the first digit")
     return Words(**WORDS, **table, value_states=states)
 
@@ -130,6 +134,6 @@ def shape(key: KeyType, device: Device) -> Few | None:
         return None
     lanes = 1 << min(512, device.work_group).bit_length() - 1
     slots = next((s for s in (4096, 2048, 1024) if 12 * (s + 1) + 4 * lanes <= device.local_bytes), 0)
-    items = 8 if slots == 4096 else 4  # more would exceed the registers of older compilers
+    items = 8 if slots == 4096 else 4  # with more keys, older compilers spill
     groups = min(528, device.groups)
     return Few(least=1 << 16, work_group=lanes, items=items, groups=groups, slots=slots) if slots else None

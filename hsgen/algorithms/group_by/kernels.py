@@ -1,4 +1,4 @@
-"""The kernels of a grouping that are not those of its sort."""
+"""The kernels of a grouping, except the kernels of its sort."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 REDUCE = "reduce_"
-"""The start of the names of the kernels that reduce: sorts have kernels of the same names."""
+"""The prefix of the names of the kernels that reduce: sorts have kernels of the same names."""
 TABLES, DEALT = "group_by/tables", "group_by/dealt"
 """The templates of the kernels."""
 GATE = Buffer(name="gate", type="u32")
-"""Words of which the first is not 0 where the groups are stored."""
+"""A buffer whose first word is not 0 once the groups are stored; further kernels then have nothing to do."""
 FEW = Buffer(name="few", type="u32")
 DEALS = Buffer(name="deals", type="u32")
-"""What is known of dealt pairs (`hsgen.algorithms.group_by.dealt.Words`)."""
-_LANES = 1536  # of a core, for tables of few groups
+"""The regions of dealt pairs (`hsgen.algorithms.group_by.dealt.Words`)."""
+_LANES = 1536  # lanes that a core holds at once, for tables of few groups
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
-    """Return the kernels in the order in which they run, without those of the sort."""
+    """Return the kernels in the order of their launches, without the kernels of the sort."""
     return (*tables(p), *reducing(p))
 
 
@@ -35,7 +35,7 @@ def reducing(p: Params) -> tuple[Kernel, ...]:
 
 
 def tables(p: Params) -> tuple[Kernel, ...]:
-    """Return the kernels of few groups."""
+    """Return the kernels of the tables of few groups."""
     if p.few is None:
         return ()
     slots = p.few.slots + 1
@@ -64,9 +64,10 @@ def tables(p: Params) -> tuple[Kernel, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phases:
-    """The variants of the phases of kernels of few groups, as sets of macros.
+    """The variants of the phases of the kernels of few groups, as names of sets of macros.
 
-    values: whether there are values.  sample: for few groups alone, or for pairs that may be dealt, too.
+    values: whether there are values.
+    sample: whether the sample serves few groups only, or also pairs that may be dealt.
     """
 
     values: str

@@ -1,4 +1,4 @@
-"""The parameters of groupings, all derived: tables of few groups, and the reduction that follows the sort."""
+"""The parameters of groupings, all derived: the tables of few groups, and the reduction that follows the sort."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """The parameters of a grouping: tables of few groups, if they are tried, and the reduction of sorted keys.
+    """The parameters of a grouping.
 
-    dealt: the shape of what deals pairs into buckets, ahead of a sort of buckets of pairs.
+    reduce: the reduction of sorted keys.
+    few: the tables of few groups; None if they are not tried.
+    dealt: the shape of the kernels that deal pairs into buckets, before a sort with buckets of pairs; None without.
     """
 
     key: KeyType
@@ -49,8 +51,11 @@ def sorting(signature: Signature) -> Signature:
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for a key width and a signature: with values of 4 bytes or none, of all types and in both
-    orders.  None for others, or if the target has no sort of such keys."""
+    """Return the parameters for a key width and a signature; None if the grouping is not supported.
+
+    Keys without values and with values of 4 bytes are supported, of all types and in both orders, if the target sorts
+    such keys.
+    """
     plain = replace(signature, key_transform=False)
     reduce = reduce_by_key.specialize(p, key, plain, device)
     if reduce is None or signature.device_count:
@@ -66,16 +71,16 @@ def block(p: Params) -> int:
 
 def notes(p: Params) -> list[tuple[str, str]]:
     """Return derived values for headers and `hsgen show`: (name, value)."""
-    found = [(f"reduction, {name}", value) for name, value in reduce_by_key.notes(p.reduce)]
+    lines = [(f"reduction, {name}", value) for name, value in reduce_by_key.notes(p.reduce)]
     if p.few:
-        found.insert(0, ("few groups", f"from {p.few.least + 1} keys on, tables of {p.few.slots} slots"))
+        lines.insert(0, ("few groups", f"from {p.few.least + 1} keys on, tables of {p.few.slots} slots"))
     if p.few and p.dealt:
         d = p.dealt
-        found.insert(
+        lines.insert(
             1,
             (
                 "buckets",
                 f"up to {d.most} pairs; {d.bucket.work_group} lanes x {d.bucket.items} pairs, {d.bucket.bins} places",
             ),
         )
-    return found
+    return lines

@@ -1,5 +1,4 @@
-"""The launch plan of a grouping: tables of few groups, then the sort, whose results are in scratch memory, and the
-reduction."""
+"""The launch plan of a grouping: tables of few groups, the sort, whose results are in scratch, and the reduction."""
 
 from __future__ import annotations
 
@@ -20,15 +19,15 @@ _FEW = Binding(role="scratch")
 
 def plan(p: Params) -> Plan:
     """Return the plan of the reduction alone, which reads the arrays of the call."""
-    made = reduce_by_key.plan(p.reduce)
-    return replace(made, steps=tuple(replace(s, kernel=REDUCE + s.kernel) for s in made.steps))
+    reduction = reduce_by_key.plan(p.reduce)
+    return replace(reduction, steps=tuple(replace(s, kernel=REDUCE + s.kernel) for s in reduction.steps))
 
 
 def joined(p: Params, before: tuple[Kernel, ...], sort: Plan) -> tuple[tuple[Kernel, ...], Plan]:
-    """Return the kernels and the plan of a grouping, given those of its sort.
+    """Return the kernels and the plan of a grouping, given the kernels and the plan of its sort.
 
-    Scratch memory has the table of few groups, words of dealt pairs, the sorted keys, their values, and then what the
-    sort takes; the reduction takes the beginning of the latter, which no longer matters.
+    Scratch holds the table of few groups, the words of dealt pairs, the sorted keys, their values, and then the scratch
+    of the sort.  The reduction reuses the beginning of the sort's scratch.
     """
     after, placed, deal = plan(p), _Placed(p, sort), following(p.few, p.dealt, before, sort)
     top = min(sort.max_n, after.max_n)
@@ -45,33 +44,35 @@ def joined(p: Params, before: tuple[Kernel, ...], sort: Plan) -> tuple[tuple[Ker
 
 
 def _without_keys(after: Plan) -> list[Step]:
-    """The steps of a reduction for n = 0, with the arrays of the call: there is no scratch memory to bind a part of."""
-    found = (s for s in after.steps if s.guard.at_zero)
-    return [replace(s, guard=replace(s.guard, min_n=0, max_n=0)) for s in found]
+    """The plan rows of a reduction for n = 0, with the arrays of the call: scratch is empty then."""
+    at_zero = (s for s in after.steps if s.guard.at_zero)
+    return [replace(s, guard=replace(s.guard, min_n=0, max_n=0)) for s in at_zero]
 
 
 def _gated(
     p: Params, kernels: list[Kernel], steps: list[Step], top: int, placed: _Placed, deal: Dealt | None
 ) -> tuple[list[Kernel], list[Step]]:
-    """The kernels and steps with those of tables, which leave the others nothing to do for some keys, and those that
-    deal pairs."""
+    """The kernels and plan rows, with those of tables and those that deal pairs.
+
+    If tables hold all groups, a gate makes the kernels of the sort and of the reduction return at once.
+    """
     assert p.few is not None
     gated = {s.kernel for s in steps if s.guard.max_n > p.few.least}
     least = min(s.guard.min_n for s in steps if s.kernel in gated)
     steps = [replace(s, bindings=(*s.bindings, _FEW)) if s.kernel in gated else s for s in steps]
-    made = [replace(k, buffers=(*k.buffers, GATE), gate=GATE.name) if k.name in gated else k for k in kernels]
-    found = _tables(p, least, top)
+    gated_kernels = [replace(k, buffers=(*k.buffers, GATE), gate=GATE.name) if k.name in gated else k for k in kernels]
+    table_steps = _tables(p, least, top)
     if deal is None:
-        return [*tables(p), *made], [*found, *steps]
+        return [*tables(p), *gated_kernels], [*table_steps, *steps]
     dealing = dealt_plan.steps(deal, top, *placed.sorted_arrays)
     runs = {s.kernel for s in dealing}
-    own = [k for k in (*dealt_kernels.tables(deal), *dealt_kernels.buckets(deal)) if k.name in runs]
+    dealing_kernels = [k for k in (*dealt_kernels.tables(deal), *dealt_kernels.buckets(deal)) if k.name in runs]
     rows = [x for s in steps for x in (_without_dealt(s, deal) if not s.kernel.startswith(REDUCE) else [s])]
-    return [*tables(p), *own, *made], [*found, *dealing, *rows]
+    return [*tables(p), *dealing_kernels, *gated_kernels], [*table_steps, *dealing, *rows]
 
 
 def _without_dealt(step: Step, deal: Dealt) -> list[Step]:
-    """The rows of a step of the sort: where pairs are dealt into buckets, for sums of floats only."""
+    """The plan rows of a step of the sort; where pairs are dealt into buckets, only sums of floats need the step."""
     between = (deal.above, deal.shape.most)
     if not deal.bucketed:
         return [step]
@@ -81,7 +82,7 @@ def _without_dealt(step: Step, deal: Dealt) -> list[Step]:
 
 
 def _tables(p: Params, least: int, top: int) -> list[Step]:
-    """The steps of few groups; above `least` keys, they say that the others have something to do."""
+    """The plan rows of few groups; for more than `least` keys, the first row opens the gate of the other kernels."""
     assert p.few is not None
     grids = {
         "few_begin": fixed(1),
@@ -97,25 +98,25 @@ def _tables(p: Params, least: int, top: int) -> list[Step]:
             if k.name == "few_begin"
             else Guard(min_n=p.few.least, max_n=top, reduction="exact" if p.valued else "any"),
             grid=grids[k.name],
-            argument=Literal() if k.name == "few_close" else CallNumber(),  # it sorts keys, by the flags of the call
+            argument=Literal() if k.name == "few_close" else CallNumber(),  # few_close sorts, by the call's flags
         )
         for k in tables(p)
     ]
 
 
 class _Placed:
-    """Where steps find the arrays of a grouping.
+    """The bindings of the arrays of a grouping.
 
-    What a sort places in scratch memory by the count starts at multiples of `UNIT`; the sorted arrays before it take
-    any number of bytes.  So each of its buffers gets the bytes that rounding may take from the one before it.
+    The offset of an array of the sort in scratch depends on the count, and is a multiple of `UNIT`.  The sorted arrays
+    before it take any number of bytes.  Each array therefore gets `UNIT` more bytes for rounding than the array before.
     """
 
     def __init__(self, p: Params, sort: Plan) -> None:
         self._item = p.key.bytes + p.signature.value_bytes
         every = [b for s in sort.steps for b in s.bindings]
         every += [sort.device_status.binding] if sort.device_status else []
-        found = {b.per_n for b in every if b.role == "scratch"}
-        self._ranks = {per_n: i for i, per_n in enumerate(sorted(found | {0}))}
+        sizes = {b.per_n for b in every if b.role == "scratch"}
+        self._ranks = {per_n: i for i, per_n in enumerate(sorted(sizes | {0}))}
         first = p.few.bytes + dealt_plan.words_bytes(p.dealt) if p.few else 0
         self._own = {
             "destination": Binding(role="scratch", plus=first),
@@ -125,18 +126,18 @@ class _Placed:
         self.sorted_arrays = (self._own["destination"], self._own["values_out"])
 
     def sorting(self, step: Step) -> Step:
-        """A step of the sort, out of place."""
-        found = (self._own.get(b.role) or self.moved(b, step.guard.max_n) for b in step.bindings)
-        return replace(step, bindings=tuple(found))
+        """Return a plan row of the sort, out of place."""
+        bindings = (self._own.get(b.role) or self.moved(b, step.guard.max_n) for b in step.bindings)
+        return replace(step, bindings=tuple(bindings))
 
     def reducing(self, step: Step) -> Step:
-        """A step of the reduction, of sorted arrays."""
+        """Return a plan row of the reduction, which reads the sorted arrays."""
         reads = {"source": self._own["destination"], "values": self._own["values_out"]}
-        found = (reads.get(b.role) or self.moved(b, step.guard.max_n) for b in step.bindings)
-        return replace(step, bindings=tuple(found), guard=replace(step.guard, at_zero=False))
+        bindings = (reads.get(b.role) or self.moved(b, step.guard.max_n) for b in step.bindings)
+        return replace(step, bindings=tuple(bindings), guard=replace(step.guard, at_zero=False))
 
     def moved(self, binding: Binding, most: int) -> Binding:
-        """A binding of steps for up to `most` keys, moved behind the sorted arrays if it is in scratch memory."""
+        """Return a binding of rows for up to `most` keys; a binding in scratch is moved behind the sorted arrays."""
         if binding.role != "scratch":
             return binding
         assert binding.max_n is None or most <= binding.max_n, "a bound for a device-side count"
@@ -144,26 +145,28 @@ class _Placed:
         return replace(binding, per_n=binding.per_n + self._item, plus=plus, max_n=None)
 
     def rule(self, rule: ScratchRule) -> ScratchRule:
-        """A rule of scratch memory, with the sorted arrays before it."""
+        """Return a rule for scratch that includes the sorted arrays."""
         plus = rule.plus + self._first + UNIT * len(self._ranks)
         return replace(rule, plus=plus, per_n=rule.per_n + self._item)
 
 
 def moved(p: Params | reduce_by_key.Params | Dealt, step: Step, n: int) -> int:
-    """Return the memory traffic of a launch of the reduction for `n` keys in bytes, if all are equal; the sort is
-    counted, too."""
+    """Return the bytes that a launch of the reduction reads and writes for `n` keys, if all keys are equal.
+
+    For a kernel that deals pairs, no two keys are equal.
+    """
     if isinstance(p, Dealt):
         return dealt_plan.moved(p, step, n)
-    own = p.reduce if isinstance(p, Params) else p
-    return reduce_by_key.moved(own, replace(step, kernel=step.kernel.removeprefix(REDUCE)), n)
+    reduction = p.reduce if isinstance(p, Params) else p
+    return reduce_by_key.moved(reduction, replace(step, kernel=step.kernel.removeprefix(REDUCE)), n)
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the reduction takes another path, or tables are tried."""
-    found = set(reduce_by_key.test_counts(p.reduce, greatest))
+    counts = set(reduce_by_key.test_counts(p.reduce, greatest))
     if p.few:
-        found.update((p.few.least, p.few.least + 1, p.few.least + p.few.tile))
-    return sorted(n for n in found if n <= greatest)
+        counts.update((p.few.least, p.few.least + 1, p.few.least + p.few.tile))
+    return sorted(n for n in counts if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:

@@ -1,8 +1,8 @@
-"""Merging two sorted arrays by merge paths: every lane finds the input keys of its part of the output.
+"""Merging two sorted arrays by merge paths: every lane computes which input keys make its part of the output.
 
-The output is cut at diagonals of the matrix of all pairs of keys; a binary search finds where the path of the merge
+The output is cut at diagonals of the matrix of all pairs of keys.  A binary search locates where the path of the merge
 crosses a diagonal (Green, McColl and Bader, "GPU Merge Path", 2012; Odeh et al., "Merge Path - Parallel Merging Made
-Simple", 2012).  Stable: equal keys of the first array precede those of the second.
+Simple", 2012).  The merge is stable: equal keys of the first array precede those of the second.
 """
 
 from hsgen.algorithms.implicit import FIELDS, space

@@ -1,4 +1,4 @@
-"""What a merge by paths merges, for templates: keys, or keys with their original indices."""
+"""The entries of a merge by paths, for templates: keys, or keys with their original indices."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entries:
-    """The entries of a merge, in the words of dialects.
+    """The entries of a merge, as words of dialects; "" means that nothing is to be done.
 
-    type: in registers.  load, order, raw, out: load an entry, transform it to its order, store it as loaded, and store
-    it as transformed; "" where there is nothing to do.  less: compares two.  greatest: the greatest one.
-    a, b, to: the start of an access to the first array, the second one and the result, such as ``source[``.
+    type: the type of an entry in registers.
+    load: converts an entry when it is loaded.
+    order: maps a loaded entry to an integer of its order.
+    raw: converts a loaded entry when it is stored.
+    out: maps an ordered entry back when it is stored.
+    less: compares two ordered entries.
+    greatest: the greatest entry.
+    a, b, to: the start of an access to the first array, the second array and the result, such as ``source[``.
     """
 
     type: str = "hs_key"
@@ -35,12 +40,16 @@ PAIRS = {
     "less": "hs_pair_less",
     "greatest": "HS_PAIR_GREATEST",
 }
-"""The words of `Entries` for keys with their original indices, which are in their order in memory."""
+"""The fields of `Entries` for keys with their original indices, which memory holds as ordered entries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Values:
-    """The values of a merge: the starts of accesses, as of `Entries`, and the bytes of a value."""
+    """The values of a merge.
+
+    bytes: the bytes of a value.
+    a, b, to: the starts of accesses, as in `Entries`.
+    """
 
     bytes: int
     a: str = "values_in["
@@ -50,11 +59,13 @@ class Values:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merge:
-    """A kernel that merges, for its template.
+    """Input of the template of a kernel that merges.
 
-    values: None for keys alone.  lanes: of a work-group.  items: entries that a lane merges in local memory.
-    vector: keys of 16 bytes.
-    chains, row: of lanes that merge from memory to memory; see `hsgen.algorithms.merge_path.params.Params`.
+    values: None for keys without values.
+    lanes: the lanes of a work-group.
+    items: the entries that a lane merges in local memory.
+    vector: the number of keys in 16 bytes.
+    chains, row: for lanes that merge from memory to memory; see `hsgen.algorithms.merge_path.params.Params`.
     """
 
     entries: Entries

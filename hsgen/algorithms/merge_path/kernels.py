@@ -1,4 +1,4 @@
-"""The kernels of a merge: storing the count of the first array, finding tile boundaries, merging tiles."""
+"""The kernels of a merge: one stores the count of the first array, one searches tile boundaries, one merges tiles."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PARTS, SPLITS = 0, 32
 
 WORDS = Buffer(name="words", type="u32")
 LANES = 1024
-"""Lanes of a core that registers must suffice for, where tiles are moved by vectors."""
+"""The lanes of a core for which registers must suffice, if tiles are moved by vectors."""
 SECOND = Buffer(name="second", read_only=True)
 SECOND_VALUES = Buffer(name="second_values", type="value", read_only=True)
 
@@ -25,8 +25,8 @@ SECOND_VALUES = Buffer(name="second_values", type="value", read_only=True)
 class Words:
     """The regions of scratch.
 
-    first_count: the count of the first array.  splits: for each tile, and for the end of the last one, the number of
-    keys of the first array before it.
+    first_count: the count of the first array.
+    splits: for each tile, and for the end of the last tile, the number of keys of the first array before it.
     """
 
     first_count: Region
@@ -78,7 +78,7 @@ def begin(p: Params) -> Kernel:
 
 
 def split(p: Params) -> Kernel:
-    """Return the kernel that finds where tiles start in both arrays."""
+    """Return the kernel that computes where tiles start in both arrays."""
     return _kernel(p, "split", "find where tiles start in both arrays", (SOURCE, SECOND, WORDS))
 
 
@@ -97,13 +97,13 @@ def merge(p: Params) -> Kernel:
 def room(p: Params) -> int:
     """Return the keys of local memory that vectors take in addition to a tile.
 
-    Its parts begin where they do in memory, and behind each are as many greatest keys as a lane merges.
+    Each part of a tile keeps its alignment in memory, and is followed by as many greatest keys as a lane merges.
     """
     return 2 * p.items + 4 * (16 // p.key.held) if p.vectors else 0
 
 
 def alone(p: Params) -> Params:
-    """Return the parameters of work-groups that find the ends of their tiles by themselves."""
+    """Return the parameters of work-groups that search the ends of their tiles themselves."""
     return replace(p, items=p.alone_items, vectors=True)
 
 

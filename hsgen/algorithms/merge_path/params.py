@@ -1,4 +1,4 @@
-"""The parameters of a merge by paths, which are derived from the target's radix sort, and values derived from them."""
+"""The parameters of a merge by paths, derived from the target's radix sort, and values derived from the parameters."""
 
 from __future__ import annotations
 
@@ -13,19 +13,24 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 class Params:
     """The parameters of a merge.
 
-    work_group: lanes of a work-group.  items: keys that a lane merges one after another.
-    walks: each lane merges from memory to memory; if not, a work-group loads its part of both arrays into local memory,
-    and `chains` is 1.  chains: independent merges of `items` keys each that a lane interleaves, so that comparisons of
-    one hide the load latency of another.
-    row: keys of a vector that chains merge at a time in dialects with vectors, 0 for one key at a time; with values,
+    work_group: the lanes of a work-group.
+    items: the keys that a lane merges one after another.
+    walks: each lane merges from memory to memory.  Otherwise a work-group loads its part of both arrays into local
+    memory, and `chains` is 1.
+    chains: the independent merges of `items` keys each that a lane interleaves, so that comparisons of one merge hide
+    the load latency of another.
+    row: the keys of a vector that chains merge at once in dialects with vectors; 0 for one key at a time.  With values,
     keys have at most 32 bits.
     spare: the greatest number of excess work-groups of a two-dimensional grid, if work-groups merge tiles.
     vectors: work-groups load and store keys by 16 bytes in dialects with vectors; a tile has more room for that.
-    alone: the greatest count at which work-groups search for the ends of their tiles; above, a kernel before them does.
-    A subgroup of `subgroup` lanes searches for an end.  alone_items: keys that a lane of such a work-group merges.
-    ranged: the greatest count at which work-groups merge ranges of tiles, 0 for no count.  ranges: their greatest
-    number.  range_lanes, range_items: their lanes, and the keys of a tile that a lane merges.  resident: work-groups of
-    ranges that a core is to hold.
+    alone: the greatest count at which work-groups search the ends of their tiles themselves; above, a separate kernel
+    does.
+    subgroup: the lanes that search an end together.
+    alone_items: the keys that a lane of such a work-group merges.
+    ranged: the greatest count at which work-groups merge ranges of tiles; 0 means never.
+    ranges: the greatest number of ranges.
+    range_lanes, range_items: the lanes of such a work-group, and the keys of a tile that a lane merges.
+    resident: the work-groups of ranges that a core holds at once.
     """
 
     key: KeyType
@@ -63,14 +68,16 @@ class Params:
 
     @property
     def margin(self) -> int:
-        """Copies of its first slots that follow a ring: whole vectors, and one more key than a lane merges."""
+        """Number of slots after a ring that repeat its first slots: more keys than a lane merges, in whole vectors."""
         size = 16 // self.key.held
         return -(-(self.items + 1) // size) * size
 
     @property
     def noted(self) -> bool:
-        """Whether the count of the first array is stored in scratch, because a kernel that needs it receives types and
-        orders as its argument."""
+        """Whether scratch holds the count of the first array.
+
+        A kernel that needs the count then receives types and orders as its argument instead.
+        """
         return self.walks or self.signature.key_transform
 
     @property

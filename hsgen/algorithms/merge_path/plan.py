@@ -27,10 +27,10 @@ def plan(p: Params) -> Plan:
 
 
 def scratch(p: Params) -> Scratch:
-    """Return the scratch size: the count, and the tile boundaries unless lanes find these themselves.
+    """Return the rule for scratch: the count, and the tile boundaries unless lanes search these themselves.
 
-    Excess work-groups of a grid also have a word: they exit before reading it, but Intel's compiler for CPUs moves the
-    read out of its loop over lanes, ahead of the test.
+    Excess work-groups of a grid also have a word.  Such a work-group exits before reading the word, but Intel's
+    compiler for CPUs moves the read out of its loop over lanes, ahead of the test.
     """
     plus = 4 * (SPLITS + 1 + p.spare)
     return (

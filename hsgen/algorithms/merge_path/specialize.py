@@ -15,32 +15,37 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 LANES = 256
 ITEMS = 15  # odd, so that lanes that store runs of this length have no bank conflicts
 CHAIN, CHAINS = 4096, 3  # keys of a chain of a sequential lane; the most chains that registers hold
-CHAIN_ROWS = 8192  # by rows: chains take less time, so that the binary searches before them weigh more
+CHAIN_ROWS = 8192  # keys of a chain merged by rows: faster, so that binary searches pay only for longer chains
 ROWS = {0: (16, 4), 4: (8, 4), 8: (16, 2), 16: (16, 2)}
-"""Keys of a row, and chains, by the size of values in bytes.  All values were measured: docs/results/merging.md."""
+"""Keys of a row, and number of chains, by the bytes of a value.  All numbers were measured: docs/results/merging.md."""
 
 LARGE, VECTOR_ITEMS, VECTOR_WORDS = 1 << 17, 23, 25
-"""The local memory from which on tiles are moved by vectors; the most keys of a lane, and the most words of its keys
-and of the slots of their values, for which 1024 lanes of a core have registers."""
+"""The bytes of local memory from which tiles are moved by vectors; the most keys of a lane; and the most words of its
+keys and of the slots of their values.  With these, 1024 lanes fit the registers of a core."""
 ALONE = 1 << 25
-"""The bytes of keys and values up to which work-groups find the ends of their tiles by themselves: what a second-level
-cache holds.  All of these were measured: docs/results/h200.md."""
+"""The most bytes of keys and values for which work-groups search the ends of their tiles themselves.
+
+A second-level cache holds as many.  All of these numbers were measured: docs/results/h200.md.
+"""
 
 RANGES = {0: (1 << 21, 256, 20, 3), 4: (0, 256, 8, 4)}
-"""The count beyond which work-groups merge ranges of 32-bit keys, and their lanes, keys of a lane, and work-groups of a
-core, by the size of values in bytes."""
-RANGED = 1 << 27
-"""The bytes of keys and values up to which they do."""
+"""Merges of 32-bit keys by ranges, by the bytes of a value.
 
-FEW = 1024  # keys of a sequential lane in a work-group of several
+The numbers are the count above which ranges are used, the lanes of a work-group, the keys of a lane, and the
+work-groups of a core."""
+RANGED = 1 << 27
+"""The most bytes of keys and values that are merged by ranges."""
+
+FEW = 1024  # keys that a sequential lane merges, in a work-group of several lanes
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for a key width and a signature; None if the target does not sort such keys, or for a
-    signature with more than key transform and values.
+    """Return the parameters for a key width and a signature; None if the merge is not supported.
 
-    Lanes are sequential if those of the target's radix sort are.  Otherwise a work-group has the lanes of that sort,
-    and a tile that leaves room for a second work-group in local memory.
+    Only key types, orders and values are supported, for keys that the target sorts.
+
+    Lanes are sequential if the lanes of the target's radix sort are.  Otherwise a work-group has the lanes of that
+    sort, and a tile that leaves room for a second work-group in local memory.
     """
     if (
         not p
@@ -68,7 +73,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def _vectors(p: Params, subgroup: int, device: Device) -> Params:
-    """The parameters where tiles are moved by vectors: those of few keys, and all of 32-bit keys without values."""
+    """The parameters with tiles moved by vectors: at small counts, and at all counts of 32-bit keys without values."""
     words = p.key.held // 4 + p.valued
     items = min(VECTOR_ITEMS, (VECTOR_WORDS // words - 1) // 2 * 2 + 1)
     alone = ALONE // (p.key.bytes + p.signature.value_bytes)

@@ -1,8 +1,8 @@
-"""Radix sorts: stable, one pass per digit, least significant digit first.
+"""Radix sorts: stable sorts with one pass per digit, least significant digit first.
 
-Seven strategies, one module each, put tiles in order: `reduce_scan`, `onesweep`, `cooperative`, `hybrid`, `partition`,
-`per_thread` and `single`.  They share the tile (`tile`), four ways to rank its keys (`rankers`), the words in scratch
-(`words`) and the rows of plans (`rows`).
+A strategy decides how the work-groups of a pass learn where their keys go.  There are seven strategies, one module
+each: `reduce_scan`, `onesweep`, `cooperative`, `hybrid`, `partition`, `per_thread` and `single`.  Strategies share the
+tile (`tile`), four rankers (`rankers`), the regions of scratch (`words`) and the rows of launch plans (`rows`).
 """
 
 from hsgen.algorithms.radix import rows
@@ -42,27 +42,27 @@ def plan(p: Tile) -> Plan:
 
 
 def moved(p: Tile, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` for `n` keys reads and writes where no digit is constant."""
+    """Return the bytes that a launch of `step` reads and writes for `n` keys, if no digit is the same in all keys."""
     return of(p).moved(p, step, n)
 
 
 def block(p: Tile) -> int:
-    """Return the keys around which validations are dense: a tile, or what one work-group sorts alone if less."""
+    """Return the count around which validations test most densely: a tile, or `p.alone` if that is less."""
     return min(p.tile, p.alone) or p.tile
 
 
 def test_counts(p: Tile, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the sort changes its way: tiles, the first of all, and the cap."""
+    """Return the counts up to `greatest` at which the launches or their work change, such as multiples of a tile."""
     return sorted(n for n in of(p).test_counts(p, greatest) if n <= greatest)
 
 
 def row_test_counts(p: Tile, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end in each row of a tile: only there does a guard matter for some lane."""
+    """Return counts up to `greatest` that end within each row of a tile: there a bounds check differs between lanes."""
     return rows.row_test_counts(p, greatest)
 
 
 def notes(p: Tile) -> list[tuple[str, str]]:
-    """Return the derived values of a shape, for people."""
+    """Return (name, text) of the derived values of a shape, for `hsgen show`."""
     digits, tile = counts_of(p)
     ranker, *more = of(p).notes(p)
     alone = ("one work-group alone", f"up to {p.alone} keys")

@@ -1,4 +1,4 @@
-"""Sorts on chip by bins: one work-group sorts a bucket, or all keys if they are few.
+"""Sorts by bins on chip: one work-group counts its keys by bin, and compares the keys of a bin.
 
 The template is ``templates/radix/bin_sort.j2``.
 """
@@ -17,10 +17,10 @@ from hsgen.core.keys import KeyType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crowd:
-    """When bins are too crowded to compare the keys of a bin with each other.
+    """The bound above which bins have too many keys to compare the keys of a bin with each other.
 
-    measure: "greatest", the number of keys of the fullest bin, or "mean", the mean number of keys that a key shares its
-    bin with.  limit: the number above which bins are crowded.
+    measure: "greatest", the number of keys in the fullest bin; or "mean", the mean number of keys in the bin of a key.
+    limit: the bound; bins are crowded if the measure exceeds it.
     """
 
     measure: str = "greatest"
@@ -28,16 +28,20 @@ class Crowd:
 
 
 SPREAD = Crowd(measure="mean", limit=SQUARES)
-"""A few bins may have many keys: then nothing else sorts a crowded bucket on chip."""
+"""The bound of sorts that have no other way on chip for crowded buckets: a few bins may have many keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BinSort:
-    """A sort of at most work_group x items keys by bins.
+    """A sort by bins of at most work_group x items keys.
 
-    shape: the lanes, the keys of a lane, and the bins.  digit: the word of the dialect that turns a key into its bin.
-    Variants of phases, by their names in the templates: load: how a lane loads its keys.  shift: of the bin's digit,
-    "found" among the keys or "given" by the kernel.  ties: how equal keys are ranked.
+    shape: the lanes, the keys of a lane, and the bins.
+    digit: the word of the dialect that returns the bin of a key.
+
+    Variants of phases, by their names in the templates:
+    load: how a lane loads its keys.
+    shift: the lowest bit of the bin number, "found" from the keys or "given" by the kernel.
+    ties: how equal keys are ranked.
     """
 
     shape: Bucket
@@ -56,7 +60,7 @@ class BinSort:
 
     @property
     def items(self) -> int:
-        """Keys of a lane, at most."""
+        """Greatest number of keys of a lane."""
         return self.shape.items
 
     @property
@@ -66,7 +70,7 @@ class BinSort:
 
     @property
     def rank_words(self) -> int:
-        """Words of a lane for the ranks of its keys in their bins, two in a word."""
+        """Words of a lane that hold the ranks of its keys within their bins; a word holds two ranks."""
         return (self.shape.items + 1) // 2
 
     @property
@@ -76,7 +80,7 @@ class BinSort:
 
     @property
     def near(self) -> int:
-        """Keys of a bin that are compared without asking whether they are of the bin."""
+        """Number of keys from the start of a bin that are compared without a bounds check."""
         return NEAR
 
 
@@ -97,10 +101,11 @@ class StableBinSort(BinSort):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnChip(Body):
-    """Facts for the template of a kernel that sorts on chip.
+    """Input of the template of a kernel that sorts on chip.
 
-    bins: the sort by bins.  lane_values: whether lanes hold values in registers.  groups: the work-groups that sort
-    pieces of buckets of keys alone.
+    bins: the sort by bins.
+    lane_values: whether lanes hold values in registers.
+    groups: the work-groups that sort pieces of buckets of keys without values.
     """
 
     bins: BinSort
@@ -109,12 +114,12 @@ class OnChip(Body):
 
 
 def arrays(shape: Bucket, subgroup: int) -> tuple[Array, ...]:
-    """Return the arrays in local memory that a sort by bins takes, without those for its keys."""
+    """Return the arrays in local memory of a sort by bins, except the arrays of its keys."""
     facts = word_array("crowded", 1), word_array("bin_shift", 1), word_array("differing", 2)
     return (word_array("bin_counts", shape.bins), *sums(shape.work_group, subgroup), *facts)
 
 
 def with_room(kernel: Kernel) -> Kernel:
-    """Return a kernel with room in `tile` and `order` for what follows the last key."""
+    """Return the kernel with `NEAR` more elements in `tile` and `order`, for comparisons beyond the last key."""
     wider = (replace(a, count=a.count + NEAR) if a.name in ("tile", "order") else a for a in kernel.arrays)
     return replace(kernel, arrays=tuple(wider))

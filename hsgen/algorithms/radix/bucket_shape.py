@@ -1,4 +1,4 @@
-"""Constraints of kernels that take buckets or tiles on chip: lanes, the keys of each, and bins."""
+"""Constraints of kernels that hold buckets or tiles on chip: the lanes, the keys of a lane, and the bins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hsgen.core.device import Device
 
 
 def problems(tiles: Tiles, subgroup: int, device: Device, name: str, bins: int | None = None) -> Iterator[Problem]:
-    """Yield what cannot work with the tiles of the stage `name`, or with its buckets, which have `bins`."""
+    """Yield the problems of the tiles of stage `name`, or of its buckets, which have `bins` bins."""
     lanes, each = tiles.work_group, tiles.items
     group, items, spots = f"{name}.work_group", f"{name}.items", f"{name}.bins"
     odd = [(x, n) for x, n in ((group, lanes), (spots, bins)) if n is not None and n & n - 1]
@@ -23,8 +23,8 @@ def problems(tiles: Tiles, subgroup: int, device: Device, name: str, bins: int |
     if lanes % subgroup:
         yield group, f"{lanes} lanes are no whole subgroups", f"give a multiple of {subgroup}"
     if lanes > device.work_group:
-        what = f"{lanes} lanes exceed the work-group limit of {device.work_group}"
-        yield group, what, f"give at most {device.work_group}"
+        message = f"{lanes} lanes exceed the work-group limit of {device.work_group}"
+        yield group, message, f"give at most {device.work_group}"
     elif each > (most := min(64, 65535 // lanes)):
-        what = f"{each} keys do not fit the registers of a lane, or the 16 bits of a place"
-        yield items, what, f"give at most {most}"
+        message = f"{each} keys do not fit the registers of a lane, or the 16 bits of a place"
+        yield items, message, f"give at most {most}"

@@ -23,7 +23,7 @@ _OWN = {
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield what is wrong with single values, regardless of the others."""
+    """Yield the problems of single values, regardless of other values."""
     yield from _lanes(values, device)
     yield from strategies.misplaced(values)
 
@@ -34,18 +34,18 @@ def _lanes(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 
 def problems(p: Tile, device: Device) -> list[Problem]:
-    """Return what is wrong with a shape as a whole, all of it at once; the key "" is the strategy itself."""
+    """Return all problems of a complete shape; the key "" stands for the strategy itself."""
     values = {"subgroup": p.subgroup, "work_group": p.work_group}
-    found = [*_lanes(values, device), *strategies.of(p).problems(p, device)]
-    return found or list(_memory(p, device))
+    first = [*_lanes(values, device), *strategies.of(p).problems(p, device)]
+    return first or list(_memory(p, device))
 
 
 def _memory(p: Tile, device: Device) -> Iterator[Problem]:
     for kernel in strategies.of(p).kernels(p):
         need = kernel.local_bytes(p.key)
         if need > device.local_bytes:
-            what = f"{kernel.name} needs {need} bytes of local memory, the device has {device.local_bytes}"
+            message = f"{kernel.name} needs {need} bytes of local memory, the device has {device.local_bytes}"
             partitions = isinstance(kernel.data, Partitioning)
             key = _OWN.get(kernel.name, "partition.items" if partitions else "items")
-            yield key if key in records.flat(p) else "items", what, "give fewer bits, items or lanes"
+            yield key if key in records.flat(p) else "items", message, "give fewer bits, items or lanes"
             return

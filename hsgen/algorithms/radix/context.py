@@ -10,7 +10,7 @@ from hsgen.algorithms.radix.words import columns
 
 
 def context(p: Tile) -> dict[str, object]:
-    """Return the names that templates may use."""
+    """Return the variables of every template of radix sorts."""
     return {
         "msd": buckets.layout(p) if isinstance(p, Hybrid) and p.msd else None,
         "fin": pairs.layout(p) if isinstance(p, Hybrid) and (p.finish or p.pieces) else None,

@@ -1,8 +1,9 @@
-"""The sort in one launch: work-groups are all resident, and wait for each other at barriers of the grid (CUDA).
+"""The sort in one launch: all work-groups are resident and wait for each other at barriers of the grid (CUDA).
 
-A work-group keeps its keys in registers.  In each pass it stores the histogram of its keys, ranks the keys, waits for
-the histograms of all work-groups, sums those of earlier work-groups, scatters the keys, and waits until all keys are
-stored.  Before the passes, work-groups may try to deal the keys by their highest digit, and sort them on chip.
+A work-group keeps its keys in registers.  In each pass, the work-group stores the histogram of its keys and ranks the
+keys.  After a barrier of the grid, the work-group sums the histograms of earlier work-groups and scatters its keys; a
+second barrier ends the pass.  Before the passes, work-groups may try to deal keys: each work-group gets the keys of a
+range of highest digits, and sorts them on chip.
 """
 
 from __future__ import annotations
@@ -40,13 +41,14 @@ FIELDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cooperative(Ranked):
-    """The table ``[radix.KEY.cooperative]``, for devices that can (`hsgen.core.device.Device.cooperative`).
+    """The table ``[radix.KEY.cooperative]``, for devices with `hsgen.core.device.Device.cooperative`.
 
-    groups: the most work-groups.  All must be resident at once; the greatest count is the keys that they hold.
-    least: the least keys of a lane, up to the greatest number of work-groups.
-    places: the places by which a work-group sorts keys on chip, as `hsgen.algorithms.radix.single.Single` does.  With
-    places, work-groups first try to deal the keys by their highest digit.  0 means neither.
-    quantiles: keys are dealt by the share of a sample that is less, for uneven keys (see `uneven`).
+    groups: the most work-groups.  All must be resident at once; the greatest count is the number of keys that they
+    hold.
+    least: the least keys of a lane, while there are fewer than `groups` work-groups.
+    places: the bins by which a work-group sorts keys on chip, as in `hsgen.algorithms.radix.single.Single`.  With bins,
+    work-groups first try to deal the keys by their highest digit.  0 means neither.
+    quantiles: keys are dealt by their quantile in a sample, for uneven keys (see `uneven`).
     """
 
     STRATEGY: ClassVar[str] = "cooperative"
@@ -56,17 +58,17 @@ class Cooperative(Ranked):
 
     @property
     def dealt(self) -> bool:
-        """True if many work-groups try to deal keys out and sort them by bins; only sorts of all bits do."""
+        """True if work-groups first try to deal keys and sort them by bins; only sorts by all bits do."""
         return self.places > 0 and not self.signature.bit_range
 
     @property
     def deal_bits(self) -> int:
-        """The bits of the number whose highest digit keys are dealt by: of a key, or of a share of the sample."""
+        """Bits of the number by whose highest digit keys are dealt: the key, or its quantile in the sample."""
         return (self.radix * self.places).bit_length() - 1 if self.quantiles else self.key.bits
 
     @property
     def bin_sort(self) -> BinSort:
-        """The sort by bins of the keys that are dealt to a work-group; the curve of a sample makes bins less even."""
+        """The sort by bins of the keys dealt to a work-group; bins are less even if keys are dealt by quantiles."""
         return (StableBinSort if self.valued else BinSort)(
             shape=single.bucket(self, self.places),
             subgroup=self.subgroup,
@@ -78,61 +80,70 @@ class Cooperative(Ranked):
 
     @property
     def alongside(self) -> bool:
-        """Whether values go through local memory: not the indices of even keys, which take no time to make."""
+        """Whether values go through local memory next to their keys.
+
+        Indices of keys that are dealt by their digits do not, because the indices are cheap to make.
+        """
         return super(Cooperative, self).alongside and not (self.dealt and self.signature.index and not self.quantiles)
 
 
 Params = Cooperative
 MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
 _BOTH = 34
-"""32-bit keys of a lane with their values for which 128 registers suffice."""
+"""The most 32-bit keys with values of a lane that fit 128 registers."""
 
 
 def uneven(p: Cooperative) -> Cooperative:
-    """Return the shape for keys that are uneven, such as floats: a sample takes longer to count than a digit.
+    """Return the shape for uneven keys, such as floats, which deals keys by their quantiles in a sample.
 
-    With values a lane holds fewer keys; 64-bit ones next to values of 4 bytes would be too few.
+    Even keys are dealt by their highest digit, because a sample takes longer than a histogram.  With values a lane
+    holds fewer keys; 64-bit keys next to values of 4 bytes would be too few, and keep their shape.
     """
-    made = replace(p, quantiles=p.dealt and p.radix <= p.places <= p.tile)
-    if not (made.quantiles and made.valued):
-        return made
+    shape = replace(p, quantiles=p.dealt and p.radix <= p.places <= p.tile)
+    if not (shape.quantiles and shape.valued):
+        return shape
     if p.key.bytes > 4:
-        return p if made.alongside else made
-    return replace(made, items=min(p.items, _BOTH))
+        return p if shape.alongside else shape
+    return replace(shape, items=min(p.items, _BOTH))
 
 
 def max_n(p: Cooperative) -> int:
-    """Return the greatest count: what all work-groups hold."""
+    """Return the greatest count: the number of keys that all work-groups hold."""
     return min(p.groups * p.tile, MAX_N)
 
 
 def _table(p: Cooperative) -> int:
-    """Bytes of the two tables of counts, which passes use by turns, as a multiple of 1024."""
+    """Bytes of the two tables of counts, of even and of odd passes, rounded up to a multiple of 1024."""
     return aligned(2 * 4 * p.radix * p.groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """The regions of scratch: histograms of all work-groups, in even and in odd passes."""
+    """The regions of scratch: the histograms of all work-groups, in even and in odd passes."""
 
     grid_histograms: Region
     odd_grid_histograms: Region
 
 
 def tables(p: Cooperative) -> Tables:
-    """Return the layout of a shape."""
-    size, what = p.groups * p.radix, "of each work-group: a word per digit, in passes of"
-    regions = ("grid_histograms", size, f"{what} even number"), ("odd_grid_histograms", size, f"{what} odd number")
+    """Return the regions of scratch of a shape."""
+    size, text = p.groups * p.radix, "of each work-group: a word per digit, in passes of"
+    regions = (
+        ("grid_histograms", size, f"{text} even number"),
+        ("odd_grid_histograms", size, f"{text} odd number"),
+    )
     return Tables(**placed(regions))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneLaunch(Body):
-    """The variants of the phases of the kernel, as sets of macros.
+    """The variants of the phases of the kernel, as names of sets of macros.
 
-    values: how values move in a pass.  deal: the attempt to deal keys, before the passes.  by: the number by whose
-    highest digit keys are dealt.  sort: how a work-group sorts its dealt keys.  restore: the bits of zeros and NaNs, at
-    the end.
+    values: how values move in a pass.
+    deal: the attempt to deal keys before the passes, or none.
+    by: the number by whose highest digit keys are dealt: the key or its quantile.
+    sort: how a work-group sorts its dealt keys.
+    restore: whether zeros and NaNs get their original bits at the end.
     """
 
     values: str
@@ -155,26 +166,26 @@ def _variants(p: Cooperative) -> OneLaunch:
 
 
 def raw(data: OneLaunch) -> OneLaunch:
-    """Return the variants for an argsort after which zeros and NaNs have the bits that they had."""
+    """Return the variants for an argsort that restores the original bits of zeros and NaNs."""
     return replace(data, raw=True, sort=f"{data.sort}_raw", restore=f"{_FOLDER}grid.j2:restored")
 
 
 def kernel(p: Cooperative) -> Kernel:
-    """Return the kernel that does all passes in one launch."""
+    """Return the kernel that runs all passes in one launch."""
     places = p.places if p.dealt else 0
     curve = (word_array("curve", places + 1),) if p.quantiles else ()
     attempt = (word_array("fits", 1), *bin_sort.arrays(single.bucket(p, places), p.subgroup)) if p.dealt else ()
     more = (word_array("bases", p.radix), word_array("moves", 1), *attempt, *curve)
-    what = f"sort up to {p.groups * p.tile} keys in one launch"
-    made = ranking(p, "grid", what, moving(p, SOURCE, DESTINATION, WORDS), more, folder=_FOLDER)
-    handed = tuple(b if b.read_only else replace(b, coherent=DEVICE) for b in made.buffers)
-    made = replace(picking(made, keys=False), cooperative=True, buffers=handed, scratch=tables(p))
-    made = replace(made, template=f"{_FOLDER}grid:grid", data=_variants(p))
-    return bin_sort.with_room(made) if places else made
+    summary = f"sort up to {p.groups * p.tile} keys in one launch"
+    grid = ranking(p, "grid", summary, moving(p, SOURCE, DESTINATION, WORDS), more, folder=_FOLDER)
+    buffers = tuple(b if b.read_only else replace(b, coherent=DEVICE) for b in grid.buffers)
+    grid = replace(picking(grid, keys=False), cooperative=True, buffers=buffers, scratch=tables(p))
+    grid = replace(grid, template=f"{_FOLDER}grid:grid", data=_variants(p))
+    return bin_sort.with_room(grid) if places else grid
 
 
 def _single(p: Cooperative) -> Kernel:
-    """The kernel of one work-group alone, whose tile is as large as its counts need: p's is for many work-groups."""
+    """The kernel of the sort by one work-group alone, with a smaller tile: as many items as `p.alone` keys need."""
     return single.kernel(single.of(p, items=-(-p.alone // p.work_group), places=p.places))
 
 
@@ -184,9 +195,9 @@ def kernels(p: Cooperative) -> tuple[Kernel, ...]:
 
 
 def plan(p: Cooperative) -> Plan:
-    """Return the plan: a row for what one work-group sorts alone, and one for all other counts.
+    """Return the plan: a row for the sort by one work-group alone, and a row for all larger counts.
 
-    Scratch holds the counts, then the second buffer of values; keys need none.
+    Scratch holds the tables of counts, then the second buffer of values.  Keys need no second buffer.
     """
     bound = {**rows.BOUND, "words": Binding(role="scratch"), "values_tmp": Binding(role="scratch", plus=_table(p))}
     least = p.work_group * p.least
@@ -201,27 +212,29 @@ def plan(p: Cooperative) -> Plan:
 
 
 def moved(p: Cooperative, step: Step, n: int) -> int:
-    """Return the bytes that the launch reads and writes: keys and values once each a pass, and the counts, which every
-    work-group reads."""
+    """Return the bytes that the launch reads and writes for `n` keys.
+
+    Each pass moves keys and values once, and every work-group reads the counts of all work-groups.
+    """
     groups = min(-(-n // (p.work_group * p.least)), p.groups)
     both = 2 * n * (p.key.bytes + p.signature.value_bytes)
-    made = n * p.signature.value_bytes if p.signature.index else 0  # places are not read, they are made
-    return len(p.digits) * (both + 4 * p.radix * groups * (groups + 1)) - made
+    unread = n * p.signature.value_bytes if p.signature.index else 0  # the first pass of an argsort reads no values
+    return len(p.digits) * (both + 4 * p.radix * groups * (groups + 1)) - unread
 
 
 def test_counts(p: Cooperative, greatest: int) -> set[int]:
-    """Return the counts at which there are more work-groups, or, once there are all, more rows of keys in each."""
+    """Return the counts at which a work-group is added, or, with all work-groups, a row of keys in each."""
     least = p.work_group * p.least
     each = (p.groups * p.work_group * n for n in (1, 2, p.least + 1, p.items - 1, p.items))
     return {*rows.test_counts(p, greatest), *(least * k for k in (1, 2, 3, p.groups)), *each}
 
 
 def problems(p: Cooperative, device: Device) -> Iterator[Problem]:
-    """Yield what cannot work."""
+    """Yield the problems of a shape on a device."""
     yield from rankers.problems(p)
     if not device.cooperative:
-        what = "its work-groups wait for each other, all of a launch (device.cooperative = true)"
-        yield "", what, "choose another strategy"
+        message = "its work-groups wait for each other, all of a launch (device.cooperative = true)"
+        yield "", message, "choose another strategy"
     if p.ranker not in ("match_ballot", "match_broadcast"):
         yield "ranker", f"in one launch the ranker {p.ranker} cannot sort", 'give "match_ballot" or "match_broadcast"'
     else:
@@ -231,7 +244,7 @@ def problems(p: Cooperative, device: Device) -> Iterator[Problem]:
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield a box for each ranker and width of subgroups, of as many work-groups as cores hold one or two of."""
+    """Yield a box of choices for each ranker and subgroup width, with one or two work-groups per core."""
     if not device.cooperative:
         return
     groups = steps(16, min(device.groups, 1024)) if device.cores is None else (device.cores, 2 * device.cores)
@@ -240,5 +253,5 @@ def space(key: KeyType, device: Device) -> Iterator[Box]:
 
 
 def notes(p: Cooperative) -> list[tuple[str, str]]:
-    """Return derived values for people."""
+    """Return (name, text) of derived values, for `hsgen show`."""
     return rankers.notes(p)

@@ -1,6 +1,6 @@
-"""Sorts of floats in numeric order, which are uneven, and whose zeros and NaNs may keep their bits; 64-bit indices.
+"""Sorts of floats in numeric order, where -0 equals +0 and all NaNs are equal; and argsorts with 64-bit indices.
 
-The variants here are in no bundle: a host that knows the type of keys chooses them (`hsgen.cuda`).
+No bundle has these variants: a host that knows the type of the keys chooses them (`hsgen.cuda`).
 """
 
 from __future__ import annotations
@@ -21,78 +21,82 @@ from hsgen.core.plan import Binding, Step
 from hsgen.core.sort import Sort
 
 INDICES = Binding(role="values")
-"""Where the 64-bit indices of `widened` go: argsorts have no values before."""
-_WIDENED = "_widened"  # behind the name of a kernel
+"""The buffer of the 64-bit indices of `widened`: the role is free, because an argsort has no input values."""
+_WIDENED = "_widened"  # suffix of the name of a kernel
 
 
 def uneven(sort: Sort, local_bytes: int) -> Sort:
-    """Return the sort whose first part, if it deals keys out in one launch, does so by a sample of them.
+    """Return the sort with a first part for uneven keys, which deals keys by their quantiles in a sample.
 
-    local_bytes: of the device; where they do not suffice, the sort is as it was.
+    The sort is returned as it is if its first part does not run in one launch.  The same applies if the result would
+    need more local memory.
+    local_bytes: the local memory of the device.
     """
     part = sort.parts[0]
     if not isinstance(part.params, Cooperative):
         return sort
     p = cooperative.uneven(part.params)
-    made = {k.name: k for k in cooperative.kernels(p)}
-    if cooperative.max_n(p) < part.max_n or any(k.local_bytes(sort.key) > local_bytes for k in made.values()):
+    changed = {k.name: k for k in cooperative.kernels(p)}
+    if cooperative.max_n(p) < part.max_n or any(k.local_bytes(sort.key) > local_bytes for k in changed.values()):
         return sort
     parts = (replace(part, params=p), *sort.parts[1:])
-    return replace(sort, kernels=tuple(made.get(k.name, k) for k in sort.kernels), parts=parts)
+    return replace(sort, kernels=tuple(changed.get(k.name, k) for k in sort.kernels), parts=parts)
 
 
 def raw(sort: Sort) -> Sort | None:
-    """Return the argsort, out of place, after which zeros and NaNs have the bits that they had; None if it has none.
+    """Return the argsort, out of place, that restores the original bits of zeros and NaNs; None if the sort has no such
+    form.
 
-    Kernels in numeric order read all NaNs as one, and all zeros (`hsgen.cuda.numeric`), since these are equal.  Those
-    of the result look keys up by their indices.  It sorts the counts of the first part, if that takes one launch.
+    Kernels in numeric order read all NaNs as one key, and all zeros as one key, because these are equal
+    (`hsgen.cuda.numeric`).  The kernels of the result then read each sorted key again, by its index.  The result sorts
+    the counts of the first part, if that part takes one launch.
     """
     part, signature = sort.parts[0], sort.signature
     if not isinstance(part.params, Cooperative | Single) or not signature.index or signature.followed:
         return None
     steps = tuple(s for s in sort.plan.steps if s.guard.min_n < part.max_n)
-    made = []
+    kernels = []
     for kernel in (sort.kernel(name) for name in dict.fromkeys(s.kernel for s in steps)):
         if not isinstance(kernel.data, Body):
             return None
         data = kernel.data
         data = cooperative.raw(data) if isinstance(data, cooperative.OneLaunch) else replace(data, raw=True)
-        made.append(replace(kernel, data=data))
+        kernels.append(replace(kernel, data=data))
     plan = replace(sort.plan, steps=steps, max_n=part.max_n)
-    return replace(sort, kernels=tuple(made), plan=plan, parts=(part,))
+    return replace(sort, kernels=tuple(kernels), plan=plan, parts=(part,))
 
 
 def widened(sort: Sort, *, raw: bool) -> Sort | None:
-    """Return the argsort by 32-bit indices, out of place, whose pass over the highest digit stores 64-bit indices in
-    another buffer, `INDICES`, where no buckets follow; None if none of its passes looks back.
+    """Return the argsort, out of place, that stores 64-bit indices in `INDICES`; None if no pass looks back.
 
-    It then says so in a word of scratch memory, see `turn`, and the 32-bit indices are not those of the result.  raw:
-    that pass also gives zeros and NaNs the bits back that they had, as `raw` does.
+    The sort is by 32-bit indices.  Its pass by the highest digit stores 64-bit indices instead, if no buckets follow,
+    and reports this in a word of scratch, see `turn`.  The 32-bit indices of the result are then undefined.
+    raw: that pass also restores the original bits of zeros and NaNs, as `raw` does.
     """
     signature = sort.signature
     if signature.value != "index" or signature.followed or signature.bit_range or signature.device_count:
         return None
-    made: dict[str, Kernel] = {}
+    changed: dict[str, Kernel] = {}
     for step in sort.plan.steps:
         kernel = sort.kernel(step.kernel)
         if _last(step, kernel):
             assert isinstance(kernel.data, Sweep)
             data = replace(kernel.data, scatter=onesweep.WIDENED_RAW if raw else onesweep.WIDENED)
             buffers = (*kernel.buffers, Buffer(name="indices", type="u64"))
-            made[kernel.name] = replace(kernel, name=kernel.name + _WIDENED, data=data, buffers=buffers)
-    if not made:
+            changed[kernel.name] = replace(kernel, name=kernel.name + _WIDENED, data=data, buffers=buffers)
+    if not changed:
         return None
     steps = tuple(
-        replace(s, kernel=made[s.kernel].name, bindings=(*s.bindings, INDICES))
-        if s.kernel in made and _last(s, sort.kernel(s.kernel))
+        replace(s, kernel=changed[s.kernel].name, bindings=(*s.bindings, INDICES))
+        if s.kernel in changed and _last(s, sort.kernel(s.kernel))
         else s
         for s in sort.plan.steps
     )
-    return replace(sort, kernels=(*sort.kernels, *made.values()), plan=replace(sort.plan, steps=steps))
+    return replace(sort, kernels=(*sort.kernels, *changed.values()), plan=replace(sort.plan, steps=steps))
 
 
 def _last(step: Step, kernel: Kernel) -> bool:
-    """Whether a step is a whole pass of look-back over the highest digit."""
+    """True if a step is a whole pass with look-back by the highest digit."""
     p = kernel.params
     return (
         isinstance(p, Onesweep)
@@ -105,13 +109,16 @@ def _last(step: Step, kernel: Kernel) -> bool:
 
 
 def turn(sort: Sort, n: int) -> int | None:
-    """Return the offset in scratch memory of the number of the pass over the highest digit in a sort of `n` keys by
-    `widened`: from 1 to 255 if it has stored 64-bit indices; None if that is no pass of its own."""
+    """Return the offset in scratch, in bytes, of the number of the pass by the highest digit in a sort of `n` keys.
+
+    sort: a result of `widened`.  A number from 1 to 255 says that the pass has stored 64-bit indices.  None means that
+    no launch of this count stores such indices.
+    """
     for launch in launches(sort.plan, n, in_place=False):
         step, kernel = launch.step, sort.kernel(launch.step.kernel)
         if INDICES in step.bindings:
             assert isinstance(kernel.params, Onesweep)
             number = words(kernel.params).pass_order.start + len(kernel.params.digits) - 1
-            at = next(x for x, b in zip(step.bindings, kernel.buffers, strict=True) if b == WORDS)
-            return offset(at, n) + 4 * number
+            binding = next(x for x, b in zip(step.bindings, kernel.buffers, strict=True) if b == WORDS)
+            return offset(binding, n) + 4 * number
     return None

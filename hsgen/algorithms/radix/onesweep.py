@@ -1,7 +1,8 @@
-"""One pass a digit with decoupled look-back (Adinets and Merrill, arXiv:2206.01784).
+"""One launch per digit with decoupled look-back (Adinets and Merrill, arXiv:2206.01784).
 
-The keys are read once for all digits and then once a pass.  What a device without forward progress leaves undone is
-done again by counting, as `hsgen.algorithms.radix.reduce_scan` does.
+One read counts the digits of all passes; each pass then reads the keys once.  On a device without guaranteed forward
+progress, a look-back may give up.  A retry then redoes the pass by counting, as `hsgen.algorithms.radix.reduce_scan`
+does.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from hsgen.algorithms.radix.parts import (
     ALL,
     WORDS,
     copy,
-    found,
     moving,
     order_check,
+    order_flag,
     picking,
     plain,
     ranking,
@@ -38,7 +39,7 @@ from hsgen.core.plan import BitRange, Grid, Plan, Step
 
 _KERNELS, _VARIANTS = "radix/onesweep/onesweep:", "radix/onesweep/variants.j2:"
 WIDENED, WIDENED_RAW = f"{_VARIANTS}widened", f"{_VARIANTS}widened_raw"
-"""The scatter of 64-bit indices, and with the bits that zeros and NaNs had: `hsgen.algorithms.radix.floats`."""
+"""The scatter of 64-bit indices; the second also restores bits of zeros and NaNs: `hsgen.algorithms.radix.floats`."""
 FIELDS = {
     **reduce_scan.SHARED,
     "spins": Field("int", "how often a lane looks for a tile before it gives up", required=False, least=1),
@@ -53,13 +54,16 @@ FIELDS = {
 class Onesweep(Ranked):
     """The table ``[radix.KEY.onesweep]``.
 
-    sorted_exit, large: as of `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
-    spins: look-backs of a lane before it treats the device as starving.
-    sets: how many sets of counters a work-group has that counts the digits of all passes, a power of two: lanes that
-    count in sets of their own do not wait for each other.
+    sorted_exit, large: as in `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
+    spins: the polls of a lane in a look-back before the look-back gives up, because the device seems to starve the
+    tile.
+    sets: the sets of counters, a power of two, in a work-group that counts the digits of all passes.  Lanes that count
+    in different sets do not wait for each other.
 
-    withhold, starve, whole: for tests: one in `withhold` tiles publishes late, one in `starve` never, as on a device
-    without forward progress; above `whole` keys a pass is several launches.
+    For tests, which simulate devices without forward progress:
+    withhold: one in `withhold` tiles publishes late; 0 means none.
+    starve: one in `starve` tiles never publishes; 0 means none.
+    whole: the count above which a pass has several launches; 0 leaves it to `portions`.
     """
 
     STRATEGY: ClassVar[str] = "onesweep"
@@ -73,12 +77,12 @@ class Onesweep(Ranked):
 
     @property
     def looks_back(self) -> bool:
-        """Always."""
+        """True."""
         return True
 
     @property
     def forward_progress(self) -> bool:
-        """Whether the device promises forward progress."""
+        """Whether the device guarantees forward progress."""
         return not self.redo
 
 
@@ -86,70 +90,73 @@ Params = Onesweep
 
 
 def begin(p: Onesweep) -> Kernel:
-    """Return the kernel that clears flags, tickets and counts: always, since flags are read for every count."""
-    made = plain(p, "begin", "clear flags, tickets and counts", (WORDS,), folder=_KERNELS)
-    return replace(made, always=not p.forward_progress)
+    """Return the kernel that clears flags, tickets and counts.
+
+    If a pass may be retried, the kernel runs for every count, because the flags of retries are read for every count.
+    """
+    kernel = plain(p, "begin", "clear flags, tickets and counts", (WORDS,), folder=_KERNELS)
+    return replace(kernel, always=not p.forward_progress)
 
 
 def histogram(p: Onesweep) -> Kernel:
     """Return the kernel that counts the digits of all passes in one read, and clears the states of tiles."""
     counts = word_array("counts", max(len(p.digits) * p.radix * p.sets, sampling(p) if p.finish else 0))
-    what, arrays = "count the digits of all passes", (counts, *found(p))
+    summary, arrays = "count the digits of all passes", (counts, *order_flag(p))
     data = Histogram(
         launch=_launch(p),
         order_check=order_check(p.sorted_exit),
         sample=_VARIANTS + ("pair_sample" if p.sampled and p.finish else "no_sample"),
     )
-    return replace(plain(p, "histogram", what, (SOURCE, WORDS), arrays, folder=_KERNELS), data=data)
+    return replace(plain(p, "histogram", summary, (SOURCE, WORDS), arrays, folder=_KERNELS), data=data)
 
 
 def _launch(p: Onesweep) -> str:
-    """The template for the launches of a pass."""
+    """The template for the number of launches of a pass."""
     return _VARIANTS + ("several" if portions.count(p) > 1 else "one_launch")
 
 
 def starts(p: Onesweep) -> Kernel:
-    """Return the kernel that makes starts of the counts, and says where the keys are before each pass."""
+    """Return the kernel that turns counts into digit starts, and stores which buffer each pass reads."""
     return plain(p, "starts", "turn the counts of all passes into starts", (WORDS,), digit_arrays(p), folder=_KERNELS)
 
 
 def sweep(p: Onesweep) -> Kernel:
-    """Return the kernel of a whole pass: rank a tile, look back, scatter."""
+    """Return the kernel of a pass: rank a tile, look back, scatter."""
     waits = () if p.forward_progress else (word_array("gave_up", 1),)
     more = (word_array("bases", p.radix), word_array("ticket", 1), *waits)
-    what = "a pass over one digit: rank a tile, look back, scatter"
+    summary = "a pass over one digit: rank a tile, look back, scatter"
     data = Sweep(
         ranker=rankers.template(p.ranker),
         progress=_VARIANTS + ("spinning" if p.forward_progress else "bounded"),
         launch=_launch(p),
     )
-    return replace(picking(ranking(p, "onesweep", what, moving(p, *ALL), more, folder=_KERNELS)), data=data)
+    return replace(picking(ranking(p, "onesweep", summary, moving(p, *ALL), more, folder=_KERNELS)), data=data)
 
 
 def swept(p: Onesweep) -> list[Kernel]:
-    """Return the kernels of look-back itself."""
+    """Return the kernels of a sort with look-back, without retries and copy."""
     return [begin(p), histogram(p), starts(p), sweep(p)]
 
 
 def again(p: Onesweep) -> list[Kernel]:
-    """Return the kernels behind those: passes done again, and the copy."""
+    """Return the kernels after those of `swept`: retries, and the copy."""
     redone = [] if p.forward_progress else reduce_scan.passes(_redone(p))
     return [*redone, *([copy(p)] if p.copied else [])]
 
 
 def _redone(p: Onesweep) -> Onesweep:
-    """The shape of passes that are done again."""
+    """The shape of the kernels of a retry."""
     return replace(p, groups=portions.counted_groups(p))
 
 
 def kernels(p: Onesweep) -> tuple[Kernel, ...]:
     """Return every kernel, in the order in which a sort uses them."""
-    made = [single.kernel(single.of(p))] if p.alone else []
-    return (*made, *swept(p), *again(p), *reduce_scan.beyond(p))
+    alone = [single.kernel(single.of(p))] if p.alone else []
+    return (*alone, *swept(p), *again(p), *reduce_scan.beyond(p))
 
 
 def head(p: Onesweep) -> list[Step]:
-    """Return the rows that count all digits."""
+    """Return the plan rows that count all digits."""
     return [
         rows.row(p, begin(p), rows.fixed(1)),
         rows.row(p, histogram(p), rows.tiles(p, more=1 if p.sampled and p.finish else 0), BitRange()),
@@ -157,40 +164,44 @@ def head(p: Onesweep) -> list[Step]:
 
 
 def started(p: Onesweep, low: int, high: int, part: str = "any") -> list[Step]:
-    """Return the row that makes starts of counts, for the counts above `low` up to `high`."""
+    """Return the plan row that turns counts into digit starts, for counts above `low` up to `high`; none if `low` >=
+    `high`.
+    """
     if low >= high:
         return []
     return [rows.row(p, starts(p), rows.fixed(1), BitRange(flags=DIRECT), low=low, high=high, part=part)]
 
 
 def sweeps(p: Onesweep, number: int, low: int, high: int, part: str = "any") -> list[Step]:
-    """Return the rows of one pass: a launch for counts above `low` up to `high`, or one for each portion."""
+    """Return the plan rows of pass `number` for counts above `low` up to `high`: one launch, or a launch for each
+    portion.
+    """
     several, kernel, nth = portions.count(p), sweep(p), rows.nth(p, number)
     top = min(high, portions.whole(p))
-    found = []
+    launches = []
     if low < top:
         grid = rows.tiles(p, capped=p.forward_progress)
-        found.append(rows.row(p, kernel, grid, nth, low=low, high=top, part=part))
+        launches.append(rows.row(p, kernel, grid, nth, low=low, high=top, part=part))
     if top < high:
         grid = Grid(add=several * p.tile - 1, div=several * p.tile)
-        found += [rows.row(p, kernel, grid, nth, low=max(low, top), high=high, part=part)] * several
-    return found
+        launches += [rows.row(p, kernel, grid, nth, low=max(low, top), high=high, part=part)] * several
+    return launches
 
 
 def passes(p: Onesweep) -> list[Step]:
-    """Return the rows of all passes, and those that do them again."""
-    found: list[Step] = []
+    """Return the plan rows of all passes and of their retries."""
+    steps: list[Step] = []
     for number in range(len(p.digits)):
-        found += sweeps(p, number, p.alone, max_n(p))
-        found += [] if p.forward_progress else reduce_scan.counted(_redone(p), number, REDO)
-    return found
+        steps += sweeps(p, number, p.alone, max_n(p))
+        steps += [] if p.forward_progress else reduce_scan.counted(_redone(p), number, REDO)
+    return steps
 
 
 def plan(p: Onesweep) -> Plan:
-    """Return the whole sort.
+    """Return the launch plan of the sort.
 
-    As `reduce_scan.plan`; but look-back knows all digits before it moves a key: it moves all keys by a constant digit
-    as well where that spares the copy.
+    Buffers take turns as in `reduce_scan.plan`.  Look-back knows all digits before any key moves.  A pass by a constant
+    digit therefore moves all keys where this spares the copy at the end.
     """
     steps = rows.single(p, single.kernel(single.of(p)))
     steps += [*head(p), *started(p, p.alone, max_n(p)), *passes(p)]
@@ -198,31 +209,33 @@ def plan(p: Onesweep) -> Plan:
 
 
 def moved(p: Onesweep, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` for `n` keys reads and writes where no digit is constant."""
+    """Return the bytes that a launch of `step` reads and writes for `n` keys, if no digit is the same in all keys."""
     tiles = -(-n // p.tile)
-    own = {
+    bytes_of = {
         "begin": 4 * len(p.digits) * p.radix,
         "histogram": n * p.key.bytes + 4 * p.radix * tiles,
         "starts": 8 * len(p.digits) * p.radix,
         "onesweep": rows.both(p, step, n) + 12 * p.radix * tiles,  # a state is written twice and read once, at least
     }
     if step.kernel == "onesweep" and step.grid.div > p.tile:
-        return own["onesweep"] // portions.count(p)
-    return own[step.kernel] if step.kernel in own else rows.moved(p, step, n)
+        return bytes_of["onesweep"] // portions.count(p)
+    return bytes_of[step.kernel] if step.kernel in bytes_of else rows.moved(p, step, n)
 
 
 def test_counts(p: Onesweep, greatest: int) -> set[int]:
-    """Return the counts up to `greatest` at which the sort changes its way, except for millions of keys from which on a
-    pass has portions: tests lower this bound."""
+    """Return the counts up to `greatest` at which the launches or their work change.
+
+    Portions begin at millions of keys; tests lower that bound by `whole`.
+    """
     top, unit = p.whole, portions.count(p) * p.tile
     return rows.test_counts(p, greatest) | ({top, top + 1, top + unit, top + unit + 1} if top else set())
 
 
 def problems(p: Onesweep, device: Device) -> Iterator[Problem]:
-    """Yield what cannot work."""
+    """Yield the problems of a shape on a device."""
     if not device.forward_progress:
-        what = 'decoupled look-back needs work-groups that continue once started (device.progress = "started")'
-        yield "", what, "choose another strategy"
+        problem = 'decoupled look-back needs work-groups that continue once started (device.progress = "started")'
+        yield "", problem, "choose another strategy"
     yield from rankers.problems(p)
     if p.spread and (p.ranker not in ("match_ballot", "match_broadcast") or p.work_group % 32):
         yield (
@@ -235,16 +248,16 @@ def problems(p: Onesweep, device: Device) -> Iterator[Problem]:
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield a box for each ranker and width of subgroups, where look-back can work."""
+    """Yield a box of choices for each ranker and each subgroup width; nothing on a device without forward progress."""
     if device.forward_progress:
         yield from search_space.ranked(device)
 
 
 def fitted(p: Onesweep) -> Onesweep:
-    """Return the shape for its key and form: counts on the device are words, and so are places that are reported."""
+    """Return the shape without `large` if a device-side count or a report of indices needs 32-bit words."""
     return replace(p, large=p.large and not (p.signature.device_count or p.signature.followed))
 
 
 def notes(p: Onesweep) -> list[tuple[str, str]]:
-    """Return derived values for people."""
+    """Return (name, text) of derived values, for `hsgen show`."""
     return rankers.notes(p)

@@ -1,4 +1,4 @@
-"""Parts of kernels that strategies share: lanes that walk chunks, and work-groups that rank tiles."""
+"""Kernel parts that strategies share: lanes that walk through chunks, and work-groups that rank tiles."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from hsgen.core.kernels import Kernel
 
 WORDS, TABLE = Buffer(name="words", type="u32"), Buffer(name="table", type="u64")
 CROWD = 24
-"""Greatest number of keys of a bin that lanes compare with each other."""
+"""Greatest number of keys of a bin whose keys lanes compare with each other."""
 EQUAL = 24
 """Mean number of equal keys above which buckets are not tried: passes over all digits are faster than crowded bins."""
 SQUARES = 48
 """Mean number of comparisons per key within its bin; a few bins may exceed it."""
 REPEATED = 1 << 8
-"""A flag in the word of the lowest bit sorted by: equal keys are many, so that buckets may be in order already."""
+"""A flag in the word of `lowest_bit`: many keys are equal, so buckets may be in order already."""
 NEAR = 3
-"""Keys from the start of a bin that lanes compare in any case: of even keys, one bin in fifty has more."""
+"""Number of keys from the start of a bin that lanes always compare: of uniform keys, one bin in fifty has more."""
 ALL = (SOURCE, DESTINATION, OTHER, WORDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """Facts for a template that are not parameters.
+    """Input of a kernel's template beyond the parameters.
 
-    raw: the kernel sorts with indices, out of place, and zeros and NaNs, which it
-    reads as one of each, are given the bits back that they had.  ranker: the template of the ranker, if it ranks tiles.
+    raw: true in an argsort, out of place, that reads all zeros as one key and all NaNs as one key.  Sorted keys then
+    get their original bits back.
+    ranker: the template of the ranker; empty if the kernel ranks no tiles.
     """
 
     raw: bool = False
@@ -46,7 +47,7 @@ def plain(
     *,
     folder: str = "radix/",
 ) -> Kernel:
-    """Return a kernel with a full work-group and no subgroup operations."""
+    """Return a kernel without subgroup operations, whose work-group has `p.work_group` lanes."""
     return Kernel(
         name=name + ("_wide" if p.index64 else ""),
         template=folder + name,
@@ -65,55 +66,59 @@ def plain(
 def ranking(
     p: Ranked, name: str, summary: str, buffers: tuple[Buffer, ...], more: tuple[Array, ...] = (), *, folder: str
 ) -> Kernel:
-    """Return a kernel that ranks tiles."""
+    """Return a kernel whose work-groups rank tiles; `more` are arrays beyond those of the ranker."""
     kernel = plain(p, name, summary, buffers, (*rank_arrays(p), *more), folder=folder)
     data = Body(ranker=template(p.ranker))
     return replace(kernel, subgroup=p.subgroup, ballot=p.ranker == "match_ballot", resident=p.resident, data=data)
 
 
 def moving(p: Tile, *keys: Buffer) -> tuple[Buffer, ...]:
-    """Return the buffers of a kernel that moves keys: these, and those of the values that go with them."""
+    """Return the buffers of a kernel that moves keys: `keys`, and the buffers of their values."""
     if not p.valued:
         return keys
     return (*keys, *([] if p.signature.index else [VALUES_IN]), VALUES_OUT, VALUES_TMP)
 
 
 def picking(kernel: Kernel, *, keys: bool = True) -> Kernel:
-    """Return a kernel that picks buffers by the number of where keys lie: of keys, and of values if it moves them."""
+    """Return the kernel with the flag that it picks buffers at run time, by the number of the buffer that holds the
+    keys.
+
+    keys: whether the kernel picks the buffer of keys.  The buffer of values is picked if the kernel moves values.
+    """
     values = VALUES_TMP in kernel.buffers
     return replace(kernel, picks=("key",) * keys + ("value",) * values)
 
 
 def copy(p: Tile) -> Kernel:
-    """Return the kernel that brings the keys to the destination where the passes left them elsewhere."""
-    made = plain(
+    """Return the kernel that copies the keys to the destination if the last pass left them in another buffer."""
+    kernel = plain(
         p, "copy", "copy the keys to the destination, unless they are there", moving(p, *ALL), folder="radix/scatter:"
     )
-    return picking(made)
+    return picking(kernel)
 
 
 def sampling(p: Tile) -> int:
-    """Return the words in local memory that a sample of keys takes: see templates/radix/hybrid/sample.j2."""
+    """Return the words of local memory that a sample of keys takes: see templates/radix/hybrid/sample.j2."""
     return 8 + (2 + p.key.bits // 32) * p.sampled if p.sampled else 0
 
 
 def sums(lanes: int, subgroup: int = 1) -> tuple[Array, ...]:
-    """Return what sums over the lanes before take: see templates/radix/lanes.j2."""
+    """Return the arrays of a prefix sum over the lanes of a work-group: see templates/radix/lanes.j2."""
     if subgroup > 1:
         return (word_array("tops", lanes // subgroup),)
     return word_array("sums", lanes), word_array("tops", -(-lanes // chunk(lanes)))
 
 
 def chunk(lanes: int) -> int:
-    """Return how many lanes' sums are added first: about the root of all."""
+    """Return the number of adjacent lanes whose sums are added first: about the square root of `lanes`."""
     return 1 << lanes.bit_length() // 2
 
 
 def order_check(exits: bool) -> str:
-    """Return the template of what looks for keys in order, if a kernel does."""
+    """Return the template of the check for keys in order; without `exits`, of a check that does nothing."""
     return "radix/exit.j2" if exits else "radix/exit.j2:never"
 
 
-def found(p: Tile) -> tuple[Array, ...]:
-    """Return where lanes of a work-group that reads all keys say that some are out of order."""
+def order_flag(p: Tile) -> tuple[Array, ...]:
+    """Return the array in which the lanes of a work-group report keys out of order; empty without `sorted_exit`."""
     return (word_array("found", 1),) if p.sorted_exit else ()

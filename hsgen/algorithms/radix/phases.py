@@ -1,4 +1,4 @@
-"""Variants of the phases of kernels, as templates: builders of kernels choose them, kernel templates import them."""
+"""Variants of the phases of kernels, as names of templates: the builder of a kernel chooses them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from hsgen.algorithms.radix.parts import Body
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep(Body):
-    """The variants of the phases of a pass, as templates.
+    """The variants of the phases of a pass with look-back, as names of templates.
 
-    progress: how tiles are drawn, and how long a look-back waits.  launch: whether a pass has several launches.
+    progress: how a work-group draws a tile, and how long a look-back waits.
+    launch: whether a pass has several launches.
     scatter: how keys and values are stored.
     """
 
@@ -22,7 +23,12 @@ class Sweep(Body):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Histogram(Body):
-    """The variants of the phases of a histogram, as templates: the launches of a pass, and what else is found out."""
+    """The variants of the phases of the histogram of all passes, as names of templates.
+
+    launch: whether a pass has several launches.
+    order_check: the check for keys in order.
+    sample: whether one more work-group compares a sample of the keys.
+    """
 
     launch: str
     order_check: str
@@ -31,10 +37,12 @@ class Histogram(Body):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted(Body):
-    """The variants of the phases of a counted pass, as templates.
+    """The variants of the phases of a pass by reduce-scan, as names of templates.
 
-    order_check: what looks for keys in order.  rounds: how a work-group counts its keys.  buffers: how a pass knows
-    where its keys go.  held: all values of a lane are loaded before its keys are ranked; compact kernels do not.
+    order_check: the check for keys in order.
+    rounds: how a work-group counts its keys.
+    buffers: how the pass determines the buffers of its keys.
+    held: a lane loads all of its values before its keys are ranked; false in compact kernels.
     """
 
     order_check: str
@@ -45,6 +53,9 @@ class Counted(Body):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan(Body):
-    """The variants of the phases of a scan, as templates: what looks for keys in order."""
+    """The variants of the phases of a scan, as names of templates.
+
+    order_check: the check for keys in order.
+    """
 
     order_check: str

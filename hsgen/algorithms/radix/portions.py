@@ -1,8 +1,8 @@
 """Portions of a pass with look-back: above a count, a pass is several launches that share one small table of states.
 
-Every tile has a row of states, which for small tiles or narrow keys is more than a few percent of the keys; and a state
-counts fewer than 2^30 keys.  Each launch takes an equal portion of the tiles, which counts for itself, and leaves the
-sums of all tiles so far to the next.
+Every tile has a row of states.  For small tiles or narrow keys, these rows would take more than a few percent of the
+scratch for keys.  A state also counts fewer than 2^30 keys.  Each launch therefore takes an equal portion of the tiles,
+and its states count only keys of the portion.  The per-digit sums of all tiles so far pass from launch to launch.
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ from hsgen.algorithms.radix.tile import Tile
 from hsgen.core.scratch import ANY_N
 
 ROOM = 400 * 1024
-"""The bytes of a table for which portions need not be made smaller."""
+"""Bytes of a table of states below which a pass needs no portions."""
 SHARE = 28
-"""The thousandths of keys and values that a table takes beyond that."""
+"""Thousandths of the bytes of keys and values that a larger table may take."""
 COUNTED = (1 << 30) - 1
-"""The most keys of a portion: the states of tiles hold 30 bits."""
+"""The most keys of a portion: a state holds a count of 30 bits."""
 MOST = 12
-"""The most portions of a pass: tables of tiny tiles take more."""
+"""The most portions of a pass; the tables of tiny tiles then exceed `SHARE`."""
 
 
 def halved(p: Tile) -> bool:
-    """Return whether look-back sorts 2^30 keys and more, in two portions at least, up to what 32 bits index."""
+    """Return true if look-back also sorts 2^30 keys and more, in at least two portions, with 32-bit indices."""
     return p.large and p.forward_progress
 
 
 def count(p: Tile) -> int:
-    """Return the launches of a pass for more than `whole` keys."""
+    """Return the number of launches of a pass for more than `whole` keys."""
     if not p.looks_back:
         return 1
     return min(MOST, max(2 if halved(p) else 1, _wanted(p)))
 
 
 def whole(p: Tile) -> int:
-    """Return the greatest count of which one launch takes all tiles."""
+    """Return the greatest count at which one launch takes all tiles."""
     if p.whole or not p.looks_back or _wanted(p) <= 1:
         return p.whole or (COUNTED if halved(p) else ANY_N)
     excess = _row(p) * 1000 - _item(p) * p.tile * SHARE
@@ -41,12 +41,12 @@ def whole(p: Tile) -> int:
 
 
 def _wanted(p: Tile) -> int:
-    """The launches that make the table small enough."""
+    """Number of launches with which the table of states takes at most `SHARE`."""
     return -(-_row(p) * 1000 // (_item(p) * p.tile * SHARE))
 
 
 def counted_groups(p: Tile) -> int:
-    """Return the work-groups that count where look-back failed: their counts take the table's place."""
+    """Return the most work-groups of a retry: their counts take the place of the table of states."""
     return max(1, min(p.groups, ROOM // _row(p)))
 
 

@@ -38,15 +38,17 @@ FIELDS = {
 class Ranked(Tile):
     """The parameters of strategies whose work-groups rank tiles.
 
-    ranker: how keys of a tile find their positions.  "match_ballot": lanes of a subgroup vote on each bit of the digit;
-    "match_broadcast": they compare with each other's digits (for narrow subgroups); "bitmask": a bit for each lane and
-    digit in local memory, counted; "radix_split": stable splits by `split` bits at a time, with scans in local memory.
-    ahead: the number of keys by which lanes that vote load a value before they rank its key; as many as a lane has, and
-    the values of a look-back are all loaded at once, from a buffer that is picked once.
-    resident: work-groups that rank tiles which a core is to hold at once; CUDA's compiler then gives lanes no more
-    registers than that allows.  0 leaves it to the compiler.
-    spread: rows of 32 keys of a tile are stored in turns of their own: else the first keys of digits that are equally
-    frequent meet in few of the 32 banks of local memory.
+    ranker: the way in which a work-group ranks a tile.
+    "match_ballot": the lanes of a subgroup vote on each bit of the digit.
+    "match_broadcast": each lane compares its digit with the digit of every other lane of a narrow subgroup.
+    "bitmask": each lane sets its bit in the mask of its digit in local memory, and counts the bits of earlier lanes.
+    "radix_split": stable splits by `split` bits at a time, with scans in local memory.
+    ahead: with "match_ballot", the distance, in keys, between the load of a value and the ranking of its key.  At
+    `items` or more, a pass with look-back loads all values of a tile at once, from a buffer that is picked once.
+    resident: the number of work-groups that rank tiles which a core holds at once; CUDA's compiler then limits the
+    registers of a lane.  0 leaves the number to the compiler.
+    spread: each row of 32 keys of a tile is rotated in local memory.  Without the rotation, the first keys of digits of
+    equal frequency lie in few of the 32 banks.
     """
 
     ranker: str
@@ -57,30 +59,30 @@ class Ranked(Tile):
 
     @property
     def alongside(self) -> bool:
-        """Whether values go through local memory next to their keys: those of a word, where keys of a tile move once.
+        """Whether values of 4 bytes go through local memory next to their keys, so that each pair of a tile moves once.
 
-        Not where lanes compare with each other: that takes all registers of Intel's GPUs, whose compilers then spill.
+        "match_broadcast" does not: its registers would spill with the compilers of Intel's GPUs.
         """
         return self.signature.value_bytes == 4 and self.ranker in ("match_ballot", "bitmask")
 
     @property
     def held(self) -> bool:
-        """Whether all values of a lane are loaded before its keys are ranked, from a buffer that is picked once."""
+        """Whether a lane loads all of its values before its keys are ranked, from a buffer that is picked once."""
         return self.alongside and self.ranker == "match_ballot" and self.ahead >= self.items
 
     @property
     def staged(self) -> bool:
-        """Whether values go through the tile after its keys: they then must have the size of its keys, a word."""
+        """Whether values go through the tile's array of keys, after the keys; both then have 4 bytes."""
         return self.signature.value_bytes == 4 and self.key.held == 4 and not self.alongside
 
 
 def template(ranker: str) -> str:
-    """Return the template of a ranker: macros row, histogram and order."""
+    """Return the template of a ranker, with the macros row, histogram and order."""
     return f"radix/rank_{'match' if ranker.startswith('match') else ranker}.j2"
 
 
 def digit_arrays(p: Tile) -> tuple[Array, ...]:
-    """Return what a scan over digits takes."""
+    """Return the arrays in local memory of a scan over digits."""
     return (
         word_array("totals", p.radix),
         word_array("firsts", p.radix),
@@ -90,9 +92,9 @@ def digit_arrays(p: Tile) -> tuple[Array, ...]:
 
 
 def rank_arrays(p: Ranked) -> tuple[Array, ...]:
-    """Return what ranking a tile needs in local memory, for the ranker of a shape."""
+    """Return the arrays in local memory that the ranker of a shape needs for a tile."""
     keys = Array(name="tile", type="key", count=p.tile)
-    order = (word_array("order", p.tile),) if p.valued else ()  # where each key came from, or its value
+    order = (word_array("order", p.tile),) if p.valued else ()  # the original slots of keys, or values
     digits = (*digit_arrays(p), *order)
     if p.ranker in ("match_ballot", "match_broadcast"):
         return (keys, *digits, word_array("counts", p.subgroups * p.radix))
@@ -102,12 +104,12 @@ def rank_arrays(p: Ranked) -> tuple[Array, ...]:
 
 
 def flag_words(p: Tile) -> int:
-    """Words of lane flags for each digit."""
+    """Return the words of local memory that hold a bit of each lane, for one digit."""
     return -(-p.work_group // 32)
 
 
 def problems(p: Ranked) -> Iterator[Problem]:
-    """Yield what is wrong with a tile and its ranker on any device."""
+    """Yield the problems of a tile and its ranker that do not depend on a device."""
     matching = p.ranker in ("match_ballot", "match_broadcast")
     if matching and p.subgroup == 1:
         yield "subgroup", f"the ranker {p.ranker} needs subgroups", "give their width, or another ranker"
@@ -126,5 +128,5 @@ def problems(p: Ranked) -> Iterator[Problem]:
 
 
 def notes(p: Ranked) -> list[tuple[str, str]]:
-    """Return the ranker for people."""
+    """Return (name, text) of the ranker, for `hsgen show`."""
     return [("ranker", p.ranker + (f", subgroups of {p.subgroup}" if p.subgroup > 1 else ""))]

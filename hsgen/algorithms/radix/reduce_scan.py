@@ -1,4 +1,4 @@
-"""Passes that count the digits of all tiles, scan the counts and scatter: no work-group waits for another."""
+"""Passes that count the digits of all tiles, scan the counts and scatter the keys: no work-group waits for another."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import ClassVar
 from hsgen.algorithms.buffers import word_array
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import rankers, rows, search_space, single, tile
-from hsgen.algorithms.radix.parts import ALL, WORDS, copy, found, moving, order_check, picking, plain, ranking
+from hsgen.algorithms.radix.parts import ALL, WORDS, copy, moving, order_check, order_flag, picking, plain, ranking
 from hsgen.algorithms.radix.phases import Counted
 from hsgen.algorithms.radix.rankers import Ranked
 from hsgen.algorithms.radix.tile import recast
@@ -28,7 +28,7 @@ _KERNELS, _VARIANTS = "radix/reduce_scan/reduce_scan:", "radix/reduce_scan/reduc
 LARGE = Field("bool", "whether counts of 2^30 and more are sorted, with 64-bit indices", required=False)
 COMPACT = Field("bool", "whether kernels are made for a short compilation", required=False)
 SHARED = {**rankers.FIELDS, "groups": tile.GROUPS, **tile.SINGLE, "sorted_exit": tile.SORTED_EXIT, "large": LARGE}
-"""The keys of strategies whose passes can be done by counting."""
+"""The table keys of strategies whose passes, or whose retries, are by reduce-scan."""
 MORE = Field("int", "the most work-groups for counts so large that scratch has room", required=False, greatest=65535)
 FIELDS = {**SHARED, "compact": COMPACT, "large_groups": MORE}
 
@@ -37,10 +37,11 @@ FIELDS = {**SHARED, "compact": COMPACT, "large_groups": MORE}
 class ReduceScan(Ranked):
     """The table ``[radix.KEY.reduce_scan]``.
 
-    sorted_exit: the first kernel that reads all keys finds out whether they are in order; then no digit moves them.
-    compact: kernels are made for a short compilation: full and partial tiles share statements, loops over keys are
+    sorted_exit: the first kernel that reads all keys checks their order; if the keys are in order, no pass moves them.
+    compact: kernels have a form that compiles fast: full and partial tiles share statements, loops over keys are
     written out, and no pass is skipped.
-    large: sort 2^30 keys and more; by kernels of their own that count in 64 bits, or by look-back where 32 suffice.
+    large: 2^30 keys and more are sorted too, by separate kernels with 64-bit counts, or by look-back where 32 bits
+    suffice.
     """
 
     STRATEGY: ClassVar[str] = "reduce_scan"
@@ -50,12 +51,12 @@ class ReduceScan(Ranked):
 
     @property
     def skips(self) -> bool:
-        """Whether passes of a constant digit move no keys."""
+        """Whether a pass by a digit that is the same in all keys moves no keys."""
         return not self.compact
 
     @property
     def written_out(self) -> bool:
-        """Whether loops over registers are written out in the text, which then compiles in less time."""
+        """Whether loops over registers are written out in the text, which then compiles faster."""
         return self.compact
 
 
@@ -64,9 +65,9 @@ Params = ReduceScan
 
 def count(p: Ranked) -> Kernel:
     """Return the kernel that counts the digits of the keys of each work-group."""
-    more = () if p.looks_back else found(p)
-    made = picking(plain(p, "count", "count the digits", ALL, (word_array("counts", p.radix), *more), folder=_KERNELS))
-    return replace(made, data=_data(p))
+    more = () if p.looks_back else order_flag(p)
+    arrays = (word_array("counts", p.radix), *more)
+    return replace(picking(plain(p, "count", "count the digits", ALL, arrays, folder=_KERNELS)), data=_data(p))
 
 
 def _data(p: Ranked) -> Counted:
@@ -81,21 +82,21 @@ def _data(p: Ranked) -> Counted:
 
 
 def scanned(p: Ranked) -> Kernel:
-    """Return the kernel that scans the counts of one digit over all work-groups."""
+    """Return the kernel that scans the counts of one digit over all work-groups, one work-group per digit."""
     sums = Array(name="sums", type="u64" if p.index64 else "u32", count=p.work_group)
-    made = plain(p, "rows", "scan the counts of one digit a work-group", (WORDS,), (sums,), folder=_KERNELS)
-    return replace(made, data=_data(p))
+    kernel = plain(p, "rows", "scan the counts of one digit a work-group", (WORDS,), (sums,), folder=_KERNELS)
+    return replace(kernel, data=_data(p))
 
 
 def scatter(p: Ranked) -> Kernel:
-    """Return the kernel that brings every key to its place, by the scanned counts."""
+    """Return the kernel that ranks tiles and stores each key at the offset of its digit plus its rank."""
     bases = Array(name="bases", type="u64" if p.index64 else "u32", count=p.radix)
-    what = "rank tiles and store their keys at their places"
-    return replace(picking(ranking(p, "scatter", what, moving(p, *ALL), (bases,), folder=_KERNELS)), data=_data(p))
+    summary = "rank tiles and store their keys at their places"
+    return replace(picking(ranking(p, "scatter", summary, moving(p, *ALL), (bases,), folder=_KERNELS)), data=_data(p))
 
 
 def passes(p: Ranked) -> list[Kernel]:
-    """Return the kernels of a pass: what this strategy does always, and look-back where it failed."""
+    """Return the kernels of a pass by reduce-scan, or of a retry."""
     return [count(p), scanned(p), scatter(p)]
 
 
@@ -105,18 +106,18 @@ def beyond(p: Ranked) -> tuple[Kernel, ...]:
 
 
 def kernels(p: Ranked) -> tuple[Kernel, ...]:
-    """Return every kernel, in the order in which a sort uses them."""
-    made = [single.kernel(single.of(p))] if p.alone else []
-    return (*made, *passes(p), copy(p), *beyond(p))
+    """Return every kernel, in the order of their launches."""
+    alone = [single.kernel(single.of(p))] if p.alone else []
+    return (*alone, *passes(p), copy(p), *beyond(p))
 
 
 def large(p: Ranked) -> ReduceScan:
-    """Return the shape of the kernels for 2^30 keys and more: the same tiles, counted in 64 bits."""
+    """Return the shape of the kernels for 2^30 keys and more: the same tiles, with 64-bit counts."""
     return recast(p, ReduceScan, large=False, index64=True, single=0, sorted_exit=False)
 
 
 def counted(p: Ranked, number: int, flags: int) -> list[Step]:
-    """Return the rows of a pass that counts, scans and scatters."""
+    """Return the plan rows of pass `number` by reduce-scan: count, scan, scatter."""
     values = p.radix if p.signature.bit_range else 1 << p.digits[number][1]
     return [
         *rows.tiled(p, rows.row(p, count(p), rows.tiles(p), rows.nth(p, number, flags & REDO))),
@@ -126,10 +127,11 @@ def counted(p: Ranked, number: int, flags: int) -> list[Step]:
 
 
 def plan(p: Ranked, first: Sequence[Step] = ()) -> Plan:
-    """Return the whole sort; `first` are the rows before its passes.
+    """Return the launch plan of the sort; the rows of `first` precede its passes.
 
-    Passes go from the source to scratch, from there to the destination, and so on in turns.  With an odd number
-    of passes the first goes to the destination at once, which in place it may not: then a copy follows.
+    Passes take turns between two buffers: from the source to scratch, from scratch to the destination, and so on.  With
+    an odd number of passes, the first pass goes directly to the destination.  In place this is impossible, and a copy
+    follows the last pass.
     """
     steps = [*rows.single(p, single.kernel(single.of(p))), *first]
     for number in range(len(p.digits)):
@@ -138,31 +140,35 @@ def plan(p: Ranked, first: Sequence[Step] = ()) -> Plan:
 
 
 def joined(p: Ranked, narrow: Plan, wide: Plan | None = None, top: int | None = None) -> Plan:
-    """Return the plan with the rows for 2^30 keys and more (fewer where tiles are tiny), if there are any: those of
-    `wide`, or of passes that count, scan and scatter.  `top`: the greatest count of `narrow`, if not its own."""
+    """Return the plan `narrow`, extended by the rows for 2^30 keys and more if `p.large` (fewer keys if tiles are
+    tiny).
+
+    wide: the plan of the larger counts; None means reduce-scan with 64-bit counts.
+    top: the greatest count of `narrow`; None means `max_n(p)`.
+    """
     if not p.large:
         return narrow
     wide, top = wide or plan(large(p)), max_n(p) if top is None else top
     rules = (*scratch(p).within(0, top).rules, *wide.scratch.within(top, wide.max_n).rules)
-    own = [s for s in narrow.steps if s.guard.min_n < top]
-    fewer = [replace(s, guard=replace(s.guard, max_n=min(top, s.guard.max_n))) for s in own]
-    kept = [step for step in wide.steps if step.guard.max_n > top]
-    more = [replace(s, guard=replace(s.guard, min_n=max(top, s.guard.min_n))) for s in kept]
-    return replace(narrow, steps=(*fewer, *more), max_n=wide.max_n, scratch=Scratch(rules))
+    below = [s for s in narrow.steps if s.guard.min_n < top]
+    below = [replace(s, guard=replace(s.guard, max_n=min(top, s.guard.max_n))) for s in below]
+    above = [step for step in wide.steps if step.guard.max_n > top]
+    above = [replace(s, guard=replace(s.guard, min_n=max(top, s.guard.min_n))) for s in above]
+    return replace(narrow, steps=(*below, *above), max_n=wide.max_n, scratch=Scratch(rules))
 
 
 def moved(p: ReduceScan, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` for `n` keys reads and writes where no digit is constant."""
+    """Return the bytes that a launch of `step` reads and writes for `n` keys, if no digit is the same in all keys."""
     return rows.moved(p, step, n)
 
 
 def test_counts(p: ReduceScan, greatest: int) -> set[int]:
-    """Return the counts up to `greatest` at which the sort changes its way."""
+    """Return the counts up to `greatest` at which the launches or their work change."""
     return rows.test_counts(p, greatest)
 
 
 def problems(p: Ranked, device: Device) -> Iterator[Problem]:
-    """Yield what cannot work."""
+    """Yield the problems of a shape on a device."""
     yield from rankers.problems(p)
     if p.compact and p.sorted_exit:
         yield "sorted_exit", "compact kernels move all keys", "leave it out"
@@ -173,20 +179,20 @@ def problems(p: Ranked, device: Device) -> Iterator[Problem]:
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield a box for each ranker and width of subgroups."""
+    """Yield a box of choices for each ranker and each subgroup width."""
     yield from search_space.ranked(device)
 
 
 def fitted(p: ReduceScan) -> ReduceScan:
     """Return the shape for its key and form.
 
-    Keys that are equal in a range stay in their order, and kernels of a pass do not know the whole range.  Counts on
-    the device are words, and so are places that are reported.
+    `sorted_exit` is off in a sort by a bit range: a kernel of one pass does not know the whole range.  `large` is off
+    with a device-side count and with a report of indices: both are 32-bit words.
     """
     few = p.signature.device_count or p.signature.followed
     return replace(p, sorted_exit=p.sorted_exit and not p.signature.bit_range, large=p.large and not few)
 
 
 def notes(p: ReduceScan) -> list[tuple[str, str]]:
-    """Return derived values for people."""
+    """Return (name, text) of derived values, for `hsgen show`."""
     return rankers.notes(p)

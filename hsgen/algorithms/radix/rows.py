@@ -1,4 +1,4 @@
-"""Rows of plans: the launches of the kernels of every strategy, and the bytes that they move."""
+"""Plan rows: the launches of the kernels of every strategy, and the bytes that the launches move."""
 
 from __future__ import annotations
 
@@ -43,8 +43,11 @@ def launch(
     part: str = "any",
     place: str = "any",
 ) -> Step:
-    """Return the row of a kernel for counts above `low` up to `high`; `part` is the bit ranges that may be, `place`
-    whether source and destination may be one."""
+    """Return the plan row of a kernel for counts above `low` up to `high`.
+
+    part: "whole" if the row serves sorts by all bits only, "part" for other bit ranges only, "any" for both.
+    place: "in" if the row serves sorts in place only, "out" for out of place only, "any" for both.
+    """
     return Step(
         kernel=kernel.name,
         bindings=tuple(bound[b.name] for b in kernel.buffers),
@@ -55,22 +58,24 @@ def launch(
 
 
 def tiles(p: Tile, *, capped: bool = True, more: int = 0) -> Grid:
-    """Return a grid of a work-group for each tile, up to `groups` of them if it is capped, and of `more`."""
+    """Return a grid of one work-group per tile and `more` work-groups; if `capped`, of at most `p.groups` + `more`."""
     return Grid(add=(more + 1) * p.tile - 1, div=p.tile, cap=p.groups + more if capped else UNCAPPED)
 
 
-def tiled(p: Tile, made: Step) -> list[Step]:
-    """Return a row with a grid of `tiles`, and that for counts which have more work-groups, if any have."""
+def tiled(p: Tile, step: Step) -> list[Step]:
+    """Return the row of a grid of `tiles`, and a second row for the counts that have more work-groups, if there are
+    any.
+    """
     grid = Grid(add=p.tile - 1, div=p.tile, cap=p.most_groups)
-    parts = [(0, p.large_from, made.grid), (p.large_from, made.guard.max_n, grid)]
+    parts = [(0, p.large_from, step.grid), (p.large_from, step.guard.max_n, grid)]
     if p.most_groups == p.groups:
-        return [made]
-    rows = [replace(made, guard=made.guard.within(low, high), grid=to) for low, high, to in parts]
+        return [step]
+    rows = [replace(step, guard=step.guard.within(low, high), grid=to) for low, high, to in parts]
     return [x for x in rows if not x.guard.empty]
 
 
 def nth(p: Tile, number: int, flags: int = 0) -> Pass:
-    """Return the argument of a kernel of pass `number`."""
+    """Return the argument of a kernel in pass `number`."""
     return Pass(number=number, bits=p.digit, flags=flags)
 
 
@@ -84,41 +89,44 @@ def row(
     high: int | None = None,
     part: str = "any",
 ) -> Step:
-    """Return the row of a kernel bound as all passes are, for what one work-group does not sort alone."""
+    """Return the plan row of a kernel of a pass, for counts above `low` up to `high`.
+
+    low, high: by default, all counts that one work-group does not sort alone.
+    """
     low, high = p.alone if low is None else low, max_n(p) if high is None else high
     return launch(kernel, bound(p), low, high, grid, argument, part=part)
 
 
 def bound(p: Tile) -> Mapping[str, Binding]:
-    """Return where the buffers of kernels lie that work for what one work-group does not sort alone."""
+    """Return the binding of each buffer of the kernels that serve more keys than one work-group sorts alone."""
     return {**BOUND, "values_tmp": values_binding(p), "words": words_binding(p), "table": table_binding(p)}
 
 
 def single(p: Tile, kernel: Kernel) -> list[Step]:
-    """Return the row for what one work-group sorts alone."""
+    """Return the plan row of the sort by one work-group alone; none if there is no such sort."""
     if not p.alone:
         return []
     if not p.halves:
         return [row(p, kernel, fixed(1), BitRange(), low=0, high=p.alone)]
     behind = {"values_tmp": values_binding(p, 2), "words": words_binding(p, 2)}
-    # a device-side count may have a capacity above p.halves, for which there are no halves
+    # with a device-side count, the capacity may exceed p.halves; scratch then has no halves
     bound = {**BOUND, **{name: replace(binding, max_n=p.halves) for name, binding in behind.items()}}
     return [launch(kernel, bound, 0, p.alone, fixed(1), BitRange())]
 
 
 def copied(p: Tile, kernel: Kernel) -> list[Step]:
-    """Return the row that copies the keys to the destination, guarded by what is known beforehand."""
+    """Return the rows that copy the keys to the destination, with guards for what the host knows in advance."""
     if not p.copied:
         return []
-    made = row(p, kernel, tiles(p), PassCount(bits=p.digit))
+    step = row(p, kernel, tiles(p), PassCount(bits=p.digit))
     if not p.skips:
         part = "any" if len(p.digits) % 2 else "part"
-        made = replace(made, guard=replace(made.guard, place="in", range=part))
-    return tiled(p, made)
+        step = replace(step, guard=replace(step.guard, place="in", range=part))
+    return tiled(p, step)
 
 
 def plan(p: Tile, steps: Sequence[Step]) -> Plan:
-    """Return the plan of these steps."""
+    """Return the launch plan with these steps."""
     bits = (p.key.bits if p.end is None else p.end) - p.begin
     return Plan(
         steps=tuple(steps),
@@ -131,7 +139,7 @@ def plan(p: Tile, steps: Sequence[Step]) -> Plan:
 
 
 def both(p: Tile, step: Step, n: int) -> int:
-    """Return the bytes of reading and writing `n` keys and their values; places are at first made, not read."""
+    """Return the bytes that a pass over `n` keys and values moves; the first pass of an argsort reads no values."""
     return n * (
         2 * (p.key.bytes + p.signature.value_bytes)
         - p.signature.value_bytes * (p.signature.index and not step.pass_number)
@@ -139,10 +147,10 @@ def both(p: Tile, step: Step, n: int) -> int:
 
 
 def moved(p: Tile, step: Step, n: int) -> int:
-    """Return the bytes that a launch of a kernel of counted passes reads and writes where no digit is constant.
+    """Return the bytes that a launch of a reduce-scan kernel reads and writes, if no digit is the same in all keys.
 
-    Steps that redo a pass do nothing then and count as nothing, like the copy at the end: only an odd number of passes
-    in place needs it.
+    Retries and the copy count as 0: a retry then does nothing, and only an odd number of passes in place needs the
+    copy.
     """
     name = step.kernel.removesuffix("_wide")
     if step.argument.flags & REDO or name == "copy":
@@ -160,17 +168,19 @@ def moved(p: Tile, step: Step, n: int) -> int:
 
 
 def test_counts(p: Tile, greatest: int) -> set[int]:
-    """Return the counts up to `greatest` at which the sort changes its way: tiles, the first of all, and the cap."""
-    found = {0, 1, greatest, p.alone, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
+    """Return the counts at which the launches or their work change: multiples of a tile, `p.alone`, and the cap of
+    grids.
+    """
+    counts = {0, 1, greatest, p.alone, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     if not p.serial and p.subgroup > 1:
-        found.update(range(0, p.tile + 1, p.subgroup * p.items))
+        counts.update(range(0, p.tile + 1, p.subgroup * p.items))
     if p.large_groups:
-        found.add(p.large_from)
-    return {*found, p.groups * p.tile, p.groups * p.tile + p.tile, 2 * p.groups * p.tile}
+        counts.add(p.large_from)
+    return {*counts, p.groups * p.tile, p.groups * p.tile + p.tile, 2 * p.groups * p.tile}
 
 
 def row_test_counts(p: Tile, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end in each row of a tile: only there does a guard matter for some lane."""
+    """Return counts up to `greatest` that end within each row of a tile: there a bounds check differs between lanes."""
     if p.serial:
         return []
     step = p.subgroup if p.subgroup > 1 else p.work_group

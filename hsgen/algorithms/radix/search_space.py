@@ -1,4 +1,4 @@
-"""Search spaces that strategies share: tiles that a work-group ranks."""
+"""Boxes of choices that strategies share: the tiles that a work-group ranks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COUNTED = (2, 3, 4, 5, 6, 7, 8)
 
 
 def matched(device: Device) -> Iterator[Box]:
-    """Yield a box for each ranker with subgroup operations and each width of subgroups."""
+    """Yield a box of choices for each ranker with subgroup operations and each subgroup width."""
     for width in (w for w in device.subgroups if w > 1 and device.shuffle):
         yield {"ranker": ("match_ballot",), "bits": _MATCHED, "subgroup": (width,), **_tile(device)}
         if width <= _BROADCAST:
@@ -23,7 +23,7 @@ def matched(device: Device) -> Iterator[Box]:
 
 
 def ranked(device: Device) -> Iterator[Box]:
-    """Yield a box for each ranker and width of subgroups, with the number of work-groups."""
+    """Yield a box of choices for each ranker and each subgroup width, with the number of work-groups."""
     groups: Box = {"groups": steps(16, min(device.groups, 32768))}
     tile = _tile(device)
     yield from ({**box, **groups} for box in matched(device))

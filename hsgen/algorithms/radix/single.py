@@ -1,4 +1,4 @@
-"""One work-group sorts all keys in one launch: a tile that it holds on chip from the first digit to the last."""
+"""One work-group sorts all keys in one launch, and holds them on chip from the first digit to the last."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ PLACES = Field(
 )
 FIELDS = {**rankers.FIELDS, "places": PLACES}
 COUNTERS = (0, *steps(512, 8192))
-"""Values of `places` that are worth trying."""
+"""Values of `places` that are worth measuring."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Single(Ranked):
     """The table ``[radix.KEY.single]``.
 
-    places: keys are sorted by this number of bins between the least and the greatest key (templates/radix/bin_sort.j2;
-    stable: the same file), and digit by digit only where bins are crowded.  0 means never.
+    places: the number of bins, between the least and the greatest key, by which keys are sorted
+    (templates/radix/bin_sort.j2).  Keys are sorted digit by digit only if bins are crowded.  0 means no bins.
     """
 
     STRATEGY: ClassVar[str] = "single"
@@ -52,48 +52,51 @@ Params = Single
 
 
 def of(p: Ranked, **changes: int) -> Single:
-    """Return the shape of one work-group that sorts alone what a strategy leaves to it."""
+    """Return the shape of the sort by one work-group alone that a strategy uses for small counts."""
     return recast(p, Single, bits=p.single_bits or p.bits, single_bits=None, resident=0, **changes)
 
 
 def bucket(p: Ranked, bins: int) -> Bucket:
-    """Return the tile as a bucket."""
+    """Return the tile as a bucket with `bins` bins."""
     return Bucket(work_group=p.work_group, items=p.items, bins=bins)
 
 
 def slots(p: Ranked) -> tuple[Array, ...]:
-    """Return what a stable sort by bins takes in addition: slots that no ranking stores, and values of a word."""
+    """Return the further arrays of a stable sort by bins: slots of keys, if no ranker stores them, and values."""
     order = () if p.valued else (word_array("order", p.tile),)
     return (*order, *([word_array("slot_values", p.tile)] if _keeps_values(p) else []))
 
 
 def _keeps_values(p: Ranked) -> bool:
-    """Whether the values of a tile are kept on chip: they are words, and no indices."""
+    """Whether the values of a tile are kept on chip: they have 4 bytes and are no indices."""
     return p.signature.value_bytes == 4 and not p.signature.index
 
 
 def kernel(p: Single) -> Kernel:
-    """Return the kernel."""
+    """Return the only kernel."""
     buffers = tuple(b for b in moving(p, SOURCE, DESTINATION) if b != VALUES_TMP)
     summary = f"sort up to {p.alone} keys in one work-group"
     stable = p.valued or p.signature.bit_range
     more = bin_sort.arrays(bucket(p, p.places), p.subgroup) if p.places else ()
     more += slots(p) if p.places and stable else ()
-    made = ranking(p, "single", summary, buffers, more, folder="radix/single/single:")
+    by_digits = ranking(p, "single", summary, buffers, more, folder="radix/single/single:")
     if not p.places:
-        return made
+        return by_digits
     data = OnChip(ranker=template(p.ranker), bins=_stable(p) if stable else _bins(p), lane_values=_lane_values(p))
-    made = replace(made, template=f"radix/single/single:{'stable' if stable else 'keys'}", data=data)
-    return bin_sort.with_room(replace(made, resident=1) if stable else made)
+    by_bins = replace(by_digits, template=f"radix/single/single:{'stable' if stable else 'keys'}", data=data)
+    return bin_sort.with_room(replace(by_bins, resident=1) if stable else by_bins)
 
 
 def _bins(p: Single) -> BinSort:
-    """The sort by bins of keys alone."""
+    """The sort by bins of keys without values."""
     return BinSort(shape=bucket(p, p.places), subgroup=p.subgroup, key=p.key)
 
 
 def _stable(p: Single) -> StableBinSort:
-    """The stable sort by bins. What lies where results go is read before any result is stored."""
+    """The stable sort by bins.
+
+    In place, a result overwrites a source.  Every source is therefore read before any result is stored.
+    """
     return StableBinSort(
         shape=bucket(p, p.places),
         subgroup=p.subgroup,
@@ -105,12 +108,12 @@ def _stable(p: Single) -> StableBinSort:
 
 
 def _stores_later(p: Single) -> bool:
-    """Whether keys or values are read again once their ranks are known, by a bit range or since values are wide."""
+    """Whether keys or values are read again once ranks are known: in sorts by a bit range, and for wide values."""
     return p.signature.bit_range or (p.valued and not p.signature.index and not _keeps_values(p))
 
 
 def _lane_values(p: Single) -> bool:
-    """Whether lanes hold values."""
+    """Whether lanes hold values in registers."""
     return p.valued and (_keeps_values(p) or _stores_later(p))
 
 
@@ -120,29 +123,29 @@ def kernels(p: Single) -> tuple[Kernel, ...]:
 
 
 def plan(p: Single) -> Plan:
-    """Return the plan: one row, up to a tile."""
+    """Return the plan: one row, up to a tile of keys."""
     bits = (p.key.bits if p.end is None else p.end) - p.begin
     return Plan(steps=tuple(rows.single(p, kernel(p))), max_n=p.alone, first_bit=p.begin, bits=bits)
 
 
 def moved(p: Single, step: Step, n: int) -> int:
-    """Return the bytes that the launch reads and writes."""
+    """Return the bytes that the launch reads and writes for `n` keys."""
     return rows.both(p, step, n)
 
 
 def test_counts(p: Single, greatest: int) -> set[int]:
-    """Return the counts at which there are more rows of keys."""
+    """Return the counts at which a row of keys is added."""
     return rows.test_counts(p, greatest)
 
 
 def problems(p: Single, device: Device) -> Iterator[Problem]:
-    """Yield what cannot work."""
+    """Yield the problems of a shape on a device."""
     yield from rankers.problems(p)
     yield from place_problems(p, p.places)
 
 
 def place_problems(p: Ranked, places: int) -> Iterator[Problem]:
-    """Yield what is wrong with the places of a work-group."""
+    """Yield the problems of `places`, the number of bins of a work-group."""
     if not places:
         return
     if p.ranker not in ("match_ballot", "match_broadcast"):
@@ -152,12 +155,12 @@ def place_problems(p: Ranked, places: int) -> Iterator[Problem]:
             'leave it out, or give "match_ballot" or "match_broadcast"',
         )
     if places & (places - 1) or p.work_group & (p.work_group - 1) or places < p.work_group:
-        what = f"{places} places of {p.work_group} lanes are not powers of two, each lane with one place or more"
-        yield "places", what, "give a power of two, and lanes that are one"
+        message = f"{places} places of {p.work_group} lanes are not powers of two, each lane with one place or more"
+        yield "places", message, "give a power of two, and lanes that are one"
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield a box for each ranker with subgroup operations and each width of subgroups."""
+    """Yield a box of choices for each ranker with subgroup operations and each subgroup width."""
     for box in search_space.matched(device):
         yield {**box, "places": COUNTERS}
 
@@ -166,10 +169,10 @@ P = TypeVar("P", bound="Single | Cooperative")
 
 
 def fitted(p: P) -> P:
-    """Return the shape for its key and form: by places only keys of words are sorted, and no parts of words."""
+    """Return the shape for its key and form: only keys of 4 and 8 bytes that are not packed are sorted by bins."""
     return p if p.key.bytes >= 4 and p.signature.value != "packed" else replace(p, places=0)
 
 
 def notes(p: Single) -> list[tuple[str, str]]:
-    """Return derived values for people."""
+    """Return (name, text) of derived values, for `hsgen show`."""
     return rankers.notes(p)

@@ -1,4 +1,4 @@
-"""Radix sorts in other forms than plain keys: the shape that a target chose, if it serves them."""
+"""Radix sorts for key types and values that have no table: the target's table for a key width, fitted."""
 
 from __future__ import annotations
 
@@ -14,35 +14,37 @@ from hsgen.core.keys import KeyType, Signature
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Any:
-    """Return the shape for keys of a width in a form; None where the device or the target serves none.
+    """Return the shape for keys of type `key` with the values of `signature`; None if device or target cannot sort
+    them.
 
-    Narrow keys are held as words and take the shape of 32-bit keys.  Values take local memory for the places of keys:
-    where it does not suffice, lanes get fewer keys.
+    Narrow keys are held as words and take the shape of 32-bit keys.  Values take local memory next to the keys; if
+    local memory does not suffice, each lane gets fewer keys.
     """
     if key.bytes < 4 and not (device.storage8 if key.bytes == 1 else device.storage16):
         return None
-    own = p.get(key.name) or (p.get("u32") if key.bytes < 4 else None)
-    if own is None:
+    table = p.get(key.name) or (p.get("u32") if key.bytes < 4 else None)
+    if table is None:
         return None
-    made: Tile = replace(own, key=key, signature=signature, redo=not device.promised)
+    shape: Tile = replace(table, key=key, signature=signature, redo=not device.promised)
     if signature.value == "packed":
-        made = replace(made, begin=key.bits // 2)
+        shape = replace(shape, begin=key.bits // 2)
     if key.bytes < 4:
-        made = replace(made, bits=min(made.bits, key.bits))
-    strategy = strategies.of(made)
-    made = strategy.fitted(made)
-    while made.items > 1 and not made.serial and _crowded(made, device):
-        made = _smaller(made)
-    return made
+        shape = replace(shape, bits=min(shape.bits, key.bits))
+    strategy = strategies.of(shape)
+    shape = strategy.fitted(shape)
+    while shape.items > 1 and not shape.serial and _exceeds_local(shape, device):
+        shape = _smaller(shape)
+    return shape
 
 
-def _crowded(p: Tile, device: Device) -> bool:
+def _exceeds_local(p: Tile, device: Device) -> bool:
+    """True if some kernel needs more local memory than the device has."""
     return any(k.local_bytes(p.key) > device.local_bytes for k in strategies.of(p).kernels(p))
 
 
 def _smaller(p: Tile) -> Tile:
-    """The shape whose lanes have a key less."""
-    made = replace(p, items=p.items - 1)
-    if isinstance(made, Cooperative):
-        made = replace(made, least=min(made.least, made.items))
-    return made if made.single is None else replace(made, single=min(made.single, made.tile))
+    """The shape with one key less in each lane."""
+    shape = replace(p, items=p.items - 1)
+    if isinstance(shape, Cooperative):
+        shape = replace(shape, least=min(shape.least, shape.items))
+    return shape if shape.single is None else replace(shape, single=min(shape.single, shape.tile))

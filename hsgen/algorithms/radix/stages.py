@@ -1,6 +1,6 @@
-"""The parameters of the stages of a radix sort that go beyond a pass: partitions, and buckets that are sorted on chip.
+"""Parameters of the stages of a radix sort other than passes: partitions, and buckets that are sorted on chip.
 
-Each is one table of a target file, such as ``bucket = { work_group = 256, items = 20, bins = 4096 }``.
+Each class is one inline table of a target file: ``bucket = { work_group = 256, items = 20, bins = 4096 }``.
 """
 
 from __future__ import annotations
@@ -25,13 +25,16 @@ class Tiles:
 
     @property
     def size(self) -> int:
-        """Keys of a tile, or of a bucket at most."""
+        """Keys of a tile, or the most keys of a bucket."""
         return self.work_group * self.items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition(Tiles):
-    """Keys alone are partitioned by their highest digits into buckets, above a count; tiles of one work-group."""
+    """Tiles of keys without values, which are partitioned by their highest digits into buckets.
+
+    above: the count above which keys are partitioned.
+    """
 
     above: int
 
@@ -40,29 +43,31 @@ class Partition(Tiles):
 class Bucket(Tiles):
     """A bucket, which one work-group sorts on chip.
 
-    bins: counters on chip, about as many as keys.
+    bins: the number of counters in local memory, about as many as keys.
     """
 
     bins: int
 
     @property
     def limit(self) -> int:
-        """Mean number of keys of a bucket, at most: hardly a bucket of uniform keys then exceeds the size."""
+        """Greatest mean number of keys of a bucket, 13/16 of its size: a bucket of uniform keys hardly ever exceeds the
+        size.
+        """
         return 13 * self.size // 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counting(Tiles):
-    """A bucket with 64-bit indices, which is counted, not sorted, by its lowest `bits` bits.
+    """A bucket of a sort with 64-bit indices, whose keys are counted, not sorted, by their lowest `bits` bits.
 
-    The keys of a bucket share all other bits.  A work-group stores `work_group` x `items` keys at once.
+    The keys of a bucket share all higher bits.  A work-group stores `work_group` x `items` keys at once.
     """
 
     bits: int
 
     @property
     def words(self) -> int:
-        """Words in local memory of two counters each."""
+        """Number of words of counters in local memory; each word holds two counters."""
         return 1 << self.bits - 1
 
     @property
@@ -72,7 +77,7 @@ class Counting(Tiles):
 
     @property
     def long_run(self) -> int:
-        """Equal keys of a bucket above which neighbouring lanes share the stores."""
+        """Length of a run of equal keys above which several lanes store the run."""
         return 64
 
 
@@ -80,8 +85,8 @@ class Counting(Tiles):
 class PairBucket(Bucket):
     """A bucket of keys with values of 4 bytes, after two stable passes by the two highest digits.
 
-    above: the count above which buckets are tried; None means from `least` on.
-    mean: the mean number of pairs of a bucket, at most; None means 13/16 of its size.
+    above: the count above which buckets are tried; None means `least`.
+    mean: the greatest mean number of pairs of a bucket; None means 13/16 of its size.
     """
 
     above: int | None = None
@@ -89,17 +94,17 @@ class PairBucket(Bucket):
 
     @property
     def limit(self) -> int:
-        """Mean number of pairs of a bucket, at most."""
+        """Greatest mean number of pairs of a bucket."""
         return super(PairBucket, self).limit if self.mean is None else self.mean
 
     @property
     def slot_bits(self) -> int:
-        """Bits that number the slots of a bucket."""
+        """Bits of the index of a slot of a bucket."""
         return (self.size - 1).bit_length()
 
     @property
     def least(self) -> int:
-        """Count from which on the keys of a bucket share as many bits as number its slots."""
+        """Least count at which the keys of a bucket share at least `slot_bits` bits."""
         return self.limit << max(self.slot_bits - 1, 0)
 
     @property
@@ -110,9 +115,10 @@ class PairBucket(Bucket):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dealt(Tiles):
-    """Few 32-bit keys with values of 4 bytes, dealt at once into buckets with their indices, above a count.
+    """Tiles of few 32-bit keys with values of 4 bytes: one launch stores keys with their indices in buckets.
 
-    bins: as of `Bucket`, in the work-group of a bucket of pairs.
+    above: the count above which pairs are dealt.
+    bins: the bins by which a bucket of these pairs is sorted, as in `Bucket`.
     """
 
     above: int
@@ -121,12 +127,12 @@ class Dealt(Tiles):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """The room in scratch that buckets take.
+    """The scratch that buckets take.
 
     regions: (name, number of words, meaning) of each region of fixed size, in order.
-    mean: the mean number of keys in a bucket of keys alone, at most; None if keys alone have no buckets.
-    pieces: the mean number of keys in a bucket that may be cut into pieces, at most, and the greatest count of keys;
-    None if no bucket may be.
+    mean: the greatest mean number of keys of a bucket of keys without values; None without such buckets.
+    pieces: for buckets that may be cut into pieces: the greatest mean number of keys of a bucket, and the greatest
+    count of keys; None without pieces.
     """
 
     regions: tuple[tuple[str, int, str], ...]
@@ -134,10 +140,10 @@ class Room:
     pieces: tuple[int, int] | None
 
 
-def _fields(name: str, what: str, **own: Field) -> dict[str, Field]:
-    """Return the keys of a stage's table: lanes, keys of a lane, and its own."""
-    found = {"work_group": LANES, "items": ITEMS, **own}
-    return {f"{name}.{key}": replace(field, hint=f"{what}: {field.hint}") for key, field in found.items()}
+def _fields(name: str, what: str, **more: Field) -> dict[str, Field]:
+    """Return the keys of a stage's table: `work_group`, `items` and `more`; `what` begins each hint."""
+    keys = {"work_group": LANES, "items": ITEMS, **more}
+    return {f"{name}.{key}": replace(field, hint=f"{what}: {field.hint}") for key, field in keys.items()}
 
 
 ABOVE = Field("int", "the count above which the stage is used", least=1)
@@ -158,13 +164,13 @@ PAIR_BUCKET = _fields(
 DEALT = _fields("dealt", "few pairs, dealt into buckets at once", above=ABOVE, bins=BINS)
 UNEVEN = _fields("uneven", "tiles of the passes over uneven keys")
 FIELDS: Mapping[str, Field] = {**PARTITION, **BUCKET, **COUNTING, **PAIR_BUCKET, **DEALT, **UNEVEN}
-"""The keys of all stages, by dotted names."""
+"""The keys of all stages, as "stage.key"."""
 
 
 T = TypeVar("T")
 
 
 def present(stage: T | None) -> T:
-    """Return a stage that the caller knows to be there."""
+    """Return a stage that the caller knows to be present."""
     assert stage is not None
     return stage

@@ -1,8 +1,7 @@
-"""The strategies by their names, and tables with the keys of any of them.
+"""The strategies by their names, and target tables with the keys of any of them.
 
-A strategy is a module of this package and a folder of templates of its name.
-
-A table has the key `strategy`, the keys of that strategy, and those of the strategy that it falls back on.
+A strategy is a module of this package and a folder of templates of the same name.  A table has the key `strategy`, the
+keys of that strategy, and the keys of its fallback.
 """
 
 from __future__ import annotations
@@ -26,47 +25,47 @@ from hsgen.system import resources
 
 
 class Strategy(Protocol):
-    """The interface of a strategy's module; P is its own parameter class."""
+    """The interface of the module of a strategy; P is its class of parameters."""
 
     @property
     def FIELDS(self) -> Mapping[str, Field]:
-        """The keys of its table in a target."""
+        """The keys of the strategy's table in a target."""
 
     @property
     def Params(self) -> type[Tile]:
-        """Return P."""
+        """P."""
 
     def problems(self, p: Any, device: Device) -> Iterable[Problem]:
-        """Return what cannot work; the key "" is the strategy itself."""
+        """Return the problems of parameters on a device; the key "" stands for the strategy itself."""
 
     def space(self, key: KeyType, device: Device) -> Iterable[Box]:
-        """Return the tables that are worth trying on a device."""
+        """Return boxes of choices that are worth measuring on a device."""
 
     def fitted(self, p: Any) -> Any:
-        """Return P without what its key and form exclude."""
+        """Return parameters without the choices that their key type or the form of the sort rules out."""
 
     def kernels(self, p: Any) -> tuple[Kernel, ...]:
-        """Return every kernel, in the order in which a sort uses them."""
+        """Return every kernel, in the order of their launches."""
 
     def plan(self, p: Any) -> Plan:
         """Return the launch plan."""
 
     def moved(self, p: Any, step: Step, n: int) -> int:
-        """Return the bytes that a launch reads and writes for `n` keys where no digit is constant."""
+        """Return the bytes that a launch of `step` reads and writes for `n` keys, if no digit is constant."""
 
     def test_counts(self, p: Any, greatest: int) -> set[int]:
-        """Return the counts up to `greatest`, and maybe some beyond, at which the sort changes its way."""
+        """Return the counts at which the launches or their work change; some may exceed `greatest`."""
 
     def notes(self, p: Any) -> list[tuple[str, str]]:
-        """Return derived values for people."""
+        """Return (name, text) of derived values, for `hsgen show`."""
 
 
 _KNOWN: Sequence[Any] = (reduce_scan, onesweep, cooperative, hybrid, partition, per_thread, single)
 """The strategies in the order in which searches try them."""
 
 
-def _found() -> Iterator[Any]:
-    """Yield the modules of all strategies: these, and one for each other folder of templates."""
+def _discovered() -> Iterator[Any]:
+    """Yield the modules of all strategies: first those of `_KNOWN`, then one for each other folder of templates."""
     yield from _KNOWN
     known = {module.Params.STRATEGY for module in _KNOWN}
     for name in sorted(path.name for path in (resources.templates() / "radix").iterdir() if path.is_dir()):
@@ -74,24 +73,23 @@ def _found() -> Iterator[Any]:
             yield import_module(f"hsgen.algorithms.radix.{name}")
 
 
-STRATEGIES: Mapping[str, Strategy] = {module.Params.STRATEGY: cast(Strategy, module) for module in _found()}
+STRATEGIES: Mapping[str, Strategy] = {module.Params.STRATEGY: cast(Strategy, module) for module in _discovered()}
 
 FALLBACKS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     hybrid.Params.STRATEGY: {onesweep.Params.STRATEGY: {}, reduce_scan.Params.STRATEGY: {"waitless": True}}
 }
-"""The strategies that sort what other strategies cannot, by the names of these, with the parameters that say so; the
-first is the usual one."""
+"""The fallbacks of a strategy by name, each with the parameters that select it; the first is the default."""
 STRATEGY = "strategy"
 FIELDS: Mapping[str, Field] = {
     STRATEGY: Field("str", f"one of {', '.join(STRATEGIES)}", choices=tuple(STRATEGIES)),
     FALLBACK: Field("str", "the strategy that sorts what buckets do not hold, if not the usual one", required=False),
     **{name: field for module in STRATEGIES.values() for name, field in module.FIELDS.items()},
 }
-"""The keys of all strategies."""
+"""The keys of the tables of all strategies."""
 
 
 def fields(name: str, fallback: str = "") -> Mapping[str, Field]:
-    """Return the keys of a strategy and of the one that it falls back on, by default the usual one."""
+    """Return the keys of a strategy's table and of its fallback's; the fallback is the default if not given."""
     behind = fallback or next(iter(FALLBACKS[name])) if name in FALLBACKS else ""
     known = records.names(STRATEGIES[name].Params)
     names = [behind, name] if behind else [name]
@@ -99,30 +97,30 @@ def fields(name: str, fallback: str = "") -> Mapping[str, Field]:
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Tile:
-    """Return the parameters of the strategy that a table names, without the keys of other strategies."""
+    """Return the parameters of the strategy that a table names; keys of other strategies are dropped."""
     name, behind = values[STRATEGY], values.get(FALLBACK, "")
     foreign = set(FIELDS) - set(fields(name, behind))
     more = FALLBACKS[name][behind] if behind else {}
-    own = {k: v for k, v in values.items() if k not in foreign}
-    made: Tile = records.built(STRATEGIES[name].Params, {"key": key, **own, **more})
-    return made
+    known = {k: v for k, v in values.items() if k not in foreign}
+    shape: Tile = records.built(STRATEGIES[name].Params, {"key": key, **known, **more})
+    return shape
 
 
 def misplaced(values: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield the keys of a table that its strategy does not have."""
+    """Yield a problem for each key of a table that its strategy does not read."""
     name = values.get(STRATEGY)
-    own = FIELDS if name is None else fields(name, values.get(FALLBACK, ""))
+    known = FIELDS if name is None else fields(name, values.get(FALLBACK, ""))
     for key, value in values.items():
-        if key in FIELDS and key not in (*own, STRATEGY, FALLBACK) and value:
+        if key in FIELDS and key not in (*known, STRATEGY, FALLBACK) and value:
             yield key, f"is no key of the strategy {name}", "leave it out"
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return the boxes of all strategies."""
-    found = ((name, module.space(key, device)) for name, module in STRATEGIES.items())
-    return tuple({STRATEGY: (name,), **box} for name, boxes in found for box in boxes)
+    """Return the boxes of choices of all strategies."""
+    spaces = ((name, module.space(key, device)) for name, module in STRATEGIES.items())
+    return tuple({STRATEGY: (name,), **box} for name, boxes in spaces for box in boxes)
 
 
 def of(p: Tile) -> Strategy:
-    """Return the strategy that parameters are of."""
+    """Return the module of the strategy of parameters."""
     return STRATEGIES[p.STRATEGY]

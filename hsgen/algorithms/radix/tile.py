@@ -1,7 +1,7 @@
-"""The parameters of every strategy: the tile, the digits of a key, and the data that is sorted.
+"""The parameters that all strategies share: the tile, the digits of a key, and what is sorted.
 
-A *tile* is the keys that a work-group ranks at once, work_group x items of them; where lanes walk, a *chunk* is the
-keys that one of them walks through.
+A *tile* is the keys that a work-group ranks at once, work_group x items keys.  A *chunk* is the keys through which one
+lane, or one subgroup, walks.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ SORTED_EXIT = Field("bool", "whether keys that are in order already are found ou
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is sorted, which no target file says.
+    """The data to sort and the form of the sort, which no target file states.
 
-    begin, end: the bits of a key that are sorted; None means all from `begin` on.
-    index64: indices have 64 bits throughout.
-    redo: look-backs give up at some point, and passes are then done again by counting: not where a device promises
+    begin, end: the sort is by the bits of a key from `begin` up to, but not including, `end`; None means the end of the
+    key.
+    index64: all indices have 64 bits.
+    redo: a look-back gives up after a limit, and a retry by reduce-scan follows; false on a device with guaranteed
     forward progress.
-    signature: what is sorted with the keys, and how.
+    signature: the values, and further features of the sort.
     """
 
     key: KeyType
@@ -50,14 +51,16 @@ class Request:
 class Tile(Request):
     """The parameters that all strategies share.
 
-    bits: of a digit; digits of a key are of equal width or one bit less, as few as that allows.
-    items, work_group: keys of a lane and lanes; their product is the tile.
-    subgroup: lanes that exchange values, 1 where none do.
-    groups: the most work-groups of counting and scattering kernels; each then takes several tiles.
-    large_groups: the same where their table is at most 2.5 % of the scratch for keys and values; 0 means `groups`.  A
-    GPU is not filled by `groups` whose table is small for all counts.
-    single: the greatest count that one work-group sorts in one launch; 0 means never, None a tile (chunks: never).
-    single_bits: the bits of a digit then, if not `bits`.
+    bits: the greatest number of bits of a digit.  A key has the fewest digits that this allows; their widths differ by
+    at most one bit.
+    items, work_group: the keys of a lane and the lanes of a work-group; their product is the tile.
+    subgroup: the lanes that exchange values; 1 without subgroup operations.
+    groups: the most work-groups of counting and scattering kernels; each takes several tiles.
+    large_groups: as `groups`, for counts at which the table of counts takes at most 2.5 % of the scratch for keys and
+    values; 0 means `groups`.  A `groups` small enough for all counts does not fill a GPU.
+    single: the greatest count that one work-group sorts in one launch; 0 means never; None means a tile, or never if
+    lanes walk through chunks.
+    single_bits: the bits of a digit in that launch; None means `bits`.
     """
 
     STRATEGY: ClassVar[str]
@@ -73,142 +76,152 @@ class Tile(Request):
 
     @property
     def tile(self) -> int:
-        """Keys that a work-group handles at once; of lanes that walk: the least keys of the chunks of a work-group."""
+        """Keys that a work-group handles at once; if lanes walk, the least number of keys of all chunks of a
+        work-group.
+        """
         return self.work_group * self.items
 
     @property
     def serial(self) -> bool:
-        """Whether lanes walk chunks of their own."""
+        """Whether each lane, or each subgroup, walks through its own chunk."""
         return False
 
     @property
     def folded(self) -> bool:
-        """Whether every work-group sums the table of counts by itself, which pays where it has few columns."""
+        """Whether every work-group sums the whole table of counts, instead of a scan launch: fast if the table has few
+        columns.
+        """
         return False
 
     @property
     def looks_back(self) -> bool:
-        """Whether tiles find their places by looking back at those before them."""
+        """Whether tiles learn where their keys go by look-back over earlier tiles."""
         return False
 
     @property
     def forward_progress(self) -> bool:
-        """Whether look-backs wait as long as it takes, so that no pass is ever done again."""
+        """Whether look-back spins without a limit, so no pass needs a retry."""
         return False
 
     @property
     def whole(self) -> int:
-        """For tests: the count above which a pass is several launches; 0 leaves it to `radix.portions`."""
+        """Count above which a pass has several launches, set by tests only; 0 leaves the count to `radix.portions`."""
         return 0
 
     @property
     def msd(self) -> bool:
-        """Whether large counts are dealt into buckets first."""
+        """Whether large counts of keys without values are first partitioned into buckets."""
         return False
 
     @property
     def finish(self) -> bool:
-        """Whether large counts of keys with values end in buckets on chip."""
+        """Whether large counts of keys with values end in buckets that are sorted on chip."""
         return False
 
     @property
     def sampled(self) -> int:
-        """How many keys are compared first, to see whether too many are alike for buckets."""
+        """Number of keys of the sample that decides whether buckets are tried; 0 without a sample."""
         return 0
 
     @property
     def pieces(self) -> bool:
-        """Whether some digits are passed before buckets, which are cut into pieces."""
+        """Whether passes by some of the digits precede buckets, and large buckets are cut into pieces."""
         return False
 
     @property
     def room(self) -> Room | None:
-        """The room in scratch that buckets take; None without buckets."""
+        """The scratch that buckets take; None without buckets."""
         return None
 
     @property
     def sorted_exit(self) -> bool:
-        """Whether the first kernel that reads all keys finds out that they are in order; then no digit moves them."""
+        """Whether the first kernel that reads all keys checks their order; if the keys are in order, no pass moves
+        them.
+        """
         return False
 
     @property
     def most_groups(self) -> int:
-        """The most work-groups of counting and scattering kernels for any count."""
+        """The most work-groups of counting and scattering kernels, over all counts."""
         return self.groups if self.index64 else max(self.groups, self.large_groups)
 
     @property
     def large_from(self) -> int:
-        """The count above which the rows of more work-groups take at most 2.5 % of the scratch for keys and values."""
+        """Count above which `most_groups` columns of counts take at most 2.5 % of the scratch for keys and values."""
         return (self.most_groups - self.groups) * 4 * self.radix * 40 // (self.key.bytes + self.signature.value_bytes)
 
     @property
     def counter_words(self) -> int:
-        """The words in scratch that the counters of a work-group take, behind the table of counts."""
+        """Words of scratch for the counters of a work-group, behind the table of counts; 0 for counters in local
+        memory.
+        """
         return 0
 
     @property
     def skips(self) -> bool:
-        """Whether passes leave the keys where they are if all have the same digit, which was not known beforehand."""
+        """Whether a pass moves no keys if all keys have the same digit; only the device knows whether they have."""
         return not self.looks_back
 
     @property
     def compact(self) -> bool:
-        """Whether kernels are made for a short compilation."""
+        """Whether kernels have a form that compiles fast."""
         return False
 
     @property
     def halves(self) -> int:
-        """The greatest count that is sorted between two halves of scratch, which then hold it twice."""
+        """Greatest count that is sorted between two halves of scratch, each of which holds all keys; 0 means never."""
         return 0
 
     @property
     def large(self) -> bool:
-        """Whether 2^30 keys and more are sorted, by kernels that count in 64 bits where 32 do not suffice."""
+        """Whether 2^30 keys and more are sorted, by kernels with 64-bit counts where 32-bit counts do not suffice."""
         return False
 
     @property
     def alone(self) -> int:
-        """The greatest count that one work-group sorts in one launch."""
+        """Greatest count that one work-group sorts in one launch."""
         return self.single if self.single is not None else self.tile
 
     @property
     def copied(self) -> bool:
-        """Whether passes may leave the keys elsewhere than in the destination.
+        """Whether the last pass may leave the keys in another buffer than the destination.
 
-        Where no digit is skipped, or look-back knows all digits beforehand, that happens only in place, after an odd
+        If no digit is skipped, or look-back knows all digits in advance, this happens only in place, after an odd
         number of passes.
         """
         return self.skips or self.signature.bit_range or len(self.digits) % 2 == 1
 
     @property
     def digits(self) -> tuple[tuple[int, int], ...]:
-        """(shift, bits) of each pass: as few as `bits` allows, as even as that leaves."""
+        """(shift, width in bits) of the digit of each pass: as few digits as `bits` allows, of widths as equal as
+        possible.
+        """
         end = self.key.bits if self.end is None else self.end
         return digits(self.begin, end, self.bits)
 
     @property
     def radix(self) -> int:
-        """The values of the widest digit."""
+        """Number of values of the widest digit."""
         return 1 << self.digit
 
     @property
     def digit(self) -> int:
-        """The bits of the widest digit."""
+        """Bits of the widest digit."""
         return max(width for _, width in self.digits)
 
     @property
     def valued(self) -> bool:
-        """Whether values move with the keys, in buffers of their own."""
+        """Whether values move with the keys, in their own buffers."""
         return self.signature.value_bytes > 0
 
     @property
     def stream(self) -> int | None:
-        """The count from which keys are stored past the caches."""
+        """Count from which keys are stored past the caches; None means never."""
         return None
 
     @property
     def subgroups(self) -> int:
-        """Subgroups of a work-group; each counts for itself."""
+        """Number of subgroups of a work-group; each has its own counters."""
         return self.work_group // self.subgroup
 
 
@@ -216,19 +229,19 @@ T = TypeVar("T", bound=Tile)
 
 
 def recast(p: Tile, to: type[T], **changes: Any) -> T:
-    """Return the parameters of another strategy that have what `p` has of them, except for the changes."""
-    own = {f.name for f in fields(p)}
-    kept = {f.name: getattr(p, f.name) for f in fields(to) if f.name in own}
-    return to(**{**kept, **changes})
+    """Return the parameters of the strategy `to` with every field that it shares with `p`, except for the changes."""
+    names = {f.name for f in fields(p)}
+    shared = {f.name: getattr(p, f.name) for f in fields(to) if f.name in names}
+    return to(**{**shared, **changes})
 
 
 def counts_of(p: Tile) -> list[tuple[str, str]]:
-    """Return the digits and the tile for people."""
+    """Return (name, text) of the digits and of the tile, for `hsgen show`."""
     widths = [width for _, width in p.digits]
     text = f"{len(widths)} passes of {widths[0]} bits" if len(set(widths)) == 1 else f"passes of {widths} bits"
-    what = "chunks" if p.serial else "tiles"
+    unit = "chunks" if p.serial else "tiles"
     lanes = f"{p.work_group} lane{'s' * (p.work_group > 1)}"
     return [
         ("digits", f"{text}, {p.radix} values"),
-        ("tile", f"{lanes} x {p.items} = {p.tile} keys, at most {p.groups} work-groups of {what}"),
+        ("tile", f"{lanes} x {p.items} = {p.tile} keys, at most {p.groups} work-groups of {unit}"),
     ]

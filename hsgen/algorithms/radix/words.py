@@ -1,4 +1,4 @@
-"""The scratch layout of a radix sort: flags first, then histograms; the words of tiles or work-groups at the end."""
+"""The scratch layout of a radix sort: flags first, then histograms; words of tiles or of work-groups at the end."""
 
 from __future__ import annotations
 
@@ -14,14 +14,18 @@ from hsgen.core.scratch import Scratch, ScratchRule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The regions, for P passes and D digits.
+    """The regions of scratch, for P passes and D digits.
 
-    failed: P flags; no region where look-backs do not give up.  buffers: P + 1 numbers.  tickets: P counters.
-    pass_order: P numbers.  digit_starts: P x D.  portion_prefixes: 2 x D, for any look-back, since kernels of other
-    tiles share the layout.  histogram: D.  unsorted, unsorted_groups: with `sorted_exit` only.  tile_states,
-    group_histograms, bucket_starts: the rest of scratch, by launch.
-
-    Those of a hybrid sort, or None: see `hsgen.algorithms.radix.hybrid.regions`.
+    failed: P flags; empty if no look-back gives up.
+    buffers: P + 1 numbers.
+    tickets: P counters.
+    pass_order: P numbers.
+    digit_starts: P x D words.
+    portion_prefixes: 2 x D words in every sort with look-back, because tiles of several sizes share the layout.
+    histogram: D words.
+    unsorted, unsorted_groups: present only with `sorted_exit`.
+    tile_states, group_histograms, bucket_starts: the rest of scratch; a launch uses one of the three.
+    use_partition and all further regions: of a hybrid sort, see `hsgen.algorithms.radix.hybrid.regions`; else None.
     """
 
     failed: Region
@@ -58,7 +62,7 @@ class Words:
 
 @lru_cache(maxsize=256)
 def words(p: Tile) -> Words:
-    """Return the layout of a shape."""
+    """Return the regions of scratch of a shape."""
     count, exits = len(p.digits), int(p.sorted_exit)
     regions = (
         ("failed", count if p.redo else 0, "of each pass: 1 if a look-back gave up"),
@@ -83,17 +87,17 @@ def words(p: Tile) -> Words:
         ("group_histograms", 0, "of each digit: a word per work-group"),
         ("bucket_starts", 0, "of 2^b buckets: 2^b + 1 starts, then 2^b cursors and the list of crowded buckets"),
     )
-    made = Words(**placed(regions))
+    layout = Words(**placed(regions))
     if not p.index64:
-        return made
+        return layout
     wide = placed(
         (("wide_histogram", p.radix, "64 bits, of table[]"), ("wide_group_histograms", 0, "64 bits, of table[]"))
     )
-    return replace(made, histogram=wide["wide_histogram"], group_histograms=wide["wide_group_histograms"])
+    return replace(layout, histogram=wide["wide_histogram"], group_histograms=wide["wide_group_histograms"])
 
 
 def columns(p: Tile) -> int:
-    """Columns of the table of counts for each work-group: chunks have one each."""
+    """Return the columns per work-group in the table of counts: a lane that walks alone has its own column."""
     return p.work_group if p.serial and p.subgroup == 1 else 1
 
 
@@ -101,33 +105,39 @@ OTHER = Binding(role="scratch")
 
 
 def values_binding(p: Tile, halves: int = 1) -> Binding:
-    """Return where the second buffer of values begins: behind that of keys, which may have two halves."""
+    """Return the binding of the second buffer of values, which follows the second buffer of keys.
+
+    halves: the number of halves of each second buffer, 1 or 2; a half holds n keys or n values.
+    """
     return Binding(role="scratch", per_n=halves * p.key.bytes)
 
 
 def words_binding(p: Tile, halves: int = 1) -> Binding:
-    """Return where the words begin: behind the second buffers of keys and values."""
+    """Return the binding of the regions, which follow the second buffers of keys and of values."""
     return Binding(role="scratch", per_n=halves * (p.key.bytes + p.signature.value_bytes), plus=_slack(p))
 
 
 def table_binding(p: Tile) -> Binding:
-    """Return where the table of 64-bit counts of a wide sort begins: its words are fewer than 64 KiB."""
+    """Return the binding of the table of 64-bit counts of a wide sort: the regions before it take less than 64 KiB."""
     return Binding(role="scratch", per_n=p.key.bytes + p.signature.value_bytes, plus=65536 + _slack(p))
 
 
 def _slack(p: Tile) -> int:
-    """The bytes lost by aligning the second buffer of values to 1024."""
+    """Bytes lost by aligning the second buffer of values to 1024 bytes."""
     return 1024 if p.valued else 0
 
 
 def scratch(p: Tile) -> Scratch:
-    """Return the scratch rules: a buffer of keys, the words, and a row of counts for each work-group, or of states for
-    each tile of a portion."""
+    """Return the rules for the size of scratch.
+
+    Scratch holds second buffers of keys and values, the regions, and a row of words: for each work-group its counts, or
+    for each tile of a portion its states.
+    """
     fixed = 4 * words(p).tile_states.start
     row = 4 * (p.radix * columns(p) + p.counter_words)
     if p.index64:
         fixed, row = 65536 + 8 * p.radix, 2 * row
-    # what the caller sorts in one work-group alone needs the second buffer too, if lanes walk through memory
+    # lanes that walk need the second buffers also in a sort by one work-group alone
     least = 0 if p.serial else p.alone
     plus, item = fixed + 1024 + _slack(p), p.key.bytes + p.signature.value_bytes
     rule = ScratchRule(min_n=least, plus=plus, per_n=item, unit=p.tile, per_unit=row, units=p.groups)
@@ -147,18 +157,19 @@ def scratch(p: Tile) -> Scratch:
     if top < greatest(p):
         unit = several * p.tile
         rules.append(replace(rule, min_n=max(top, least), unit=unit, units=greatest(p) // unit + 1))
-        if not p.forward_progress:  # the counts of passes that are done again
+        if not p.forward_progress:  # the counts of retries
             rules.append(replace(rule, min_n=max(top, least), units=portions.counted_groups(p)))
-    if mean:  # for n / mean buckets or twice that: start, count and an entry of a list
+    if mean:  # up to 2 n / mean buckets, each with a start, a count and an entry of a list: 24 bytes for `mean` keys
         rules.append(replace(buckets, units=greatest(p) // mean + 1))
-    unit, most = pieces or (0, 0)  # starts and ends of three pieces of each, entries of a list; or states take more
+    # of each bucket: starts and ends of three pieces, and entries of a list; unless the states of tiles take more
+    unit, most = pieces or (0, 0)
     if unit and 96 * p.tile * (several if top < most else 1) > unit * row:
         rules.append(replace(buckets, unit=unit, per_unit=96, units=most // unit))
     return Scratch(tuple(rules))
 
 
 def device_status(p: Tile) -> DeviceStatus | None:
-    """Return where the sort reports the passes that were done again; None if there never are any."""
+    """Return where the sort reports the passes that were retried; None if there is no retry."""
     if not p.looks_back or p.forward_progress:
         return None
     return DeviceStatus(binding=words_binding(p), words=len(p.digits), min_n=p.alone)
@@ -169,18 +180,19 @@ MAX_WIDE = 1 << 40
 
 
 def greatest(p: Tile) -> int:
-    """Return the greatest count of kernels with 32-bit indices.  A work-group goes from tile to tile up to an end that
-    may exceed the count by as many tiles as there are work-groups."""
+    """Return the greatest count of kernels with 32-bit indices.
+
+    A work-group with several tiles stops at an index that exceeds the count by at most one tile for each work-group;
+    that index must also fit 31 bits.
+    """
     return max(MAX_N, (1 << 31) - (p.groups + 2) * p.tile) if portions.halved(p) else MAX_N
 
 
 def max_n(p: Tile) -> int:
-    """Return the greatest count: work-groups count their keys in 32 bits, and words are found by signed 32-bit
-    indices."""
+    """Return the greatest count of a sort: a work-group counts in 32 bits, and scratch has signed 32-bit indices."""
     if p.index64:
         most = 1 << 32 if p.signature.value == "index" else MAX_WIDE
         return min(most, p.groups * ((1 << 32) // p.tile - 1) * p.tile)
-    units = ((1 << 31) - 1 - words(p).tile_states.start) // (
-        p.radix * columns(p)
-    )  # rows of the table that can be found
-    return min(greatest(p), units * p.tile) if p.looks_back or p.most_groups > units else MAX_N
+    # rows of the table that signed 32-bit indices reach
+    rows = ((1 << 31) - 1 - words(p).tile_states.start) // (p.radix * columns(p))
+    return min(greatest(p), rows * p.tile) if p.looks_back or p.most_groups > rows else MAX_N

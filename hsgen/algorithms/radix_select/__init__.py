@@ -1,12 +1,14 @@
-"""The first k keys of each row by radix select: histograms of digits, the highest first, narrow the k-th key down.
+"""The first k keys of each row by radix select: histograms of digits, the highest digit first, narrow down the k-th
+key.
 
-A work-group holds up to `capacity` keys with their indices, and sorts them.  A row that fits is sorted as a whole.
-In a longer row, passes over digits end as soon as the keys that may be among the first k fit; they are then gathered in
-any order, and sorted by key and index, so that the result does not depend on timing.  If they never fit, because k is
-greater or because too many keys equal the k-th, the selection keeps the order of the row: tiles are counted, counts are
-scanned, and each tile stores what is selected of it.  Rows up to `row_limit` are the work of one work-group, longer
-ones that of several.  See Alabi, Blanchard, Gordon and Steinbach, "Fast k-Selection Algorithms for Graphics Processing
-Units", 2012.
+A work-group holds up to `capacity` keys with their indices, and sorts them.  A row that fits is sorted as a whole.  In
+a longer row, passes over digits end as soon as the keys that may be among the first k fit.  These keys are gathered in
+any order, and sorted by key and index, so the result does not depend on timing.
+
+The keys never fit if k is greater than `capacity`, or if too many keys equal the k-th key.  The selection then keeps
+the order of the row: tiles are counted, counts are scanned, and each tile stores its selected keys.  One work-group
+selects from a row of up to `row_limit` keys; several work-groups share a longer row.  See Alabi, Blanchard, Gordon and
+Steinbach, "Fast k-Selection Algorithms for Graphics Processing Units", 2012.
 """
 
 from hsgen.algorithms.radix_select.constraints import alone, problems

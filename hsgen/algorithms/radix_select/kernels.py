@@ -1,4 +1,4 @@
-"""The kernels of a selection: one for rows of one work-group, and those that share longer rows."""
+"""The kernels of a selection: one for rows of one work-group, and six for rows that several work-groups share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ class Body:
 
 
 def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *arrays: Array) -> Kernel:
-    spills = name in ("row", "place") or (name == "order" and p.places)  # compilers spill to have more work-groups
+    spills = name in ("row", "place") or (
+        name == "order" and p.places
+    )  # by default, compilers spill to fit more work-groups
     return Kernel(
         name=name,
         template=f"radix_select/{'row' if name == 'row' else 'shared_rows'}:{name}",

@@ -19,8 +19,10 @@ STATE = 8
 """The words of a row's state after a pass."""
 
 PICK, GATHERED, DIFFER, CROWDED = 3, 1, 2, 1
-"""The words in local memory: the bin of the k-th key with its prefix and size; the number of gathered keys; the bits in
-which keys differ; 1 if a bin is crowded."""
+"""The sizes in words of arrays in local memory.
+
+PICK: the bin of the k-th key, its prefix and its size.  GATHERED: the number of gathered keys.  DIFFER: the bits in
+which keys differ.  CROWDED: 1 if a bin is crowded."""
 
 FIELDS = {
     "work_group": Field("int", "the lanes of a work-group, a power of two", required=False, least=1),
@@ -45,10 +47,13 @@ _ROW_LIMIT = 1 << 17
 class Params:
     """The parameters of a selection.
 
-    capacity: the keys with indices that a work-group holds and sorts, a power of two.  bits: the widest digit.
-    work_group, items: lanes, and the keys of each in a tile.  groups: the most work-groups that share all tiles.
-    row_limit: the longest row that one work-group selects from.  places: keys on chip are sorted by places.
-    crowd: the most keys of a place.
+    capacity: the keys, with indices, that a work-group holds and sorts, a power of two.
+    bits: the bits of the widest digit.
+    work_group, items: the lanes, and the keys of a lane in a tile.
+    groups: the most work-groups that share all tiles.
+    row_limit: the longest row that one work-group selects from.
+    places: keys on chip are sorted by bins.
+    crowd: the greatest number of keys of a bin; with more, bins are crowded.
     """
 
     key: KeyType
@@ -84,7 +89,7 @@ class Params:
 
     @property
     def key_words(self) -> int:
-        """The 32-bit words of a key with its index removed."""
+        """Number of 32-bit words of a key, without its index."""
         return -(-self.key.bits // 32)
 
     @property
@@ -104,7 +109,7 @@ class Params:
 
     @property
     def row_tiles(self) -> int:
-        """The most tiles of `row_limit` keys, those of a row that ends among them included."""
+        """Greatest number of tiles in `row_limit` keys; one tile may be shared with the row before."""
         return -(-self.row_limit // self.tile) + 1
 
     def local_bytes(self) -> int:
@@ -115,7 +120,7 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowWords:
-    """The regions of a row in scratch; the counts of tiles follow those of all rows."""
+    """The regions of one row in scratch; the counts of tiles follow the regions of all rows."""
 
     row_histograms: Region
     row_gathered: Region
@@ -153,9 +158,10 @@ def layout(p: Params) -> RowWords:
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for a key width and a signature: keys of all types in both orders, with values or indices.
+    """Return the parameters for a key width and a signature; None if the selection is not supported.
 
-    None if the target has no sort of such keys, or for any feature.
+    Keys of all types in both orders are supported, with values or indices, if the target sorts such keys; further
+    features are not.
     """
     if not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
@@ -164,7 +170,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
     if key.bytes < 4 and not (device.storage8 if key.bytes == 1 else device.storage16):
         return None
     lanes = 1 << min(_LANES[device.local], device.work_group).bit_length() - 1
-    made = (
+    shapes = (
         Params(
             key=key,
             signature=signature,
@@ -176,7 +182,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
         )
         for capacity, bits in product(_CAPACITIES, _BITS)
     )
-    return next((x for x in made if x.local_bytes() <= device.local_bytes), None)
+    return next((x for x in shapes if x.local_bytes() <= device.local_bytes), None)
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:

@@ -18,9 +18,9 @@ _BY_ROW = ("row", "spine", "order")
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan: one launch for rows up to `row_limit`; else a launch for each digit, and five others.
+    """Return the plan: one launch for rows up to `row_limit`; for longer rows, a launch for each digit and five others.
 
-    Steps for longer rows exit early where a row needs no more of them.
+    Work-groups of these launches exit early if their row is done.
     """
     steps: list[Step] = []
     for kernel in kernels(p):
@@ -40,9 +40,9 @@ def plan(p: Params) -> Plan:
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the least memory traffic of a launch, in bytes: a row is read twice if it does not fit on chip.
+    """Return the least number of bytes that a launch moves: a row is read twice if it does not fit on chip.
 
-    What only some keys need is not counted.
+    Accesses that only some keys need are not counted.
     """
     reads = {"row": 2 if n > p.capacity else 1, "sift": 1}
     return n * p.key.bytes * (reads.get(step.kernel, 0) + (step.kernel == "count" and step.argument == Literal()))
@@ -50,8 +50,8 @@ def moved(p: Params, step: Step, n: int) -> int:
 
 def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the lengths up to `greatest` at which a selection takes another path, and multiples of tiles."""
-    found = {0, 1, greatest, p.capacity, 2 * p.capacity, p.row_limit, p.row_limit + p.tile, 2 * p.row_limit}
-    return sorted(n for n in found if n <= greatest)
+    counts = {0, 1, greatest, p.capacity, 2 * p.capacity, p.row_limit, p.row_limit + p.tile, 2 * p.row_limit}
+    return sorted(n for n in counts if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:

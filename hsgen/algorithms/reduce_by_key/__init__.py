@@ -1,10 +1,12 @@
-"""Runs of equal keys by three launches, without waits between work-groups.
+"""Reductions of runs of equal keys by three launches, in which no work-group waits for another.
 
-Every work-group has a *span* of adjacent tiles.  `count` counts the runs that start in each span.  `write` adds up the
-counts of preceding spans, and reduces the values of its own span tile by tile, by a segmented scan over lanes
-(Blelloch, "Prefix Sums and Their Applications", 1990).  A run that continues in the next span is completed by `finish`,
-a segmented scan over spans in one work-group.  Keys are read twice, values once.  One work-group does all for at most a
-tile.
+Every work-group has a *span* of adjacent tiles.  The kernel `count` counts the runs that start in each span.  The
+kernel `write` sums the counts of preceding spans, and reduces the values of its span tile by tile.  A tile is reduced
+by a segmented scan over lanes (Blelloch, "Prefix Sums and Their Applications", 1990).  The kernel `finish` completes
+runs that continue in the next span, by a segmented scan over spans in one work-group.  Keys are read twice, values
+once.  For at most a tile, one work-group does all.
+
+On devices whose work-groups may wait for each other, one launch does all: tiles look back within *sections* of tiles.
 """
 
 from hsgen.algorithms.reduce_by_key.constraints import alone, problems

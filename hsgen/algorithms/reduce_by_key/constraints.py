@@ -18,23 +18,23 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
     yield from device_constraints.powers(values, "work_group")
     yield from device_constraints.subgroup(values, device, "give 1, or leave it out")
     if values.get("subgroup", 1) > 1 and not able(device):
-        what = 'sections require work-groups that wait for each other (progress = "guaranteed", cooperative = true)'
-        yield "subgroup", what, "give 1, or leave it out"
+        problem = 'sections require work-groups that wait for each other (progress = "guaranteed", cooperative = true)'
+        yield "subgroup", problem, "give 1, or leave it out"
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
     """Return all problems of the parameters as a whole."""
-    found: list[Problem] = []
+    faults: list[Problem] = []
     if p.sections:
         if p.work_group % p.subgroup:
-            what = f"{p.work_group} lanes are no subgroups of {p.subgroup}"
-            found.append(("work_group", what, f"give a multiple of {p.subgroup}"))
+            problem = f"{p.work_group} lanes are no subgroups of {p.subgroup}"
+            faults.append(("work_group", problem, f"give a multiple of {p.subgroup}"))
         if p.items % VECTOR:
-            found.append(("items", f"{p.items} keys are no vectors of {VECTOR}", f"give a multiple of {VECTOR}"))
+            faults.append(("items", f"{p.items} keys are no vectors of {VECTOR}", f"give a multiple of {VECTOR}"))
     elif p.items % 2 == 0:
-        what = f"with {p.items} keys per lane, lanes access the same banks of local memory"
-        found.append(("items", what, "give an odd number, or a subgroup above 1"))
+        problem = f"with {p.items} keys per lane, lanes access the same banks of local memory"
+        faults.append(("items", problem, "give an odd number, or a subgroup above 1"))
     if p.local_bytes() > device.local_bytes:
-        what = f"a tile needs {p.local_bytes()} bytes of local memory, the device has {device.local_bytes}"
-        found.append(("items", what, "give fewer items or lanes"))
-    return found
+        problem = f"a tile needs {p.local_bytes()} bytes of local memory, the device has {device.local_bytes}"
+        faults.append(("items", problem, "give fewer items or lanes"))
+    return faults

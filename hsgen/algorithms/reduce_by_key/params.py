@@ -29,9 +29,9 @@ _GROUPS = {"chip": 2048, "memory": 64}
 """Lanes, and the most work-groups, by the kind of local memory: a CPU has few cores, and a work-group costs it more."""
 
 VECTOR = 4
-"""The adjacent keys that a lane accesses at once in sections."""
+"""The number of adjacent keys that a lane accesses at once in sections."""
 STATES = 32
-"""The index of the first state in scratch, behind the ticket."""
+"""The index of the first state in scratch, after the ticket."""
 
 _ITEMS = (15, 11, 7, 5, 3, 1)
 _IN_REGISTERS = {(False, False): (16, 4), (False, True): (16, 4), (True, False): (8, 4), (True, True): (8, 4)}
@@ -43,11 +43,13 @@ _LOCAL = 1 << 15  # bytes, so that several work-groups share a core
 class Params:
     """The parameters of a reduction by key.
 
-    work_group, items: lanes, a power of two, and the adjacent keys of each, an odd number below 32, so that lanes
-    access different banks of local memory.  groups: the most work-groups, each with a span of tiles.
-    subgroup: above 1, tiles look back within sections: lanes of subgroups exchange what they reduce, and items are
-    whole vectors, 32 at most.  section: the tiles of a section, 0 for as many as lanes.  resident: work-groups that a
-    core is to hold at once.
+    work_group, items: the lanes, a power of two, and the adjacent keys of each lane.  The number of keys is odd and
+    below 32, so that lanes access different banks of local memory.
+    groups: the most work-groups, each with a span of tiles.
+    subgroup: above 1, tiles look back within sections; the lanes of a subgroup exchange reductions, and `items` is a
+    multiple of `VECTOR` up to 32.
+    section: the tiles of a section; 0 means as many tiles as lanes.
+    resident: the work-groups that a core holds at once.
     """
 
     key: KeyType
@@ -91,7 +93,7 @@ class Params:
 
     @property
     def row_words(self) -> int:
-        """The words of a byte for each vector of a lane."""
+        """Number of words that hold a byte for each vector of a lane."""
         return -(-self.vectors // 4)
 
     @property
@@ -101,13 +103,16 @@ class Params:
 
     @property
     def state_words(self) -> int:
-        """The words of the state of a tile: runs, the start of the last one and, in two words, its reduction."""
+        """Words of the state of a tile: its runs, the start of its last run, and two words of that run's reduction."""
         return 4 if self.valued else 2
 
     @property
     def span_words(self) -> int:
-        """The words of a span in scratch: the runs that start in it; and for the runs that it shares with other spans,
-        the index of its first and its last start, and the reductions before the first and from the last one on."""
+        """Words of a span in scratch.
+
+        They are the number of runs that start in the span, and the indices of its first and last start.  With values,
+        also the reductions before the first start and from the last start on, for runs that several spans share.
+        """
         return 5 if self.valued else 3
 
     def local_bytes(self) -> int:
@@ -116,8 +121,11 @@ class Params:
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for a key width and a signature: with values of 4 bytes or none, and with a device-side
-    count.  None for others, or if the target has no sort of such keys."""
+    """Return the parameters for a key width and a signature; None if the reduction is not supported.
+
+    Keys without values and with values of 4 bytes are supported, with a device-side count or without, if the target
+    sorts such keys.
+    """
     if not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
     valued = signature.value == "v4"
@@ -129,8 +137,8 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
         return joined
     lanes = 1 << min(_LANES[device.local], device.work_group).bit_length() - 1
     groups = min(_GROUPS[device.local], device.groups)
-    made = (Params(key=key, signature=signature, work_group=lanes, items=x, groups=groups) for x in _ITEMS)
-    return next((x for x in made if x.local_bytes() <= min(device.local_bytes, _LOCAL)), None)
+    shapes = (Params(key=key, signature=signature, work_group=lanes, items=x, groups=groups) for x in _ITEMS)
+    return next((x for x in shapes if x.local_bytes() <= min(device.local_bytes, _LOCAL)), None)
 
 
 def able(device: Device) -> bool:
@@ -144,10 +152,9 @@ def _widths(device: Device) -> list[int]:
 
 
 def _sections(key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters of one launch, in which work-groups wait for each other; None if no tile fits the local
-    memory."""
+    """Return the parameters of one launch, with work-groups that wait for each other; None if no tile fits."""
     most, resident = _IN_REGISTERS[key.bytes == 8, signature.value_bytes > 0]
-    made = (
+    shapes = (
         Params(
             key=key,
             signature=signature,
@@ -159,7 +166,7 @@ def _sections(key: KeyType, signature: Signature, device: Device) -> Params | No
         )
         for items in range(most, 0, -VECTOR)
     )
-    return next((x for x in made if x.local_bytes() <= device.local_bytes), None)
+    return next((x for x in shapes if x.local_bytes() <= device.local_bytes), None)
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:

@@ -24,8 +24,10 @@ BOUND = {
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan: one launch for at most a tile, n = 0 included, else two or three; with a device-side count, a
-    launch before them reports no groups."""
+    """Return the plan: one launch for at most a tile, n = 0 included; otherwise two or three launches.
+
+    With a device-side count, a first launch reports no groups.
+    """
     few = Guard(max_n=p.tile, at_zero=True)
     guards = {"clear": Guard(max_n=MAX_N, at_zero=True), "single": few}
     tiles = Grid(add=p.tile - 1, div=p.tile, cap=p.groups)
@@ -60,10 +62,10 @@ def moved(p: Params, step: Step, n: int) -> int:
 
 def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the reduction takes another path: tiles, and the cap of spans."""
-    found = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
+    counts = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     spans = p.section_tiles if p.sections else p.groups
-    found.update(x * spans * p.tile + y for x in (1, 2) for y in (0, p.tile))
-    return sorted(n for n in found if n <= greatest)
+    counts.update(x * spans * p.tile + y for x in (1, 2) for y in (0, p.tile))
+    return sorted(n for n in counts if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:

@@ -1,8 +1,9 @@
 """Prefix sums of each column of n rows, inclusive or exclusive, in wrapping arithmetic.
 
-The *coordination* combines the sums of tiles: `scan` reduces all tiles, scans their sums and then the tiles; `lookback`
-reads the rows once (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016), and redoes
-the tiles that a device without forward progress leaves unfinished.
+The *coordination* combines the sums of tiles.  `scan` reduces all tiles, scans their sums, and then scans the tiles.
+`lookback` reads the rows once (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016);
+tiles that a device without forward progress leaves unfinished are redone.  `sections` reads the rows once too, and each
+tile looks back only within its section.
 """
 
 from hsgen.algorithms.scan.constraints import alone, problems

@@ -12,19 +12,25 @@ from hsgen.core.kernels import Kernel
 
 SUMS, WORDS = Buffer(name="sums"), Buffer(name="words", type="u32")
 REDUCE_SCAN, LOOKBACK, SECTIONS, SERIAL = "reduce_scan", "lookback", "sections", "serial"
-"""The files of `templates/scan` with kernels: see there."""
+"""The files of `templates/scan` that contain kernels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookBack:
-    """The variants of the phases of a look-back, as templates; progress: how long a tile waits for an earlier one."""
+    """The variants of the phases of a look-back, as names of templates.
+
+    progress: how long a tile waits for an earlier tile.
+    """
 
     progress: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """The variants of the phases of a scan in sections, as templates; tile: where a work-group has its tile."""
+    """The variants of the phases of a scan in sections, as names of templates.
+
+    tile: whether a tile is in registers or in local memory.
+    """
 
     tile: str
 
@@ -125,7 +131,7 @@ def _by_subgroups(p: Params, kernel: Kernel) -> Kernel:
 
 
 def settle(p: Params) -> Kernel:
-    """Return the kernel that finds the prefixes of tiles whose look-back gave up."""
+    """Return the kernel that computes the prefixes of tiles whose look-back gave up."""
     arrays = (_keys("lane_sums", p.spine), word_array("lane_inclusive", p.spine))
     summary = "find the prefixes of tiles whose look-back gave up"
     return replace(_kernel(p, LOOKBACK, "settle", summary, (WORDS,), arrays), work_group=p.spine)

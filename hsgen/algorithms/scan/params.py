@@ -1,6 +1,6 @@
-"""The parameters of a prefix sum and the values derived from them.
+"""The parameters of a prefix sum and derived values.
 
-A *tile* is the work_group x items rows that a work-group holds in local memory or in registers; a sequential lane
+A *tile* is the work_group x items rows that a work-group holds in local memory or in registers.  A sequential lane
 (work_group = 1) iterates over the rows of its tile in memory.
 """
 
@@ -45,18 +45,23 @@ FIELDS = {
 class Params:
     """The table ``[scan.KEY]`` of a target.
 
-    columns: elements of a row.  exclusive: the sums of a row exclude the row itself.
-    items, work_group: rows per lane, and lanes; their product is the tile.
+    columns: the elements of a row.
+    exclusive: the sums of a row exclude the row itself.
+    items, work_group: the rows per lane, and the lanes; their product is the tile.
     groups: the most work-groups of a launch, each with several tiles; with look-back, each work-group has one tile.
-    coordination: one of `COORDINATIONS`.  spins: polls of a tile's state before a lane gives up.
-    subgroup, resident: of kernels with sections.  section: tiles of a section; 0: as many as lanes.
-    local: tiles of sections stay in local memory, not in registers.  ahead: each tile prefetches the one that many
-    tiles ahead; 0: none.
+    coordination: one of `COORDINATIONS`.
+    spins: the polls of a tile's state before a lane gives up.
+    subgroup, resident: for kernels with sections, the lanes that exchange sums, and the work-groups that a core holds.
+    section: the tiles of a section; 0 means as many tiles as lanes.
+    local: tiles of sections stay in local memory, not in registers.
+    ahead: each tile prefetches the tile that is `ahead` tiles later; 0 means none.
 
     floats: elements are 32-bit floats.
     redo: tiles whose look-back gave up are redone; False on devices with guaranteed forward progress.
-    withhold, starve: for tests: every `withhold`-th tile publishes its own sum only after looking back; every
-    `starve`-th tile gives up, as on a device without forward progress; 0: none.
+
+    For tests:
+    withhold: every `withhold`-th tile publishes its sum only after looking back; 0 means none.
+    starve: every `starve`-th tile gives up, as on a device without forward progress; 0 means none.
     """
 
     key: KeyType
@@ -109,7 +114,7 @@ class Params:
 
     @property
     def cleared(self) -> int:
-        """The tiles of sections whose states a work-group clears: a word by each lane, if it has as many."""
+        """Number of tiles whose states a work-group of sections clears, at a word per lane; at least one tile."""
         return max(1, self.work_group // (self.columns * self.pieces))
 
     @property
@@ -124,17 +129,17 @@ class Params:
 
     @property
     def turns(self) -> bool:
-        """Whether vectors start in different columns."""
+        """Whether the vectors of a lane start in different columns."""
         return VECTOR % self.columns != 0
 
     @property
     def turn(self) -> int:
-        """By how many columns a lane's vector differs from the one before."""
+        """Number of columns by which the start of a lane's vector differs from that of the vector before."""
         return VECTOR * self.subgroup % self.columns
 
     @property
     def forward_progress(self) -> bool:
-        """Whether look-backs wait without a bound, so that no tile is redone."""
+        """Whether look-back spins without a limit, so no tile is redone."""
         return self.sections or (self.looks and not self.redo)
 
     @property

@@ -25,9 +25,9 @@ def variant(columns: int, *, exclusive: bool) -> str:
 
 
 def rows(items: int, columns: int, coordination: str) -> int:
-    """Return the rows of a lane if it takes `items` rows of one column: as many elements, in sections whole vectors."""
-    found = max(1, items // columns)
-    return found - found % (VECTOR // gcd(VECTOR, columns)) if coordination == "sections" else found
+    """Return the rows of a lane that has as many elements as `items` rows of one column; in sections, whole vectors."""
+    count = max(1, items // columns)
+    return count - count % (VECTOR // gcd(VECTOR, columns)) if coordination == "sections" else count
 
 
 def listed(table: Mapping[str, Any]) -> bool:
@@ -36,18 +36,18 @@ def listed(table: Mapping[str, Any]) -> bool:
 
 
 def expanded(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the table of each variant in place of a table that lists columns, and other tables as they are.
+    """Return a table for each variant, from a table that lists columns; any other table is returned as it is.
 
-    What a variant's own table says replaces what follows from the list.
+    A value in the table of a variant replaces the value that follows from the list.
     """
     if not listed(table):
         return dict(table)
     base = {k: v for k, v in table.items() if not isinstance(v, dict) and k != "columns"}
-    found: dict[str, Any] = {}
+    variants: dict[str, Any] = {}
     for columns in table["columns"]:
         for exclusive in (False, True):
             name = variant(columns, exclusive=exclusive)
             items = rows(base["items"], columns, base["coordination"])
-            own = {"columns": columns, "exclusive": exclusive, **base, "items": items}
-            found[name] = {**own, **table.get(name, {})}
-    return {**found, **{k: v for k, v in table.items() if isinstance(v, dict) and k not in found}}
+            derived = {"columns": columns, "exclusive": exclusive, **base, "items": items}
+            variants[name] = {**derived, **table.get(name, {})}
+    return {**variants, **{k: v for k, v in table.items() if isinstance(v, dict) and k not in variants}}

@@ -17,8 +17,11 @@ LEAST_WORK_GROUP = 64
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return a box of work-groups that hold a tile, one of sequential lanes, and for each width of subgroups one of
-    sections with tiles in registers and one with tiles in local memory."""
+    """Return the boxes of choices: work-groups that hold a tile; sequential lanes; and, for each width of subgroups,
+    sections.
+
+    Sections have a box with tiles in registers, and a box with tiles in local memory.
+    """
     coordinations = ("scan", "lookback") if device.forward_progress else ("scan",)
     together = {
         "work_group": steps(16, min(1024, device.work_group)),

@@ -1,4 +1,4 @@
-"""The parameters of prefix sums by element width, and of those for which a target has no table."""
+"""The parameters of prefix sums by element width, and of prefix sums for which a target has no table."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _SHARE = {"chip": (256, 64, 512), "memory": (64, 256, 64)}
 
 
 def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for an element width; None for any signature but plain, and `FLOATS` for 32 bits.
+    """Return the parameters for an element width; None for other signatures than plain keys and, for 32 bits, `FLOATS`.
 
-    Sums of floats look back only within sections: else the order of their additions would depend on when tiles run.
+    Sums of floats look back only within sections: otherwise the order of additions would depend on the timing of tiles.
     """
     chosen = p.get(key.name)
     if chosen is None or signature not in (PLAIN, FLOATS) or (signature == FLOATS and key.bytes != 4):
@@ -40,11 +40,12 @@ def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, devi
 
 
 def derive(label: str, p: Mapping[str, Any], key: KeyType, device: Device) -> Params | None:
-    """Return the parameters of a label of `DERIVED` for which a target has no table; None for elements that the device
-    cannot add.
+    """Return the parameters of a label of `DERIVED` for which a target has no table; None if the device cannot add the
+    elements.
 
-    They follow the target's sum of one column, with as many elements per lane; without one, the facts of the device.
-    `p`: the parameters that the target has for this width, by label.
+    The parameters follow the target's sum of one column, with as many elements per lane; without such a sum, they
+    follow the facts of the device.
+    p: the target's parameters for this width, by label.
     """
     if key.bytes < 4 or (key.bytes == 8 and not device.int64):
         return None

@@ -13,9 +13,10 @@ FAILED, TICKET, STATES = 0, 1, 32
 """The first word of each region of `Words`."""
 
 COUNTED, SUMMED, OPEN = 1, 2, 3
-"""The kinds of states, in the two high bits of every word: partial, the sum of the tile; inclusive, the sum of all
-tiles up to this one; exclusive, the sum of all earlier tiles, of a tile that gave up.  0: empty.  See
-templates/scan/words.j2."""
+"""The kinds of states, in the two high bits of every word; 0 means empty.  See templates/scan/words.j2.
+
+COUNTED: partial, the sum of the tile.  SUMMED: inclusive, the sum of all tiles up to and including this tile.  OPEN:
+exclusive, the sum of all earlier tiles, for a tile whose look-back gave up."""
 
 SCRATCH = Binding(role="scratch")
 
@@ -54,5 +55,5 @@ def scratch(p: Params) -> Scratch:
 
 
 def device_status(p: Params) -> DeviceStatus | None:
-    """Return the status, which says whether tiles were redone; None if none can be."""
+    """Return the status, which reports whether tiles were redone; None if no tile can be redone."""
     return DeviceStatus(binding=SCRATCH, words=1, min_n=p.tile) if p.looks and not p.forward_progress else None

@@ -1,4 +1,4 @@
-"""How many keys a lane holds in the kernels of segmented sorts, limited by registers and local memory."""
+"""The number of keys that a lane holds in the kernels of segmented sorts, limited by registers and local memory."""
 
 from __future__ import annotations
 
@@ -8,26 +8,32 @@ from hsgen.core.device import Device
 from hsgen.core.keys import Signature
 
 PLACED = 15
-"""Places: the most keys of a lane, for four work-groups of 256 lanes per core with 227 KiB of local memory."""
+"""Sorts by bins: the most keys of a lane, for four work-groups of 256 lanes per core with 227 KiB of local memory."""
 
 CROWD = 96
-"""Places: the keys of one that lanes still compare one by one; ranking by digits takes about as long as with more."""
+"""Sorts by bins: the most keys of a bin that lanes compare one by one; with more, ranking by digits is faster."""
 
 NETWORKS = {4: (8, 16), 8: (8, 12)}
-"""Places: the most keys of a segment that a lane sorts in registers by a network, by the bytes of a key in
-registers, of which 64 do not hold 16 keys of 8 bytes with all else.  With 16 alone, 2^22 random segments of 2^24 u32
-keys take 1.08 times as long (NVIDIA H100), since lanes wait for the longest one; with 8 alone 1.32 times."""
+"""Sorts by bins: the most keys of a segment that one lane sorts by a network, by the bytes of a key in registers.
+
+There are two networks.  64 registers do not hold 16 keys of 8 bytes and all else.  With the network for 16 keys alone,
+2^22 random segments of 2^24 u32 keys take 1.08 times as long (NVIDIA H100), because lanes wait for the longest segment;
+with the network for 8 keys alone, 1.32 times.
+"""
 
 TINY = 10
-"""Places: the keys of a segment on average up to which lanes sort segments one by one, if they are alone and stay alike
-when they are equal; for 16 keys on average, that takes 1.7 times as long as places (NVIDIA H100)."""
+"""Sorts by bins: the mean number of keys of a segment up to which each lane sorts segments one by one.
+
+Only keys without values, of which equal keys have equal bits, are sorted so.  At a mean of 16 keys, this takes 1.7
+times as long as bins (NVIDIA H100).
+"""
 
 
 def placed_items(chip: Ranked, signature: Signature, device: Device) -> int:
-    """Return the keys of a lane where short segments are sorted by places: an odd number; 0 if they are ranked.
+    """Return the keys of a lane that sorts short segments by bins: an odd number; 0 if short segments are ranked.
 
-    Lanes that vote and have guaranteed progress are those of NVIDIA's GPUs since Volta, which add in local memory
-    without locks.
+    Only lanes that vote, on a device with guaranteed forward progress, sort by bins.  NVIDIA's GPUs since Volta are
+    such devices; they add in local memory without locks.
     """
     if chip.ranker != "match_ballot" or not device.promised or chip.work_group & (chip.work_group - 1):
         return 0
@@ -37,20 +43,20 @@ def placed_items(chip: Ranked, signature: Signature, device: Device) -> int:
     return max(0, min(chip.items, PLACED, 8192 // lanes, room) - 1) // 2 * 2 + 1
 
 
-def most_items(made: Ranked, apart: bool, device: Device) -> int:
+def most_items(shape: Ranked, apart: bool, device: Device) -> int:
     """Return the most keys of a lane, limited by registers.
 
-    The ranker "match_broadcast" leaves Intel's compilers registers for four keys, or, with many lanes, for three
-    that are bytes or 64-bit keys with values. With votes of 32 lanes, and neither independent progress of lanes nor
-    64 KiB of local memory, as on NVIDIA's GPUs before Volta, only eight 32-bit or six 64-bit keys fit 128
-    registers, for 512 lanes per core.
+    With the ranker "match_broadcast", Intel's compilers have registers for four keys; or, with many lanes, for three
+    keys that are bytes or that have 64 bits and values.  NVIDIA's GPUs before Volta hold 512 lanes per core with 128
+    registers each, which suffice for eight 32-bit or six 64-bit keys.  These GPUs have votes of 32 lanes, no
+    independent progress of lanes, and less than 64 KiB of local memory.
     """
-    if made.ranker == "match_broadcast":
-        large = made.key.bytes == 1 or (made.key.bytes == 8 and made.signature.value_bytes > 0)
-        return 3 if apart and made.subgroup >= 16 and large else 4
+    if shape.ranker == "match_broadcast":
+        large = shape.key.bytes == 1 or (shape.key.bytes == 8 and shape.signature.value_bytes > 0)
+        return 3 if apart and shape.subgroup >= 16 and large else 4
     old = device.progress != "guaranteed" and device.local_bytes < 1 << 16
-    few = made.ranker == "match_ballot" and made.subgroup == 32 and old
-    return (8 if made.key.held == 4 else 6) if few else 128 // made.key.held
+    few = shape.ranker == "match_ballot" and shape.subgroup == 32 and old
+    return (8 if shape.key.held == 4 else 6) if few else 128 // shape.key.held
 
 
 def window_bytes(chip: Ranked, signature: Signature) -> int:

@@ -37,7 +37,7 @@ def _array(name: str, count: int) -> Array:
 def _kernel(
     p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = (), lanes: int = 0
 ) -> Kernel:
-    """A kernel; sequential lanes have separate templates where the distribution of keys among lanes matters."""
+    """A kernel; sequential lanes have separate templates if the distribution of keys among lanes matters."""
     walks = p.serial and name not in ("begin", "sift", "copy")
     file = FILES.get(name, "")
     return Kernel(
@@ -54,8 +54,10 @@ def _kernel(
 
 
 def ranking(kernel: Kernel, shape: ReduceScan) -> Kernel:
-    """Return a kernel whose lanes rank keys.  It requests registers for at least 512 lanes per core: by default, some
-    compilers spill a few registers for more lanes."""
+    """Return the kernel with the subgroups of a ranker, and registers for at least 512 lanes per core.
+
+    By default, some compilers spill a few registers to fit more lanes.
+    """
     resident = max(1, 512 // shape.work_group)
     return replace(kernel, subgroup=shape.subgroup, ballot=shape.ranker == "match_ballot", resident=resident)
 
@@ -68,15 +70,17 @@ def valued(p: Params, *more: Buffer) -> tuple[Buffer, ...]:
 
 
 def _bounds(p: Params) -> tuple[Buffer, ...]:
-    """The starts of segments, and their ends where these are given."""
+    """The starts of segments, and their ends if the call gives ends."""
     return (OFFSETS, STOPS) if p.signature.segment_ends else (OFFSETS,)
 
 
 def begin(p: Params) -> Kernel:
-    """Return the kernel that stores the number of segments, clears counts, and without segments checks the offset."""
-    form, what = p.signature, "store the number of segments, clear counts"
+    """Return the kernel that stores the number of segments and clears counts; for 0 segments, it checks the offset."""
+    form, summary = p.signature, "store the number of segments, clear counts"
     buffers = (*[OFFSETS] * (not form.segment_ends), WORDS, *[COUNTED] * form.segment_count)
-    return _kernel(p, "begin", what, buffers, lanes=p.wave if p.placed else 1)  # many clear the notes of windows
+    return _kernel(
+        p, "begin", summary, buffers, lanes=p.wave if p.placed else 1
+    )  # many lanes clear the bounds of windows
 
 
 def sift(p: Params) -> Kernel:
@@ -86,69 +90,69 @@ def sift(p: Params) -> Kernel:
 
 def windows(p: Params) -> Kernel:
     """Return the kernel that sorts short segments."""
-    what = f"sort segments of up to {p.small} keys"
+    summary = f"sort segments of up to {p.small} keys"
     keys = (SOURCE, DESTINATION)
     if isinstance(p.chip, PerThread):
         buffers = (*keys, *valued(p, VALUES_TMP), *_bounds(p), WORDS)
         if not p.networks:
             rows = (Array(name="tile", type="key", count=p.window + p.small + 4 * p.wave),)
-            made = _kernel(p, "windows", what, buffers, rows, p.wave)
-            return replace(made, template="segmented_sort/serial_windows:windows")
+            kernel = _kernel(p, "windows", summary, buffers, rows, p.wave)
+            return replace(kernel, template="segmented_sort/serial_windows:windows")
         listed = (_array("listed", p.window // (p.wave + 1) + 1), _array("sizes", p.levels), _array("starts", p.levels))
         keys_held = Array(name="held", type="key", count=p.window + p.small)
         columns = (Array(name="tile", type="key", count=p.small * p.wave), keys_held, *listed)
         return replace(
-            _kernel(p, "windows", what, buffers, columns, p.wave), template="segmented_sort/serial_columns:windows"
+            _kernel(p, "windows", summary, buffers, columns, p.wave), template="segmented_sort/serial_columns:windows"
         )
     if p.placed:
-        return _by_place(p, what)
-    return _ranked(p, "windows", what)
+        return _by_place(p, summary)
+    return _ranked(p, "windows", summary)
 
 
 def _marks(p: Params, count: int) -> tuple[Array, ...]:
-    """The marks of `count` keys: words of bits, and what finds them."""
+    """The arrays of marks, a bit for each of `count` keys, set at starts of segments; and of searches in marks."""
     words = -(-count // 32)
     arrays = (_array("marks", words), _array("prior", words), _array("ends", 3))
     return (*arrays, *[_array("gaps", words)] * p.signature.segment_ends)
 
 
-def _ranked(p: Params, name: str, what: str) -> Kernel:
+def _ranked(p: Params, name: str, summary: str) -> Kernel:
     """A kernel that ranks the keys of windows."""
     shape, buffers = p.chip, (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS)
     assert isinstance(shape, ReduceScan)
-    return ranking(_kernel(p, name, what, buffers, (*rank_arrays(shape), *_marks(p, p.tile))), shape)
+    return ranking(_kernel(p, name, summary, buffers, (*rank_arrays(shape), *_marks(p, p.tile))), shape)
 
 
-def _by_place(p: Params, what: str) -> Kernel:
-    """The kernel that sorts windows by places; it requests registers for 1024 lanes per core."""
+def _by_place(p: Params, summary: str) -> Kernel:
+    """The kernel that sorts windows by bins; it requests registers for 1024 lanes per core."""
     lanes, subgroup = p.chip.work_group, p.chip.subgroup
     keys = (Array(name="tile", type="key", count=p.capacity), _array("places", p.capacity))
     order = (_array("order", p.capacity + 1), *_marks(p, p.capacity))
     arrays = (*keys, *order, _array("bins", lanes + 1), _array("full", 5), *sums(lanes, subgroup))
-    made = _kernel(p, "windows", what, (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS), arrays)
-    made = replace(made, template="segmented_sort/windows_by_place:windows", subgroup=subgroup)
-    return replace(made, resident=max(1, 1024 // lanes))
+    kernel = _kernel(p, "windows", summary, (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS), arrays)
+    kernel = replace(kernel, template="segmented_sort/windows_by_place:windows", subgroup=subgroup)
+    return replace(kernel, resident=max(1, 1024 // lanes))
 
 
 def windows_rest(p: Params) -> Kernel:
-    """Return the kernel that sorts the short segments of windows whose keys are crowded in few places."""
+    """Return the kernel that sorts the short segments of windows whose keys crowd few bins."""
     return _ranked(p, "windows_rest", "sort the short segments of crowded windows")
 
 
 def alone(p: Params) -> Kernel:
-    """Return the kernel whose work-groups sort one segment each."""
-    what = f"sort segments of {p.small + 1} to {p.tile} keys"
+    """Return the kernel whose work-groups sort one segment at a time."""
+    summary = f"sort segments of {p.small + 1} to {p.tile} keys"
     shape = chip(p)
     if isinstance(shape, PerThread):
         arrays = (_array("counts", per_thread.counters(shape)),)
-        return _kernel(p, "alone", what, (*KEYS, *valued(p, VALUES_TMP), *_bounds(p), WORDS), arrays)
+        return _kernel(p, "alone", summary, (*KEYS, *valued(p, VALUES_TMP), *_bounds(p), WORDS), arrays)
     buffers = (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS)
-    made = _kernel(p, "alone", what, buffers, rank_arrays(shape))
-    return ranking(replace(made, template="segmented_sort/medium:apart") if p.apart else made, shape)
+    kernel = _kernel(p, "alone", summary, buffers, rank_arrays(shape))
+    return ranking(replace(kernel, template="segmented_sort/medium:apart") if p.apart else kernel, shape)
 
 
 def chip(p: Params) -> ReduceScan | PerThread:
-    """Return the parameters by which one segment is sorted on chip: keys alone do not carry their original index."""
+    """Return the parameters by which one segment is sorted on chip; keys without values then do not carry an index."""
     return replace(p.chip, signature=p.signature)
 
 
@@ -156,8 +160,8 @@ def count(p: Params) -> Kernel:
     """Return the kernel that counts the digits of columns of keys."""
     counters = per_thread.counters(p.rank) if isinstance(p.rank, PerThread) else p.rank.radix
     arrays = (_array("counts", counters),)
-    made = _kernel(p, "count", "count the digits of long segments", (*KEYS, WORDS), arrays)
-    return made if p.serial else picking(made)
+    kernel = _kernel(p, "count", "count the digits of long segments", (*KEYS, WORDS), arrays)
+    return kernel if p.serial else picking(kernel)
 
 
 def rows(p: Params) -> Kernel:
@@ -169,11 +173,11 @@ def rows(p: Params) -> Kernel:
 def scatter(p: Params) -> Kernel:
     """Return the kernel that scatters the keys of columns."""
     buffers = (*KEYS, *valued(p, VALUES_TMP), WORDS)
-    what = "scatter the keys of long segments"
+    summary = "scatter the keys of long segments"
     if isinstance(p.rank, PerThread):
-        return _kernel(p, "scatter", what, buffers, (_array("counts", p.rank.radix),))
+        return _kernel(p, "scatter", summary, buffers, (_array("counts", p.rank.radix),))
     arrays = (*rank_arrays(p.rank), _array("bases", p.rank.radix))
-    return picking(ranking(_kernel(p, "scatter", what, buffers, arrays), p.rank))
+    return picking(ranking(_kernel(p, "scatter", summary, buffers, arrays), p.rank))
 
 
 def copy(p: Params) -> Kernel:
@@ -184,8 +188,8 @@ def copy(p: Params) -> Kernel:
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels in the order in which they run."""
     short = (windows(p), *([windows_rest(p)] if p.placed else []))
-    made = (begin(p), sift(p), *short, alone(p), count(p), rows(p), scatter(p))
-    return (*made, *([copy(p)] if len(p.rank.digits) % 2 or p.signature.bit_range else []))
+    always = (begin(p), sift(p), *short, alone(p), count(p), rows(p), scatter(p))
+    return (*always, *([copy(p)] if len(p.rank.digits) % 2 or p.signature.bit_range else []))
 
 
 def context(p: Params) -> dict[str, object]:

@@ -16,21 +16,29 @@ from hsgen.core.device import Device
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
 LANES = 16
-"""Sequential lanes: the lanes that sort short segments together, a vector of 32-bit words."""
+"""Sequential lanes: the number of lanes that sort short segments together, as a vector of 32-bit words."""
 TOGETHER, LONG = 65536, 16384
-"""Sequential lanes: the bytes of keys of a window, and the most keys of a segment that one lane sorts by digits, which
-takes about 2000 steps per segment and 20 per key."""
+"""Sequential lanes: the bytes of keys of a window, and the most keys of a segment that one lane sorts by digits.
+
+A sort by digits takes about 2000 steps per segment and 20 per key."""
 SHORT = {True: 4096, False: 1024}
-"""Sequential lanes: the bytes of keys of the greatest segment that networks sort (about log2(n)^2 / 64 steps per key),
-or, with values or a bit range, that is sorted by comparing all pairs of keys (n / 16 steps per key)."""
+"""Sequential lanes: the bytes of keys of the greatest short segment.
+
+Networks (True) take about log2(n)^2 / 64 steps per key.  Comparing all pairs of keys (False: with values or a bit
+range) takes n / 16 steps per key.
+"""
 COMPARED = 64
-"""Other lanes: the most keys of a segment sorted by comparing all pairs of keys, if the window has no longer one: two
-of each lane of a subgroup of 32, which compares the longer ones among tiny segments."""
+"""Other lanes: the most keys of a segment that is sorted by comparing all pairs of keys, if its window has no longer
+segment.
+
+A subgroup of 32 lanes then has two keys in each lane.
+"""
 MOST_PARTS = 2**31 - 1
 """The most segments of a call."""
 LARGE, SHARE = 1 << 17, 4
-"""The local memory from which on the greatest segment that is sorted with others is a part of what a work-group holds,
-one in `SHARE`, so that the others fill most of it; with less memory, a half."""
+"""The bytes of local memory from which the greatest short segment is 1/`SHARE` of the keys that a work-group holds.
+
+Other segments then fill most of the work-group.  With less local memory, it is 1/2."""
 REGISTERS = 48
 """The 32-bit words of keys, indices and values that a lane keeps in registers."""
 
@@ -39,13 +47,19 @@ REGISTERS = 48
 class Params:
     """The parameters of a segmented sort; sizes are in keys.
 
-    form: the signature.  chip: the parameters of tiles sorted on chip, whose keys carry their original index.
-    rank: the parameters of tiles scattered by a digit.  small: the greatest segment sorted together with others.
-    window: keys per work-group; it sorts the short segments that start in its window.  tile: the greatest segment
-    sorted by one work-group.  chunk: the least keys of a column of counts.  most_columns: columns of a segment.
-    groups: the most work-groups of a kernel that loops.  apart: each segment of medium length has a work-group of its
-    own, which does not loop.  placed: keys of a lane where short segments are sorted by places; 0 if they are not.
-    sift: segments that a lane of those that are not sequential examines.
+    signature: the values, and further features.
+    chip: the parameters of tiles sorted on chip, whose keys carry their original index.
+    rank: the parameters of tiles scattered by a digit.
+    small: the greatest short segment, which is sorted together with others.
+    window: the keys of a work-group of short segments; the work-group sorts the short segments that start in its
+    window.
+    tile: the greatest segment that one work-group sorts.
+    chunk: the least keys of a column of counts.
+    most_columns: the most columns of a segment.
+    groups: the most work-groups of a kernel that loops.
+    apart: each medium segment has a separate work-group, which does not loop.
+    placed: the keys of a lane that sorts short segments by bins; 0 if short segments are ranked.
+    sift: the segments that a lane examines, if lanes are not sequential.
     """
 
     signature: Signature
@@ -98,12 +112,12 @@ class Params:
 
     @property
     def capacity(self) -> int:
-        """The most keys of a window, where short segments are sorted by places."""
+        """Greatest number of keys of a window, if short segments are sorted by bins."""
         return self.placed * self.wave
 
     @property
     def together(self) -> bool:
-        """Whether windows sort segments above `small` keys, all but the last that starts in one."""
+        """Whether a window also sorts its segments above `small` keys, except the last segment that starts in it."""
         return not self.serial and self.small < self.window
 
     @property
@@ -118,96 +132,104 @@ class Params:
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for a key width and a signature, from the target's radix sort.
+    """Return the parameters for a key width and a signature, from the target's radix sort; None if the sort is not
+    supported.
 
-    None if the target has no radix sort, if the device's grids are too small for `MOST_PARTS` segments, or for packed
-    words, a device-side count or a report.
+    Not supported are targets without a radix sort, devices with grids too small for `MOST_PARTS` segments, packed
+    words, device-side counts and reports.
     """
-    made = _specialized(p, key, signature, device)
-    return made if made and -(-MOST_PARTS // made.sifted) <= device.groups**2 else None
+    shape = _specialized(p, key, signature, device)
+    return shape if shape and -(-MOST_PARTS // shape.sifted) <= device.groups**2 else None
 
 
 def _specialized(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    own = p.get("radix")
+    table = p.get("radix")
     known = replace(PLAIN, value=signature.value, key_transform=signature.key_transform, bit_range=signature.bit_range)
-    whole, signature = signature, replace(signature, segment_ends=False, segment_count=False)
-    if not isinstance(own, Tile) or signature != known or signature.value == "packed":
+    full, signature = signature, replace(signature, segment_ends=False, segment_count=False)
+    if not isinstance(table, Tile) or signature != known or signature.value == "packed":
         return None
     name = "u32" if key.bytes < 4 else key.name
-    made = radix_formed({name: _ranked(own, device)}, key, signature, device)
-    if isinstance(made, PerThread):
-        return _walked(made, whole, device) if device.work_group >= LANES else None
-    if not isinstance(made, ReduceScan):
+    shape = radix_formed({name: _ranked(table, device)}, key, signature, device)
+    if isinstance(shape, PerThread):
+        return _walked(shape, full, device) if device.work_group >= LANES else None
+    if not isinstance(shape, ReduceScan):
         return None
     carried = replace(signature, value="index") if not signature.value_bytes else signature
-    apart = made.ranker == "match_broadcast" and device.local == "chip"
-    made = replace(made, items=min(made.items, most_items(made, apart, device)))
+    apart = shape.ranker == "match_broadcast" and device.local == "chip"
+    shape = replace(shape, items=min(shape.items, most_items(shape, apart, device)))
     words = key.held // 4 + 1 + signature.value_bytes // 4 * (not signature.index)
-    chip = replace(made, signature=carried, items=max(1, min(made.items, REGISTERS // words)))
-    while chip.items > 1 and window_bytes(chip, whole) > device.local_bytes:
+    chip = replace(shape, signature=carried, items=max(1, min(shape.items, REGISTERS // words)))
+    while chip.items > 1 and window_bytes(chip, full) > device.local_bytes:
         chip = replace(chip, items=chip.items - 1)
-    placed = placed_items(chip, whole, device)
+    placed = placed_items(chip, full, device)
     most = placed * chip.work_group or chip.tile
     large = placed > 0 and device.local_bytes >= LARGE
     small = most // (SHARE if large else 2)
     return Params(
-        signature=whole,
+        signature=full,
         chip=chip,
-        rank=made,
+        rank=shape,
         small=small,
         window=most - small if placed else small,
         tile=chip.tile,
-        chunk=made.tile,
-        most_columns=made.groups,
-        groups=made.groups,
+        chunk=shape.tile,
+        most_columns=shape.groups,
+        groups=shape.groups,
         apart=apart,
         placed=placed,
         sift=2 if large else 8,
     )
 
 
-def _ranked(own: Tile, device: Device) -> ReduceScan | PerThread:
-    """The parameters without those of whole sorts, for tiles or for a single sequential lane per work-group.
+def _ranked(table: Tile, device: Device) -> ReduceScan | PerThread:
+    """The parameters without those of sorts of whole arrays, for tiles or for a single sequential lane per work-group.
 
-    Work-groups of several sequential lanes use tiles instead: the ranker "match_ballot" with subgroups, else "bitmask".
+    Work-groups of several sequential lanes use tiles instead: the ranker is "match_ballot" with subgroups, else
+    "bitmask".
     """
     bare: dict[str, Any] = {"single": None, "single_bits": None}
-    if isinstance(own, PerThread) and own.folded:
-        return replace(own, **bare, stream_from=None)
-    if not isinstance(own, PerThread):
-        return recast(own, ReduceScan, **bare, large=False)
-    lanes = own.work_group if own.subgroup > 1 else min(256, device.work_group)
+    if isinstance(table, PerThread) and table.folded:
+        return replace(table, **bare, stream_from=None)
+    if not isinstance(table, PerThread):
+        return recast(table, ReduceScan, **bare, large=False)
+    lanes = table.work_group if table.subgroup > 1 else min(256, device.work_group)
     return recast(
-        own, ReduceScan, **bare, ranker="match_ballot" if own.subgroup > 1 else "bitmask", work_group=lanes, items=8
+        table, ReduceScan, **bare, ranker="match_ballot" if table.subgroup > 1 else "bitmask", work_group=lanes, items=8
     )
 
 
-def _walked(made: PerThread, signature: Signature, device: Device) -> Params:
-    size = made.key.held
+def _walked(shape: PerThread, signature: Signature, device: Device) -> Params:
+    size = shape.key.held
     small, window = SHORT[not _distinguished(signature)] // size, TOGETHER // size
     while small > LANES and _kept(small, window, signature) * size + window > device.local_bytes:
         small, window = small // 2, window // 2
     return Params(
         signature=signature,
-        chip=made,
-        rank=made,
+        chip=shape,
+        rank=shape,
         small=small,
         window=window,
         tile=LONG,
         chunk=LONG,
-        most_columns=made.groups,
-        groups=max(made.groups, 64),
+        most_columns=shape.groups,
+        groups=max(shape.groups, 64),
     )
 
 
 def _distinguished(signature: Signature) -> bool:
-    """Whether keys that compare equal may differ, so that only a stable method sorts them; or whether a window
-    holds keys that are in no segment, which networks would store."""
+    """True if sorting networks cannot sort short segments.
+
+    Networks are not stable: keys that compare equal must be identical.  Networks store all keys of a window: no key may
+    be outside of segments.
+    """
     return signature.value_bytes > 0 or signature.bit_range or signature.segment_ends
 
 
 def _kept(small: int, window: int, signature: Signature) -> int:
-    """The keys in local memory of the kernel that sorts short segments, which needs less than a byte more per key."""
+    """Number of keys in local memory of the kernel that sorts short segments.
+
+    Further arrays take less than a byte per key.
+    """
     return window + small + LANES * (4 if _distinguished(signature) else small)
 
 
@@ -223,11 +245,11 @@ def block(p: Params) -> int:
 
 def notes(p: Params) -> list[tuple[str, str]]:
     """Return derived values for headers and `hsgen show`: (name, value)."""
-    how = "sorted by networks" if p.networks else "compared pairwise"
+    method = "sorted by networks" if p.networks else "compared pairwise"
     if not p.serial:
-        how = f"{'sorted by places, or else ' if p.placed else ''}ranked in tiles of {p.tile}"
+        method = f"{'sorted by places, or else ' if p.placed else ''}ranked in tiles of {p.tile}"
     return [
-        ("segments up to", f"{p.small} keys: together with others that start within {p.window} keys, {how}"),
+        ("segments up to", f"{p.small} keys: together with others that start within {p.window} keys, {method}"),
         ("longer segments", f"up to {p.tile} keys: one per work-group; others in {len(p.rank.digits)} passes"),
         strategies.of(p.rank).notes(p.rank)[0],
     ]

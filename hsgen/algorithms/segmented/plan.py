@@ -41,22 +41,22 @@ def sifted(p: Params) -> int:
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan: segments by length, the longest ones in one pass per digit.
+    """Return the plan: kernels by the length of segments, and one pass per digit for the longest segments.
 
-    Passes alternate between scratch and the destination, starting with scratch.  With an odd number of passes the first
-    one stores to the destination; in place it cannot, so that a copy follows the last one.  A bit range determines the
-    number of passes in each call.
+    Passes alternate between scratch and the destination; the first pass stores to scratch.  With an odd number of
+    passes, the first pass stores to the destination.  In place this is impossible, and a copy follows the last pass.
+    In a sort by a bit range, each call determines the number of passes.
     """
     top, each = max_n(p), sifted(p)
     loop = Grid(add=p.tile - 1, div=p.tile, mul=2, cap=p.groups)  # two per tile, up to the device's limit
-    whole = BitRange if p.signature.bit_range else Literal  # what kernels get that sort by all digits
-    cleared = p.wave // 2 * p.window  # keys whose windows' notes, two words each, a work-group clears
+    all_bits = BitRange if p.signature.bit_range else Literal  # the argument of kernels that sort by all digits
+    cleared = p.wave // 2 * p.window  # keys for whose windows a work-group clears the bounds, two words each
     steps = [
         _row(p, "begin", 0, Grid(add=cleared, div=cleared) if p.placed else fixed(1), CallNumber()),
         _row(p, "sift", 0, Grid(x="number", add=each - 1, div=each)),
-        _row(p, "windows", 0, Grid(add=p.window - 1, div=p.window), whole(flags=DIRECT)),
-        *([_row(p, "windows_rest", 0, loop, whole())] if p.placed else []),
-        _row(p, "alone", p.small, Grid(add=p.tile - 1, div=p.tile, mul=p.mediums) if p.apart else loop, whole()),
+        _row(p, "windows", 0, Grid(add=p.window - 1, div=p.window), all_bits(flags=DIRECT)),
+        *([_row(p, "windows_rest", 0, loop, all_bits())] if p.placed else []),
+        _row(p, "alone", p.small, Grid(add=p.tile - 1, div=p.tile, mul=p.mediums) if p.apart else loop, all_bits()),
     ]
     for number in range(len(p.rank.digits)):
         looks = Pass(number=number, bits=p.rank.digit)
@@ -75,10 +75,10 @@ def plan(p: Params) -> Plan:
 def _row(p: Params, kernel: str, low: int, grid: Grid, argument: Argument | None = None, *, place: str = "any") -> Step:
     """The row of a kernel, for counts above `low`."""
     bound = {**_BOUND, "values_tmp": values_binding(p), "words": words_binding(p)}
-    made = next(k for k in kernels(p) if k.name == kernel)
+    used = next(k for k in kernels(p) if k.name == kernel)
     return Step(
         kernel=kernel,
-        bindings=tuple(bound[b.name] for b in made.buffers),
+        bindings=tuple(bound[b.name] for b in used.buffers),
         guard=Guard(min_n=low, max_n=max_n(p), place=place),
         grid=grid,
         argument=argument or Literal(),
@@ -86,15 +86,17 @@ def _row(p: Params, kernel: str, low: int, grid: Grid, argument: Argument | None
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the memory traffic of a launch of `step` for `n` keys, in bytes, if all segments are short; the other
-    launches then have no work."""
+    """Return the bytes that a launch of `step` reads and writes for `n` keys, if all segments are short.
+
+    Launches for longer segments then have no work.
+    """
     return 2 * n * (p.key.bytes + p.signature.value_bytes) if step.kernel == "windows" else 0
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the sort takes another path, for one or several segments."""
-    found = {0, 1, greatest, p.small, p.window, p.tile, p.window + p.small, 2 * p.tile, p.chunk, 3 * p.chunk}
-    return sorted(n for n in found if n <= greatest)
+    counts = {0, 1, greatest, p.small, p.window, p.tile, p.window + p.small, 2 * p.tile, p.chunk, 3 * p.chunk}
+    return sorted(n for n in counts if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:

@@ -1,7 +1,7 @@
-"""Rows of equal length that a work-group holds: one launch, a work-group for each row.
+"""Rows of equal length that a work-group holds: one launch, with one work-group for each row.
 
-These kernels need no offsets, no lists and no scratch memory.  They are in no bundle: the host chooses them by the
-length of rows, which it must know (`hsgen.cuda`).
+These kernels need no offsets, no lists and no scratch memory.  No bundle has them: the host chooses them by the length
+of rows, which the host must know (`hsgen.cuda`).
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from hsgen.core.sort import Sort
 LONGEST, ITEMS = 4096, 16
 """The most keys of a row, and of a lane."""
 FEW, MANY = 192, 1 << 14
-"""More than `MANY` rows of fewer than `FEW` keys would leave most lanes idle: many rows of a work-group at once, as a
-segmented sort has them, then take less time."""
+"""More than `MANY` rows of fewer than `FEW` keys would leave most lanes idle: a segmented sort is then faster."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """The body of a kernel.
+    """Input of the kernel's template.
 
-    shape: the parameters of its tile.  in_row: an index is that in the row, not in the whole array.  raw: sorted keys
-    are read again from the source, with the bits that they had.
+    shape: the parameters of its tile.
+    in_row: an index is relative to the row, not to the whole array.
+    raw: sorted keys are read again from the source, with their original bits.
     """
 
     shape: ReduceScan
@@ -41,23 +41,23 @@ class Row:
 def shapes(p: Params) -> tuple[ReduceScan, ...]:
     """Return the tiles, the smallest first; none for sequential lanes.
 
-    Lanes that vote or compare keep counts for each subgroup, so that a shorter row takes fewer lanes, down to one
-    subgroup, and not fewer keys of each.
+    Lanes that vote or compare have counts for each subgroup.  A shorter row therefore takes fewer lanes, down to one
+    subgroup, and not fewer keys per lane.
     """
-    whole = chip(p)
-    if not isinstance(whole, ReduceScan):
+    shape = chip(p)
+    if not isinstance(shape, ReduceScan):
         return ()
-    lanes = whole.work_group
-    whole = replace(whole, items=max(1, min(p.chip.items, LONGEST // lanes, ITEMS)))
-    if whole.subgroup == 1:
-        return (whole,)
-    halves = [lanes >> i for i in range(lanes.bit_length()) if lanes >> i >= whole.subgroup and lanes % (1 << i) == 0]
-    return tuple(replace(whole, work_group=n) for n in reversed(halves) if n % whole.subgroup == 0)
+    lanes = shape.work_group
+    shape = replace(shape, items=max(1, min(p.chip.items, LONGEST // lanes, ITEMS)))
+    if shape.subgroup == 1:
+        return (shape,)
+    halves = [lanes >> i for i in range(lanes.bit_length()) if lanes >> i >= shape.subgroup and lanes % (1 << i) == 0]
+    return tuple(replace(shape, work_group=n) for n in reversed(halves) if n % shape.subgroup == 0)
 
 
 def kernel(p: Params, shape: ReduceScan, *, in_row: bool, raw: bool) -> Kernel:
-    """Return the kernel for rows up to a tile; see `Row`."""
-    made = Kernel(
+    """Return the kernel for rows of up to a tile; see `Row`."""
+    unranked = Kernel(
         name=f"row{shape.tile}",
         template="segmented_sort/row",
         summary=f"sort rows of up to {shape.tile} keys",
@@ -68,19 +68,21 @@ def kernel(p: Params, shape: ReduceScan, *, in_row: bool, raw: bool) -> Kernel:
         params=p,
         data=Row(shape=shape, in_row=in_row, raw=raw and p.signature.index),
     )
-    return replace(ranking(made, shape), resident=0)
+    return replace(ranking(unranked, shape), resident=0)
 
 
 def specialize(sort: Sort, *, in_row: bool = False, raw: bool = False) -> Sort | None:
-    """Return the sort of short rows of a segmented sort; None if it has none, or for a bit range or segments with ends.
+    """Return the sort of short rows from a segmented sort; None without such kernels, and for bit ranges or segments
+    with ends.
 
-    It has no plan of its own: `plan` returns that for rows of a length, which takes the place of a bit range.
+    The result has an empty plan: `plan` returns the plan for rows of a length.  The length takes the place of a bit
+    range in the argument.
     """
     p = sort.parts[0].params
     if sort.signature.bit_range or sort.signature.segment_ends:
         return None
-    made = [kernel(p, shape, in_row=in_row, raw=raw) for shape in shapes(p)] if isinstance(p, Params) else []
-    return replace(sort, kernels=tuple(made), plan=Plan(steps=(), max_n=0, bits=sort.key.bits)) if made else None
+    kernels = [kernel(p, shape, in_row=in_row, raw=raw) for shape in shapes(p)] if isinstance(p, Params) else []
+    return replace(sort, kernels=tuple(kernels), plan=Plan(steps=(), max_n=0, bits=sort.key.bits)) if kernels else None
 
 
 def plan(sort: Sort, rows: int, length: int) -> Plan | None:
@@ -88,14 +90,14 @@ def plan(sort: Sort, rows: int, length: int) -> Plan | None:
 
     The kernel gets the length in the bits of its argument below the flags.
     """
-    found = next((k for k in sort.kernels if isinstance(k.data, Row) and 0 < length <= k.data.shape.tile), None)
-    if found is None or length >> FIRST or (length < FEW and rows > MANY):
+    fitting = next((k for k in sort.kernels if isinstance(k.data, Row) and 0 < length <= k.data.shape.tile), None)
+    if fitting is None or length >> FIRST or (length < FEW and rows > MANY):
         return None
     most = rows * length
     roles = {"source": "source", "destination": "destination", "values_in": "values", "values_out": "values_out"}
     step = Step(
-        kernel=found.name,
-        bindings=tuple(Binding(role=roles[b.name]) for b in found.buffers),
+        kernel=fitting.name,
+        bindings=tuple(Binding(role=roles[b.name]) for b in fitting.buffers),
         guard=Guard(max_n=most),
         grid=Grid(x="number"),
         argument=Literal(value=length),

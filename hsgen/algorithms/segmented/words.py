@@ -1,6 +1,6 @@
 """The scratch layout of a segmented sort: 32-bit words after the second buffers of keys and values.
 
-A *unit* is `tile` keys of the array: there are at most as many larger segments as units, and at most twice as many
+A *unit* is `tile` keys of the array.  There are at most as many larger segments as units, and at most twice as many
 columns of counts.
 """
 
@@ -14,9 +14,7 @@ from hsgen.core.regions import Region, placed
 from hsgen.core.scratch import Scratch, scratch_of
 
 STATUS, PARTS, MEDIUMS, LARGES, HUGES, COLUMNS, WHERE, GREATEST = range(8)
-"""Indices of single words: 1 if offsets are invalid; the number of segments; the numbers of listed medium segments, of
-larger segments with few columns, and of those with many; the number of columns; the buffer to which the first pass
-stored keys (1 destination, 2 scratch); the number of segments that the host gave, where the device has another."""
+"""Indices of single words; see the meanings in `words`."""
 HEAD = 8
 OTHER = Binding(role="scratch")
 
@@ -25,11 +23,16 @@ OTHER = Binding(role="scratch")
 class Layout:
     """The offsets of the arrays that follow the `HEAD` single words, in words per unit.
 
-    mediums: numbers of medium segments.  records: four words per larger segment: start, end, first column, keys per
-    column; segments with many columns are stored from the end backwards.  owners: the record of each column.
-    crowded: the number of windows whose keys are crowded, and their numbers, where short segments are sorted by places.
-    bounds: there too, for each window the first segment that starts in it, and the end of the last one; 0, 0 without.
-    totals: the keys of each digit of a record.  table: the counts of a record by digit and column.  size: the total.
+    mediums: the numbers of medium segments.
+    records: four words per larger segment: start, end, first column, keys per column.  Segments with many columns are
+    stored from the end backwards.
+    owners: the record of each column.
+    crowded: with bins, the number of windows whose keys crowd bins, then the numbers of these windows.
+    bounds: with bins, for each window the first segment that starts in it, and the end of the last such segment; 0, 0
+    if no segment starts in it.
+    totals: the histogram of each record.
+    table: the counts of a record by digit and column.
+    size: the total.
     """
 
     mediums: int
@@ -86,7 +89,7 @@ class Words:
 
 
 def words(p: Params) -> Words:
-    """Return the names of the words of a sort."""
+    """Return the regions of a sort."""
     offsets = layout(p)
     singles = (
         ("status", 1, "1 if offsets are invalid"),
@@ -113,23 +116,23 @@ def words(p: Params) -> Words:
 
 
 def values_binding(p: Params) -> Binding:
-    """Return the second buffer of values, which follows that of keys."""
+    """Return the binding of the second buffer of values, which follows the second buffer of keys."""
     return Binding(role="scratch", per_n=p.key.bytes)
 
 
 def words_binding(p: Params) -> Binding:
-    """Return the start of the words."""
+    """Return the binding of the words."""
     return Binding(
         role="scratch", per_n=p.key.bytes + p.signature.value_bytes, plus=1024 if p.signature.value_bytes else 0
     )
 
 
 def scratch(p: Params) -> Scratch:
-    """Return the scratch size: a second buffer of keys and values, and words for each unit."""
-    behind = words_binding(p)
+    """Return the rule for scratch: second buffers of keys and values, and words for each unit."""
+    start = words_binding(p)
     return scratch_of(
-        plus=behind.plus + 1024 + 4 * HEAD,
-        per_n=behind.per_n,
+        plus=start.plus + 1024 + 4 * HEAD,
+        per_n=start.per_n,
         unit=p.tile,
         per_unit=4 * layout(p).size,
         units=(1 << 31) // p.tile,

@@ -1,7 +1,7 @@
-"""Buckets by the highest digits, which work-groups then sort on chip; look-back sorts what buckets do not hold.
+"""Buckets by the highest digits, sorted on chip by one work-group each; a fallback sorts keys that buckets cannot hold.
 
-After Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017).  Keys alone are
-dealt out twice (`buckets`); keys with values are passed by two digits in their order (`pairs`).
+After Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017).  Keys without values
+reach buckets by two partitions (`buckets`).  Keys with values reach buckets by two stable passes (`pairs`).
 """
 
 from __future__ import annotations
@@ -36,28 +36,28 @@ from hsgen.core.plan import Plan, Step
 
 Params = Hybrid
 _ANY = PairBucket(work_group=1, items=1, bins=1)
-"""Buckets of pairs of any size, for kernels whose text does not depend on that."""
+"""A bucket of pairs of any size, for kernels whose text does not depend on the size."""
 
 
 def kernels(p: Hybrid) -> tuple[Kernel, ...]:
-    """Return every kernel, in the order in which a sort uses them."""
-    if not p.looks_back:  # passes that wait for no tile sort what buckets do not hold
+    """Return every kernel, in the order of their launches."""
+    if not p.looks_back:  # the fallback is reduce-scan
         first = [*(_buckets(p) if p.msd else ()), *(_finish(p) if p.finish and not p.index64 else ())]
         if p.deal and not p.index64:
             first += dealt.kernels(p)
         return (*first, *reduce_scan.kernels(p))
-    made = [single.kernel(single.of(p))] if p.alone else []
+    every = [single.kernel(single.of(p))] if p.alone else []
     if p.msd:
-        made += _buckets(p)
-    made += [replace(k, common=_common(p)) for k in onesweep.swept(p)]
+        every += _buckets(p)
+    every += [replace(k, common=_common(p)) for k in onesweep.swept(p)]
     if p.finish or p.pieces:
-        made += _finish(p)
-    made += onesweep.again(p)
-    return (*made, *(kernels(large(p)) if p.large and p.msd else reduce_scan.beyond(p)))
+        every += _finish(p)
+    every += onesweep.again(p)
+    return (*every, *(kernels(large(p)) if p.large and p.msd else reduce_scan.beyond(p)))
 
 
 def _common(p: Hybrid) -> Hybrid:
-    """What matters to the kernels of look-back and to the one behind buckets: whether there are any of pairs."""
+    """The shape with one size for all buckets, for kernels whose text depends only on whether pairs have buckets."""
     return replace(p, pair_bucket=p.pair_bucket and _ANY, dealt=None)
 
 
@@ -73,9 +73,9 @@ def _buckets(p: Hybrid) -> tuple[Kernel, ...]:
 
 
 def large(p: Hybrid) -> Hybrid:
-    """Return the shape of the kernels for more keys: the same buckets and tiles, with 64-bit indices.
+    """Return the shape of the kernels for 2^30 keys and more: the same buckets, with 64-bit indices.
 
-    Digits have more bits, for whose counters tiles leave room.
+    Digits then have more bits.  Tiles have fewer keys, so that the counters of these digits fit local memory.
     """
     wide = replace(p, large=False, index64=True, single=0, sorted_exit=False)
     room = 8 * (wide.msd_digits - p.msd_digits)
@@ -85,7 +85,11 @@ def large(p: Hybrid) -> Hybrid:
 
 
 def plan(p: Hybrid) -> Plan:
-    """Return the whole sort: that of `onesweep.plan`, with the rows of buckets before it, or within it for pairs."""
+    """Return the launch plan of the sort.
+
+    The rows of buckets of keys precede the rows of the fallback.  The rows of buckets of pairs lie between the
+    histogram of the fallback and its passes.
+    """
     high = max_n(p)
     if not p.looks_back:
         first = buckets_plan.steps(p, high) if p.msd else []
@@ -97,22 +101,22 @@ def plan(p: Hybrid) -> Plan:
     steps += onesweep.head(p)
     least, most = pieces.span(p, high) if p.pieces else pairs_plan.span(p, high) if p.finish else (high, high)
     steps += [*onesweep.started(p, p.alone, least), *onesweep.started(p, most, high)]
-    behind: list[Step] = []
+    after: list[Step] = []
     if least < most:
         steps += onesweep.started(p, least, most, "part") if p.signature.bit_range else []
         if p.pieces:
-            before, behind = pieces.steps(p, least, most)
+            before, after = pieces.steps(p, least, most)
             steps += before
         else:
             steps += pairs_plan.steps(p, high)
-    narrow = rows.plan(p, [*steps, *onesweep.passes(p), *behind, *rows.copied(p, copy(p))])
+    narrow = rows.plan(p, [*steps, *onesweep.passes(p), *after, *rows.copied(p, copy(p))])
     if not (p.large and p.msd):
         return reduce_scan.joined(p, narrow)
     return reduce_scan.joined(p, narrow, plan(large(p)), min(max_n(p), buckets.most(p)))
 
 
 def moved(p: Hybrid, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` for `n` keys reads and writes where buckets hold them."""
+    """Return the bytes that a launch of `step` reads and writes for `n` keys that buckets hold."""
     name = step.kernel.removesuffix("_wide")
     if name in ("bucket_rest", "finish_rest"):
         return 0
@@ -128,23 +132,25 @@ def moved(p: Hybrid, step: Step, n: int) -> int:
 
 
 def test_counts(p: Hybrid, greatest: int) -> set[int]:
-    """Return the counts up to `greatest` at which the sort changes its way."""
-    found = onesweep.test_counts(p, greatest)
-    found |= set(buckets_plan.test_counts(p)) if p.msd else set()
-    found |= set(pairs_plan.test_counts(p)) if p.finish else set()
-    return found | (set(dealt_plan.test_counts(p)) if p.deal else set())
+    """Return the counts up to `greatest` at which the launches or their work change."""
+    counts = onesweep.test_counts(p, greatest)
+    counts |= set(buckets_plan.test_counts(p)) if p.msd else set()
+    counts |= set(pairs_plan.test_counts(p)) if p.finish else set()
+    return counts | (set(dealt_plan.test_counts(p)) if p.deal else set())
 
 
 def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
-    """Yield what cannot work; problems of buckets only if the strategy behind has none."""
-    behind = list(reduce_scan.problems(p, device) if p.waitless else onesweep.problems(p, device))
-    found = behind or [*buckets_plan.problems(p, device), *pairs_plan.problems(p, device)]
-    yield from found or [*pieces.problems(p), *dealt_plan.problems(p, device)]
+    """Yield the problems of a shape on a device; problems of buckets only if the fallback has no problem."""
+    fallback = list(reduce_scan.problems(p, device) if p.waitless else onesweep.problems(p, device))
+    sizes = fallback or [*buckets_plan.problems(p, device), *pairs_plan.problems(p, device)]
+    yield from sizes or [*pieces.problems(p), *dealt_plan.problems(p, device)]
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield a box for the widest subgroups that vote, or for lanes that set bits on devices without subgroups, with
-    buckets of keys alone, followed by passes of 8 bits."""
+    """Yield one box of choices: buckets of keys without values, and a fallback with digits of 8 bits.
+
+    The ranker is "match_ballot" with the widest subgroups, or "bitmask" on devices without subgroups.
+    """
     if key.bytes < 4:
         return
     behind: Box = {"crowded_bits": (6, 7, 8), FALLBACK: (reduce_scan.Params.STRATEGY,)}
@@ -164,20 +170,23 @@ def space(key: KeyType, device: Device) -> Iterator[Box]:
 
 
 def fitted(p: Hybrid) -> Hybrid:
-    """Return the shape for its key and form: keys of a bucket come in any order, and narrow ones have few passes."""
+    """Return the shape for its key and form, without the stages that do not serve it.
+
+    A bucket of keys does not keep the order of equal keys, so values rule it out.  Narrow keys have few passes anyway.
+    """
     few = p.key.bytes < 4
-    made = replace(p, large=p.large and not (p.signature.device_count or p.signature.followed))
+    shape = replace(p, large=p.large and not (p.signature.device_count or p.signature.followed))
     if p.signature.value != "none" or few:
-        made = replace(made, partition=None, bucket=None, counting=None)
+        shape = replace(shape, partition=None, bucket=None, counting=None)
     if p.signature.value == "packed" or few:
-        made = replace(made, pair_bucket=None, dealt=None)
-    if p.waitless and (p.signature.bit_range or made.finish):  # as `reduce_scan.fitted`; passes ahead move keys first
-        made = replace(made, sorted_exit=False)
-    return made
+        shape = replace(shape, pair_bucket=None, dealt=None)
+    if p.waitless and (p.signature.bit_range or shape.finish):  # as `reduce_scan.fitted`; passes ahead move keys first
+        shape = replace(shape, sorted_exit=False)
+    return shape
 
 
 def notes(p: Hybrid) -> list[tuple[str, str]]:
-    """Return derived values for people."""
+    """Return (name, text) of derived values, for `hsgen show`."""
     return [
         *onesweep.notes(p),
         *([("buckets", _keys(p))] if p.msd else []),
@@ -188,13 +197,13 @@ def notes(p: Hybrid) -> list[tuple[str, str]]:
 def _keys(p: Hybrid) -> str:
     tiles, bucket = present(p.partition), present(p.bucket)
     dealt = f"{tiles.work_group} lanes x {tiles.items} = {tiles.size} keys dealt at once"
-    held = f"{bucket.work_group} lanes x {bucket.items} = {bucket.size} keys at most"
+    size = f"{bucket.work_group} lanes x {bucket.items} = {bucket.size} keys at most"
     tally = f"; with 64-bit indices, a bucket is counted by its lowest {p.counting.bits} bits" if p.counting else ""
-    return f"from {max(tiles.above, p.alone) + 1} keys on, {dealt}; a bucket {held}, {bucket.bins} bins{tally}"
+    return f"from {max(tiles.above, p.alone) + 1} keys on, {dealt}; a bucket {size}, {bucket.bins} bins{tally}"
 
 
 def _pairs(p: Hybrid) -> str:
     bucket = present(p.pair_bucket)
-    held = f"{bucket.work_group} lanes x {bucket.items} = {bucket.size} pairs at most"
+    size = f"{bucket.work_group} lanes x {bucket.items} = {bucket.size} pairs at most"
     at_once = f"; from {dealt.least(p) + 1} on dealt at once, {present(p.dealt).bins} bins" if p.deal else ""
-    return f"from {max(bucket.start, p.alone) + 1} pairs on; a bucket {held}, {bucket.bins} bins{at_once}"
+    return f"from {max(bucket.start, p.alone) + 1} pairs on; a bucket {size}, {bucket.bins} bins{at_once}"

@@ -1,8 +1,8 @@
-"""Keys alone dealt into buckets by their highest digits, each bucket then sorted on chip: shape, words and kernels.
+"""Keys without values, partitioned into buckets that are sorted on chip: shape and kernels.
 
 A most-significant-digit-first radix sort after Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on
-GPUs" (SIGMOD 2017), of two digits: keys are read five times and written three times, regardless of their width, and
-not in an order that must be kept, so no tile waits for another.
+GPUs" (SIGMOD 2017), of two digits.  Keys are read five times and written three times, regardless of their width.  A
+partition need not keep the order of the keys of a digit, so no tile waits for another.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.regions import Region
 
 CHIP = 1056
-"""The work-groups that sort pieces of keys alone, behind passes: see `pieces`."""
-_GROUPS = 1024  # work-groups of a count, at most: more would only wait for each other's additions
+"""The work-groups that sort pieces of keys without values, after passes: see `pieces`."""
+_GROUPS = 1024  # the most work-groups of a count: more would only wait for each other's atomic additions
 COUNT_MOST = 65535
-"""The keys of a bucket that are counted, at most: by 16 bits."""
+"""The most keys of a bucket that is counted: a counter has 16 bits."""
 _BUCKET_SORT = "radix/hybrid/bucket_sort"
 LANES = 1024
-"""Lanes of a core with 65536 registers: 64 for each."""
+"""Lanes of a core with 65536 registers, at 64 registers a lane."""
 
 
 def tile(p: Hybrid) -> int:
-    """Return the keys that a work-group deals at once."""
+    """Return the number of keys that a work-group partitions at once."""
     return present(p.partition).size
 
 
 def capacity(p: Hybrid) -> int:
-    """Return the keys of a bucket that a work-group sorts on chip, or counts."""
+    """Return the most keys of a bucket that a work-group sorts on chip, or counts."""
     return COUNT_MOST if p.counted else present(p.bucket).size
 
 
 def limit(p: Hybrid) -> int:
-    """Return the keys of a bucket on average, at most."""
+    """Return the greatest mean number of keys of a bucket."""
     return present(p.bucket).limit
 
 
 def most(p: Hybrid) -> int:
-    """Return the greatest count that two digits deal into buckets."""
+    """Return the greatest count that two digits partition into buckets."""
     return 1 << 32 if p.counted else min(limit(p) << 2 * p.msd_digit, 1 << 32)
 
 
@@ -56,14 +56,18 @@ def least(p: Hybrid) -> int:
 
 
 def shared(p: Hybrid) -> int:
-    """Return the bits that the keys of a bucket share where they are counted; 0 where their number decides."""
+    """Return the number of highest bits that the keys of a bucket share; 0 if the number depends on the count.
+
+    Only if buckets are counted, the number is the same for all counts.
+    """
     return p.key.bits - present(p.counting).bits if p.counted else 0
 
 
 def widths(p: Hybrid, n: int) -> tuple[int, int]:
-    """Return the bits of both digits for n > `limit` keys.  Kernels do the same.
+    """Return the bits of both digits for n > `limit` keys.  Kernels compute the same.
 
-    As few as the limit allows; or all that are not counted.
+    The sum of both is the least that the limit allows; if buckets are counted, the sum is all bits that are not
+    counted.
     """
     bits = shared(p) or max(1, (-(-n // limit(p)) - 1).bit_length())
     return (bits + 1) // 2, bits // 2
@@ -71,10 +75,13 @@ def widths(p: Hybrid, n: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Numbers derived from the shape, for templates; and regions of scratch, for those of buckets.
+    """Numbers derived from the shape, and regions of scratch, for the templates of buckets.
 
-    shared: as the function.  buckets: use_buckets.  fits: the same, as the second
-    of two words.  table: bucket_starts.
+    shared: the result of `shared`.
+    buckets: the region use_buckets.
+    fits: the two words use_partition and use_buckets.
+    rest: the region crowded_buckets.
+    table: the region bucket_starts.
     """
 
     least: int
@@ -91,7 +98,7 @@ class Layout:
 
 
 def layout(p: Hybrid) -> Layout:
-    """Return the layout."""
+    """Return the layout of a shape."""
     scratch = words(p)
     return Layout(
         least=least(p),
@@ -109,7 +116,7 @@ def layout(p: Hybrid) -> Layout:
 
 
 def groups(p: Hybrid) -> int:
-    """Return the most work-groups of the first count, and of the sort of crowded buckets."""
+    """Return the most work-groups that count the first digit, or sort crowded buckets."""
     return min(p.groups, _GROUPS)
 
 
@@ -121,7 +128,7 @@ def kernel(
     buffers: tuple[Buffer, ...],
     arrays: tuple[Array, ...] = (),
 ) -> Kernel:
-    """Return a kernel for keys alone whose work-groups have the lanes of `tiles`."""
+    """Return a kernel for keys without values, with the work-group of `tiles`."""
     return Kernel(
         name=name + "_wide" * p.index64,
         index64=p.index64,
@@ -137,42 +144,47 @@ def kernel(
 
 
 def holding(kernel: Kernel, p: Hybrid) -> Kernel:
-    """Return a kernel whose lanes hold keys in registers: as many work-groups on a core as registers allow."""
+    """Return the kernel with the number of work-groups that a core holds at 64 registers a lane.
+
+    Lanes of such a kernel hold keys in registers.
+    """
     return replace(kernel, resident=max(1, LANES // kernel.work_group) if p.resident else 0)
 
 
 def summing(kernel: Kernel, p: Hybrid) -> Kernel:
-    """Return a kernel whose lanes add up what lanes before them have."""
+    """Return the kernel with the subgroup width of prefix sums over lanes."""
     return replace(kernel, subgroup=p.subgroup)
 
 
 def crowded(p: Hybrid, bucket: Bucket) -> Hybrid:
-    """Return the shape in which a work-group of a bucket sorts its keys a digit at a time."""
+    """Return the shape in which a work-group sorts a bucket with crowded bins, a digit at a time."""
     bits = p.crowded_bits or p.bits
     return replace(p, bits=bits, work_group=bucket.work_group, items=bucket.items, single=None, resident=0)
 
 
 def rest(p: Hybrid) -> Hybrid:
-    """Return the shape of the kernel for crowded buckets: the ranker of the target in a work-group of a bucket."""
+    """Return the shape of the kernel for buckets with crowded bins: the target's ranker, with the lanes of a bucket."""
     return crowded(p, present(p.bucket))
 
 
 def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
-    """Return the kernels of buckets, in the order of their launches; `ranking` is what ranking takes in the shape of
-    `rest`."""
+    """Return the kernels of buckets, in the order of their launches.
+
+    ranking: the arrays of the ranker in the shape of `rest`.
+    """
     return _counting(p) if p.counted else _sorting(p, ranking)
 
 
 def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
-    """The kernels that sort a bucket, and the buckets whose bins are crowded."""
+    """The kernel that sorts a bucket, and the kernel that sorts buckets with crowded bins."""
     bucket = present(p.bucket)
-    what = f"sort a bucket of up to {capacity(p)} keys on chip"
+    summary = f"sort a bucket of up to {capacity(p)} keys on chip"
     arrays = (Array(name="tile", type="key", count=capacity(p)), *bin_sort.arrays(bucket, p.subgroup))
     arrays += (word_array("unordered", 1),) * p.pieces
     buffers = (DESTINATION, WORDS)
-    sort = bin_sort.with_room(holding(summing(kernel(p, "bucket", what, bucket, buffers, arrays), p), p))
+    sort = bin_sort.with_room(holding(summing(kernel(p, "bucket", summary, bucket, buffers, arrays), p), p))
     bins = BinSort(shape=bucket, subgroup=p.subgroup, key=p.key, load="at_once")
-    if p.pieces:  # what is crowded is sorted in memory
+    if p.pieces:  # `pieces` sorts crowded buckets in memory
         data = OnChip(bins=replace(bins, crowd=bin_sort.SPREAD), groups=CHIP)
         return (replace(sort, template=f"{_BUCKET_SORT}:bucket_or_piece", data=data),)
     sort = replace(sort, template=f"{_BUCKET_SORT}:bucket", data=OnChip(bins=bins))
@@ -182,7 +194,10 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
 
 
 def _counting(p: Hybrid) -> tuple[Kernel, ...]:
-    """The kernel that counts a bucket: two counters in a word, some keys in order, and the long runs of equal ones."""
+    """The kernel that counts a bucket.
+
+    Local memory holds two counters in each word, the keys to store next, and a list of the long runs of equal keys.
+    """
     counting = present(p.counting)
     arrays = (
         Array(name="tile", type="key", count=counting.size),
@@ -190,8 +205,8 @@ def _counting(p: Hybrid) -> tuple[Kernel, ...]:
         word_array("runs", COUNT_MOST // counting.long_run + 1),
         *sums(counting.work_group, p.subgroup),
     )
-    what = f"count the lowest {counting.bits} bits of a bucket of up to {COUNT_MOST} keys, and store them in order"
-    made = summing(kernel(p, "bucket_count", what, counting, (DESTINATION, WORDS), arrays), p)
+    summary = f"count the lowest {counting.bits} bits of a bucket of up to {COUNT_MOST} keys, and store them in order"
+    counter = summing(kernel(p, "bucket_count", summary, counting, (DESTINATION, WORDS), arrays), p)
     fits = 2 if counting.work_group <= LANES else 1  # work-groups on a core: one fills half of the local memory
-    made = replace(made, resident=fits if p.resident else 0)
-    return (replace(made, template="radix/hybrid/bucket_sort:counted_bucket", data=counting),)
+    counter = replace(counter, resident=fits if p.resident else 0)
+    return (replace(counter, template="radix/hybrid/bucket_sort:counted_bucket", data=counting),)

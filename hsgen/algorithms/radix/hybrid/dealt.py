@@ -1,8 +1,8 @@
-"""Keys of 32 bits with values of 4 bytes, dealt once into buckets with their indices: shape, words and kernels.
+"""Few 32-bit keys with values of 4 bytes, dealt with their indices into buckets by one launch: shape and kernels.
 
-A bucket is then sorted on chip by keys and, where these are equal, by indices: that restores the order in which they
-came, and the indices find the values.  So few pairs take one step to their bucket, not two stable passes, and no
-work-group waits for another.  Pairs whose highest bits are uneven are left to the passes.
+A bucket is sorted on chip by key and, among equal keys, by index.  The sort is therefore stable, although pairs reach
+their bucket in any order, and the indices locate the values.  Pairs take one step to their bucket, not two stable
+passes, and no work-group waits for another.  Pairs whose highest bits are uneven are left to the passes.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
-PAIRS = Buffer(name="pairs", type="pair")  # in scratch, as long as second buffers of keys and values
-_KEPT = replace(PAIRS, read_only=True)
+PAIRS = Buffer(name="pairs", type="pair")  # in scratch, in place of the second buffers of keys and values
+_READ = replace(PAIRS, read_only=True)
 
 
 def tile(p: Hybrid) -> int:
-    """Return the pairs that a work-group deals."""
+    """Return the number of pairs that a work-group deals at once."""
     return present(p.dealt).size
 
 
@@ -35,7 +35,7 @@ def least(p: Hybrid) -> int:
 
 
 def most(p: Hybrid) -> int:
-    """Return the greatest count of pairs that are dealt: for more, passes are ahead of buckets."""
+    """Return the greatest count of pairs that are dealt; for more pairs, passes run ahead of buckets."""
     return pairs.least(p)
 
 
@@ -46,7 +46,10 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairPartition(Body):
-    """The variants of the phases, as templates: how many bits the keys of a bucket share."""
+    """The variants of the phases, as names of templates.
+
+    buckets: the number of highest bits that the keys of a bucket share.
+    """
 
     buckets: str = "radix/hybrid/variants.j2:pairs"
 
@@ -54,9 +57,9 @@ class PairPartition(Body):
 def _partition(
     p: Hybrid, name: str, macro: str, summary: str, buffers: tuple[Buffer, ...], *arrays: Array, sums: bool = False
 ) -> Kernel:
-    """A kernel of the partition: a macro of the template; `sums`: its lanes add up what lanes before them have."""
-    made = _kernel(p, name, summary, buffers, arrays, present(p.dealt).work_group, sums=sums)
-    return replace(made, template=f"radix/hybrid/pair_partition:{macro}", data=PairPartition())
+    """A kernel whose template is the macro `macro` of pair_partition.j2; `sums`: its lanes compute prefix sums."""
+    kernel = _kernel(p, name, summary, buffers, arrays, present(p.dealt).work_group, sums=sums)
+    return replace(kernel, template=f"radix/hybrid/pair_partition:{macro}", data=PairPartition())
 
 
 def begin(p: Hybrid) -> Kernel:
@@ -73,28 +76,29 @@ def histogram(p: Hybrid) -> Kernel:
 
 
 def partition(p: Hybrid) -> Kernel:
-    """Return the kernel that partitions the pairs."""
+    """Return the kernel that stores each key with its index in its bucket."""
     lanes = sums(present(p.dealt).work_group, p.subgroup)
     arrays = (word_array("counts", p.deal_digits), word_array("bases", p.deal_digits), *lanes, word_array("full", 4))
-    what, buffers = "partition keys and indices by the highest bits of the keys", (SOURCE, PAIRS, WORDS)
-    return _partition(p, "pair_partition", "partition", what, buffers, *arrays, sums=True)
+    summary, buffers = "partition keys and indices by the highest bits of the keys", (SOURCE, PAIRS, WORDS)
+    return _partition(p, "pair_partition", "partition", summary, buffers, *arrays, sums=True)
 
 
 def bucket(p: Hybrid) -> Kernel:
-    """Return the kernel that sorts a bucket, in the work-group of a bucket of pairs.
+    """Return the kernel that sorts a bucket, with the lanes and items of a bucket of pairs.
 
-    A network takes less time than lanes that compare more keys of a bin than an eighth of the bucket.
+    Bins are crowded above an eighth of the bucket's keys in one bin: a network is then faster than comparing the keys
+    of a bin.
     """
     pair_bucket, room = present(p.pair_bucket), pairs.capacity(p)
     shape = Bucket(work_group=pair_bucket.work_group, items=pair_bucket.items, bins=present(p.dealt).bins)
     keys = Array(name="tile", type="key", count=room), word_array("order", room)
     values = (VALUES_OUT, *(() if p.signature.index else (VALUES_IN,)))
-    buffers, arrays = (_KEPT, DESTINATION, WORDS, *values), (*keys, *bin_sort.arrays(shape, p.subgroup))
+    buffers, arrays = (_READ, DESTINATION, WORDS, *values), (*keys, *bin_sort.arrays(shape, p.subgroup))
     summary = f"sort a bucket of up to {room} dealt pairs on chip"
-    made = _kernel(p, "deal_bucket", summary, buffers, arrays, shape.work_group, sums=True)
+    kernel = _kernel(p, "deal_bucket", summary, buffers, arrays, shape.work_group, sums=True)
     bins = StableBinSort(shape=shape, subgroup=p.subgroup, key=p.key, shift="given", crowd=Crowd(limit=room // 8))
     template = "radix/hybrid/dealt_bucket_sort:bucket"
-    return bin_sort.with_room(replace(made, template=template, data=OnChip(bins=bins)))
+    return bin_sort.with_room(replace(kernel, template=template, data=OnChip(bins=bins)))
 
 
 def _kernel(
@@ -107,7 +111,7 @@ def _kernel(
     *,
     sums: bool,
 ) -> Kernel:
-    """A kernel of work-groups of `lanes`; `sums`: its lanes add up what lanes before them have."""
+    """A kernel of work-groups of `lanes` lanes; `sums`: its lanes compute prefix sums."""
     return Kernel(
         name=name,
         template="radix/hybrid/" + name,

@@ -16,7 +16,7 @@ CROWDED = {
         greatest=11,
     ),
 }
-"""How buckets of either kind are sorted in which some bins have too many keys."""
+"""The key of buckets with crowded bins, with or without values."""
 
 SAMPLE = {
     "sample": Field(
@@ -27,7 +27,7 @@ SAMPLE = {
         greatest=8192,
     ),
 }
-"""How keys are found that buckets would not hold, before any is moved."""
+"""The key of the sample, which detects keys that buckets cannot hold before any key moves."""
 
 FIELDS: Mapping[str, Field] = {
     **stages.PARTITION,
@@ -40,4 +40,4 @@ FIELDS: Mapping[str, Field] = {
 }
 
 FALLBACK = "fallback"
-"""The key that names what sorts what buckets do not hold."""
+"""The key that names the strategy that sorts keys which buckets cannot hold."""

@@ -1,4 +1,4 @@
-"""Two stable passes by the two highest digits, ahead of buckets of pairs: their kernels, and the kernels of buckets."""
+"""Two stable passes by the two highest digits, which run ahead of buckets of pairs; and the kernels of the buckets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 BOUNDS = Buffer(name="bounds", type="u32")
-"""Where buckets begin, and the list of crowded buckets: in the second buffer of values."""
+"""The starts of buckets and the list of crowded buckets; they lie in the second buffer of values."""
 _PAIRS = (DESTINATION, VALUES_OUT, BOUNDS, WORDS)
 _SETS = 4
 """Sets of counters of a work-group that counts the highest digit: many keys may have the same digit."""
@@ -25,7 +25,11 @@ _BYTES = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairPasses(Body):
-    """The variants of the phases, as templates: how many bits the keys of a bucket share; and counters of a digit."""
+    """The variants of the phases, as names of templates.
+
+    buckets: the number of highest bits that the keys of a bucket share.
+    counters: the counters of a kernel that counts a digit.
+    """
 
     buckets: str = "radix/hybrid/variants.j2:pairs"
     counters: Counters | None = None
@@ -40,37 +44,37 @@ def _kernel(
     arrays: tuple[Array, ...] = (),
     counters: Counters | None = None,
 ) -> Kernel:
-    """A kernel: a macro of the template."""
+    """A kernel whose template is the macro `macro` of pair_passes.j2."""
     return pairs.kernel(p, PairPasses(counters=counters), name, summary, buffers, arrays, f"pair_passes:{macro}")
 
 
 def begin(p: Hybrid) -> Kernel:
-    """Return the kernel that clears the histogram, where passes count."""
+    """Return the kernel that clears the histogram, if the fallback is reduce-scan."""
     return _kernel(p, "finish_begin", "begin", "clear the histogram of the highest digit", (WORDS,))
 
 
 def histogram(p: Hybrid) -> Kernel:
-    """Return the kernel that counts the highest digit, where passes count."""
+    """Return the kernel that counts the highest digit, if the fallback is reduce-scan."""
     counters = Counters(radix=p.radix, lanes=p.work_group, sets=_SETS, at_once=min(_BYTES // p.key.bytes, p.items))
     counts = (word_array("counts", _SETS * p.radix),)
     return _kernel(p, "finish_histogram", "histogram", "count the highest digit", (SOURCE, WORDS), counts, counters)
 
 
 def decide(p: Hybrid) -> Kernel:
-    """Return the kernel that says whether the two passes run, where passes count."""
+    """Return the kernel that decides whether the two passes run ahead, if the fallback is reduce-scan."""
     return _kernel(
         p, "finish_even", "decide", "say whether the passes by the two highest digits run ahead of others", (WORDS,)
     )
 
 
 def starts(p: Hybrid) -> Kernel:
-    """Return the kernel that scans the histograms of all passes, where passes look back."""
-    what = "turn the histograms into starts; say whether the passes by the two highest digits run ahead"
-    return _kernel(p, "finish_starts", "starts", what, (WORDS,), digit_arrays(p))
+    """Return the kernel that scans the histograms of all passes, if the fallback uses look-back."""
+    summary = "turn the histograms into starts; say whether the passes by the two highest digits run ahead"
+    return _kernel(p, "finish_starts", "starts", summary, (WORDS,), digit_arrays(p))
 
 
 def bounds(p: Hybrid) -> Kernel:
-    """Return the kernel that finds where buckets begin."""
+    """Return the kernel that searches for the first key of each bucket."""
     macro = "counted_bounds" if p.waitless else "bounds"
     return _kernel(p, "finish_bounds", macro, "find where each bucket begins", (DESTINATION, BOUNDS, WORDS))
 
@@ -81,22 +85,23 @@ def bucket(p: Hybrid) -> Kernel:
 
 
 def crowded(p: Hybrid) -> Kernel:
-    """Return the kernel that sorts crowded buckets, a digit at a time."""
-    shape, what = pairs.rest(p), "sort crowded buckets, a digit at a time"
+    """Return the kernel that sorts buckets with crowded bins, a digit at a time."""
+    shape, summary = pairs.rest(p), "sort crowded buckets, a digit at a time"
     arrays = (*rank_arrays(shape), word_array("held", pairs.capacity(p)))
     lanes = present(p.pair_bucket).work_group
     mask = (1 << pairs.slot_bits(p)) - 1
     data = Crowded(groups=pairs.groups(p), slot_mask=mask, index=p.signature.index)
-    made = pairs.kernel(p, data, "finish_rest", what, _PAIRS, arrays, "pair_crowded:crowded", lanes)
-    return replace(made, params=shape, subgroup=p.subgroup, ballot=p.ranker == "match_ballot")
+    kernel = pairs.kernel(p, data, "finish_rest", summary, _PAIRS, arrays, "pair_crowded:crowded", lanes)
+    return replace(kernel, params=shape, subgroup=p.subgroup, ballot=p.ranker == "match_ballot")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crowded(PairPasses):
     """As `PairPasses`.
 
-    groups: the work-groups that sort crowded buckets.  slot_mask: the bits of the number of a slot.  index: keys may be
-    unwanted.
+    groups: the work-groups that sort crowded buckets.
+    slot_mask: the bits of the number of a slot.
+    index: true in an argsort, whose caller may discard keys.
     """
 
     groups: int
@@ -105,16 +110,16 @@ class Crowded(PairPasses):
 
 
 def fallback(p: Hybrid) -> Kernel:
-    """Return the kernel behind buckets, which says which passes are left."""
-    what = "say which passes are left, if any"
+    """Return the kernel after buckets, which decides which passes are left."""
+    summary = "say which passes are left, if any"
     if p.waitless:
         data = replace(pairs.layout(p), **pairs.SIZES)
-        return pairs.kernel(p, data, "finish_left", what, (WORDS,))
-    return _kernel(p, "finish_again", "fallback", what, (WORDS,))
+        return pairs.kernel(p, data, "finish_left", summary, (WORDS,))
+    return _kernel(p, "finish_again", "fallback", summary, (WORDS,))
 
 
 def ahead(p: Hybrid) -> tuple[Kernel, ...]:
-    """Return the kernels ahead of the passes, in the order of their launches."""
+    """Return the kernels before the passes, in the order of their launches."""
     return (begin(p), histogram(p), decide(p)) if p.waitless else (starts(p),)
 
 

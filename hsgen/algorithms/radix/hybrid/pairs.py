@@ -1,11 +1,12 @@
-"""Keys with values passed by their two highest digits, then sorted on chip, bucket by bucket: shape and kernels.
+"""Keys with values, passed by their two highest digits, and then sorted on chip by buckets: shape and kernels.
 
-After two stable passes the keys are in order of their highest bits, and those that share these in the order in which
-they came.  A work-group then holds such a bucket.  Where its keys share as many bits as number their slots, the number
-of the slot takes the place of the shared bits: keys become distinct, so any sort of them is stable, and each says by
-itself where its value is.  A hybrid radix sort after Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix
-Sort on GPUs" (SIGMOD 2017), but with passes that keep the order.  What buckets do not hold is sorted by passes over
-all digits.
+After two stable passes the keys are in order of their highest bits, and keys that share these bits are in their
+original order.  Such keys are a bucket, which one work-group holds.  Its keys share at least as many bits as number the
+slots of the bucket.  The number of a key's slot therefore replaces the shared bits.  All keys of the bucket then
+differ, so any sort of them is stable, and each key includes the slot of its value.
+
+A hybrid radix sort after Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017),
+but with passes that keep the order.  Passes over all digits sort pairs that buckets cannot hold.
 """
 
 from __future__ import annotations
@@ -28,20 +29,25 @@ from hsgen.core.keys import PLAIN
 from hsgen.core.regions import Region
 
 EARLY = 1 << 8
-"""A flag in the numbers of the two passes before the buckets: their keys are needed for every request."""
-_LANES = 1024  # of a core with 65536 registers: 64 for each
-_LOCAL = 1 << 17  # bytes of local memory of which a core has no room for two
-_GROUPS = 256  # work-groups that sort crowded buckets, at most
+"""A flag in the number of a pass ahead of buckets: the pass stores keys even if the caller discards them."""
+_LANES = 1024  # lanes of a core with 65536 registers, at 64 registers a lane
+_LOCAL = 1 << 17  # bytes of local memory above which a core holds one work-group only
+_GROUPS = 256  # the most work-groups that sort crowded buckets
 SLACK = 15
-"""The bits of `limit` in an argument; five bits above it say by how many 128ths of it a bucket may exceed it."""
+"""Number of the low bits of an argument that hold `limit`.
+
+The five bits above hold, in 128ths of the limit, by how much a bucket may exceed the limit.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """What the word `pair_status` says, which is 0 while buckets may sort the pairs.
+    """The values of the word `pair_status`; 0 means that buckets may sort the pairs.
 
-    uneven: a bucket is too large; the only one behind passes that look back.  sorted: buckets have sorted the pairs.
-    fallback: all passes are left to do.  partitioned: buckets sort the pairs, which were partitioned at once.
+    uneven: a bucket is too large.  After passes with look-back, the word is 0 or `uneven`.
+    sorted: buckets have sorted the pairs.
+    fallback: all passes are left to do.
+    partitioned: buckets sort the pairs, which one launch has partitioned.
     """
 
     uneven: int = 1
@@ -54,27 +60,30 @@ STATUS = Status()
 
 
 def capacity(p: Hybrid) -> int:
-    """Return the keys of a bucket that a work-group sorts on chip."""
+    """Return the most keys of a bucket that a work-group sorts on chip."""
     return present(p.pair_bucket).size
 
 
 def limit(p: Hybrid) -> int:
-    """Return the keys of a bucket on average, at most: so few that hardly one of uniform keys exceeds the capacity."""
+    """Return the greatest mean number of keys of a bucket: buckets of uniform keys hardly ever exceed the capacity."""
     return present(p.pair_bucket).limit
 
 
 def slot_bits(p: Hybrid) -> int:
-    """Return the bits that number the slots of a bucket."""
+    """Return the number of bits of the index of a slot."""
     return present(p.pair_bucket).slot_bits
 
 
 def top_bits(p: Hybrid) -> int:
-    """Return the bits of the two highest digits."""
+    """Return the sum of the bits of the two highest digits."""
     return sum(width for _, width in p.digits[-2:])
 
 
 def bits(p: Hybrid, n: int) -> int:
-    """Return how many highest bits the keys of a bucket share, as few as `limit` allows.  Kernels do the same."""
+    """Return the number of highest bits that the keys of a bucket share; kernels compute the same number.
+
+    The number is the least with which the mean bucket has at most `limit` keys.
+    """
     return max(1, (-(-n // limit(p)) - 1).bit_length())
 
 
@@ -84,21 +93,28 @@ def least(p: Hybrid) -> int:
 
 
 def most(p: Hybrid) -> int:
-    """Return the greatest count of which two digits make small enough buckets."""
+    """Return the greatest count at which two digits make small enough buckets."""
     return limit(p) << top_bits(p)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The layout for templates: numbers derived from the shape, and regions of scratch.
+    """Numbers derived from the shape, and regions of scratch, for the templates of buckets of pairs.
 
-    slot_mask: the bits of the number of a slot.  index: whether keys may be
-    unwanted.  uneven: whether some bucket exceeds the capacity, and nothing was finished; where passes count, 0 or one
-    of the numbers above, here no, sorted, left and dealt.  deal_least: above which count pairs may be dealt, or -1.
-    rest: a counter of buckets in which places are crowded.  Where a sample of keys is compared: over: whether some
-    bucket is too large.  held, mean: capacity and limit, for kernels whose text does not depend on them.  low: the
-    lowest bit that passes sort by, and `REPEATED` where equal keys are many.  table: starts of buckets and more
-    (templates/radix/hybrid/pieces.j2), else in a buffer of their own.  slack: the constant above.
+    slot_mask: the bits of the number of a slot.
+    index: true in an argsort, whose caller may discard keys.
+    uneven: the region pair_status; no, sorted, left and dealt are its values `Status`.uneven, sorted, fallback and
+    partitioned.
+    rest: the region crowded_buckets.
+    deal_least: the count above which pairs may be dealt; -1 if pairs are never dealt.
+    slack, repeated: the constants `SLACK` and `REPEATED`.
+
+    With a sample of keys, else None:
+    over: the region large_buckets.
+    held, mean: regions with the capacity and the limit, for kernels whose text does not depend on them.
+    low: the region lowest_bit, which also has the flag `REPEATED`.
+
+    table: the starts of buckets and more (templates/radix/hybrid/pieces.j2); without a sample, `BOUNDS` has the starts.
     """
 
     capacity: int
@@ -127,7 +143,7 @@ class Layout:
 
 
 def layout(p: Hybrid) -> Layout:
-    """Return the layout."""
+    """Return the layout of a shape."""
     scratch = words(p)
     sizes = dict(SIZES)
     if p.pair_bucket:
@@ -150,7 +166,7 @@ def layout(p: Hybrid) -> Layout:
 
 
 SIZES: Mapping[str, Any] = dict.fromkeys(("capacity", "limit", "slot_mask", "groups", "least", "most"), 0)
-"""What depends on how large buckets are, for kernels whose text does not."""
+"""The fields of the layout that depend on the size of buckets, all 0, for kernels whose text does not."""
 
 
 def groups(p: Hybrid) -> int:
@@ -159,12 +175,12 @@ def groups(p: Hybrid) -> int:
 
 
 def bound_groups(p: Hybrid) -> int:
-    """Return the work-groups of which every lane finds the start of one bucket."""
+    """Return the number of work-groups in which each lane searches for the start of one bucket."""
     return (1 << top_bits(p)) // p.work_group + 1
 
 
 def rest(p: Hybrid) -> Hybrid:
-    """Return the shape of the kernel for crowded buckets: keys that say by themselves where their values are."""
+    """Return the shape of the kernel for buckets with crowded bins; a key there includes the slot of its value."""
     return replace(buckets.crowded(p, present(p.pair_bucket)), signature=PLAIN)
 
 
@@ -173,9 +189,9 @@ def on_chip(p: Hybrid, data: Layout, buffers: tuple[Buffer, ...]) -> Kernel:
     bucket = present(p.pair_bucket)
     lists = Array(name="tile", type="key", count=bucket.size), word_array("slot_values", bucket.size)
     pieces = (word_array("piece_bounds", 4), word_array("unordered", 1)) if p.pieces else ()
-    own = (*lists, *bin_sort.arrays(bucket, p.subgroup), *pieces)
-    what = f"sort a bucket of up to {capacity(p)} keys on chip"
-    sort = bin_sort.with_room(kernel(p, data, "finish", what, buffers, own, "", bucket.work_group))
+    arrays = (*lists, *bin_sort.arrays(bucket, p.subgroup), *pieces)
+    summary = f"sort a bucket of up to {capacity(p)} keys on chip"
+    sort = bin_sort.with_room(kernel(p, data, "finish", summary, buffers, arrays, "", bucket.work_group))
     alone = sort.local_bytes(p.key) > _LOCAL
     many = 1 if alone else max(1, _LANES // bucket.work_group)
     bins = BinSort(
@@ -205,9 +221,9 @@ def kernel(
     template: str = "",
     lanes: int = 0,
 ) -> Kernel:
-    """Return a kernel for pairs.
+    """Return a kernel of buckets of pairs.
 
-    lanes: of a work-group, if not those of a pass.
+    lanes: the lanes of a work-group; 0 means `p.work_group`.
     """
     return Kernel(
         name=name,

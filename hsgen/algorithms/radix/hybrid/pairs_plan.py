@@ -1,4 +1,4 @@
-"""Rows of a plan that sort buckets of pairs on chip; constraints of the choices."""
+"""Plan rows of buckets of pairs, which are sorted on chip; constraints of the parameters."""
 
 from __future__ import annotations
 
@@ -22,40 +22,43 @@ from hsgen.core.plan import BitRange, Grid, Step, fixed
 
 
 def span(p: Hybrid, high: int) -> tuple[int, int]:
-    """Return the counts above which, and up to which, buckets are tried, of those up to `high`."""
+    """Return (low, high): buckets are tried for counts above `low` up to `high`.
+
+    high: the greatest value of both.
+    """
     return min(pairs.least(p), high), min(pairs.most(p), high)
 
 
 def steps(p: Hybrid, high: int) -> list[Step]:
-    """Return the rows for all bits of the keys and counts of the `span`, the two passes ahead among them."""
+    """Return the plan rows, for sorts by all bits and counts of the `span`; the two passes ahead are among them."""
     bound = {**BOUND, "bounds": values_binding(p), "words": words_binding(p)}
     low, high = span(p, high)
 
     def rows(kernel: Kernel, grid: Grid, flags: int = 0) -> list[Step]:
         return launched(kernel, bound, [(0, high, grid)], low, high, flags)
 
-    found: list[Step] = []
+    launches: list[Step] = []
     if p.waitless:
         begin = pair_passes.begin(p)
-        if p.signature.bit_range:  # says so to the passes of every range
-            found.append(launch(begin, bound, low, high, fixed(1), BitRange()))
+        if p.signature.bit_range:  # in a sort by fewer bits, the status word then makes all passes run
+            launches.append(launch(begin, bound, low, high, fixed(1), BitRange()))
         else:
-            found += rows(begin, fixed(1))
-        found += [x for s in rows(pair_passes.histogram(p), tiles(p)) for x in tiled(p, s)]
-        found += rows(pair_passes.decide(p), fixed(1))
+            launches += rows(begin, fixed(1))
+        launches += [x for s in rows(pair_passes.histogram(p), tiles(p)) for x in tiled(p, s)]
+        launches += rows(pair_passes.decide(p), fixed(1))
     else:
-        found += rows(pair_passes.starts(p), fixed(1), DIRECT)
+        launches += rows(pair_passes.starts(p), fixed(1), DIRECT)
     for ahead in (len(p.digits) - 2, len(p.digits) - 1):
-        found += _ahead(p, ahead, low, high)
-    found += rows(pair_passes.bounds(p), fixed(pairs.bound_groups(p)))
+        launches += _ahead(p, ahead, low, high)
+    launches += rows(pair_passes.bounds(p), fixed(pairs.bound_groups(p)))
     sort = numbered(pairs.limit(p), pairs.top_bits(p), device_count=p.signature.device_count)
-    found += launched(pair_passes.bucket(p), bound, sort, low, high)
-    found += rows(pair_passes.crowded(p), fixed(pairs.groups(p)))
-    return found + rows(pair_passes.fallback(p), fixed(1), 0 if p.waitless else DIRECT)
+    launches += launched(pair_passes.bucket(p), bound, sort, low, high)
+    launches += rows(pair_passes.crowded(p), fixed(pairs.groups(p)))
+    return launches + rows(pair_passes.fallback(p), fixed(1), 0 if p.waitless else DIRECT)
 
 
 def _ahead(p: Hybrid, number: int, low: int, high: int) -> list[Step]:
-    """The rows of a pass ahead of others."""
+    """The plan rows of pass `number`, which runs ahead of passes by lower digits."""
     if p.looks_back:
         return onesweep.sweeps(p, number, low, high, "whole")
     rows = [replace(s, guard=s.guard.within(low, high)) for s in reduce_scan.counted(p, number, DIRECT)]
@@ -63,21 +66,21 @@ def _ahead(p: Hybrid, number: int, low: int, high: int) -> list[Step]:
 
 
 def taken(p: Hybrid, n: int) -> bool:
-    """Whether buckets are tried for `n` keys."""
+    """Return true if buckets are tried for `n` keys."""
     return p.finish and pairs.least(p) < n <= pairs.most(p)
 
 
 def moved(p: Hybrid, step: Step, n: int) -> int | None:
-    """Return the bytes that a launch reads and writes for `n` keys that buckets hold; None where it has no part in it.
+    """Return the bytes that a launch reads and writes for `n` keys that buckets hold; None for launches of other parts.
 
-    The passes that follow then do nothing; the two before are the rows for these counts only.
+    The passes after the buckets then move nothing; the two passes ahead are the rows whose guard has the range "whole".
     """
     if not taken(p, n):
         return None
     if p.pieces:
         return pieces.moved(p, step, n)
     buckets = 1 << pairs.bits(p, n)
-    own = {
+    bytes_of = {
         "finish_begin": 4 * p.radix,
         "finish_histogram": n * p.key.bytes,
         "finish_even": 4 * p.radix,
@@ -88,26 +91,26 @@ def moved(p: Hybrid, step: Step, n: int) -> int | None:
         "finish_again": 4 * len(p.digits),
         "finish_left": 4,
     }
-    if step.kernel in ("onesweep", "count", "rows", "scatter") and step.guard.range != "whole":  # a pass behind
+    if step.kernel in ("onesweep", "count", "rows", "scatter") and step.guard.range != "whole":  # after buckets
         return 0
-    return own.get(step.kernel)
+    return bytes_of.get(step.kernel)
 
 
 def test_counts(p: Hybrid) -> Iterator[int]:
-    """Yield the counts at which buckets are first tried, and those at which there are twice as many."""
+    """Yield the count above which buckets are tried, and the counts above which the number of buckets doubles."""
     low, limit = pairs.least(p), pairs.limit(p)
     yield low
     yield from (limit << b for b in range(pairs.top_bits(p) + 1) if limit << b > low)
 
 
 def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
-    """Yield what cannot work with these choices."""
+    """Yield the problems of the stage `pair_bucket` on a device."""
     bucket = p.pair_bucket
     if bucket is None:
         return
     if not (device.promised or p.waitless):
-        what = "buckets with values follow passes of a look-back that needs no second try"
-        yield "pair_bucket", what, 'leave it out, or describe a device with progress = "guaranteed"'
+        problem = "buckets with values follow passes of a look-back that needs no second try"
+        yield "pair_bucket", problem, 'leave it out, or describe a device with progress = "guaranteed"'
         return
     yield from [*_sizes(p, bucket, device)] or _counts(p, bucket, device)
 
@@ -115,15 +118,18 @@ def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
 def _sizes(p: Hybrid, bucket: PairBucket, device: Device) -> Iterator[Problem]:
     yield from bucket_shape.problems(bucket, p.subgroup, device, "pair_bucket", bucket.bins)
     if bucket.size < 16:
-        what = "the list of buckets takes the room of values"
-        yield "pair_bucket.items", what, f"give at least {-(-16 // bucket.work_group)}"
+        problem = "the list of buckets takes the room of values"
+        yield "pair_bucket.items", problem, f"give at least {-(-16 // bucket.work_group)}"
     elif bucket.limit > bucket.size:
-        what = f"a bucket holds {bucket.size} pairs, and {bucket.limit} are to be in one on average"
-        yield "pair_bucket.mean", what, f"give less, about {13 * bucket.size // 16}"
+        problem = f"a bucket holds {bucket.size} pairs, and {bucket.limit} are to be in one on average"
+        yield "pair_bucket.mean", problem, f"give less, about {13 * bucket.size // 16}"
 
 
 def _counts(p: Hybrid, bucket: PairBucket, device: Device) -> Iterator[Problem]:
-    """The number of a slot takes the place of the bits that the keys of a bucket share."""
+    """The problems of counts and of local memory.
+
+    The number of a slot replaces the bits that the keys of a bucket share, so the keys must share enough bits.
+    """
     count = len(p.digits)
     need = bucket.size * (p.key.held + 4) + NEAR * p.key.held + 4 * bucket.bins + 8 * bucket.work_group + 24
     ranking = sum(a.count * (p.key.held if a.type == "key" else 4) for a in rank_arrays(pairs.rest(p)))
@@ -131,17 +137,17 @@ def _counts(p: Hybrid, bucket: PairBucket, device: Device) -> Iterator[Problem]:
     if p.key.bytes < 4:
         yield "pair_bucket", f"keys of {p.key.bits} bits have few passes anyway", "leave it out"
     elif count % 2 or count < 4:
-        what = f"{count} passes would end in the wrong buffer, or leave nothing to finish"
-        yield "pair_bucket", what, "leave it out, or give bits that make an even number of passes from 4 on"
+        problem = f"{count} passes would end in the wrong buffer, or leave nothing to finish"
+        yield "pair_bucket", problem, "leave it out, or give bits that make an even number of passes from 4 on"
     elif pairs.top_bits(p) < bucket.slot_bits:
-        what = f"{bucket.size} slots take more bits than two digits have"
-        yield "pair_bucket.items", what, "give fewer, or more bits"
+        problem = f"{bucket.size} slots take more bits than two digits have"
+        yield "pair_bucket.items", problem, "give fewer, or more bits"
     elif bucket.start < bucket.least:
-        what = f"the keys of a bucket would share fewer bits than number {bucket.size} slots"
-        yield "pair_bucket.above", what, f"leave it out, or give at least {bucket.least}"
+        problem = f"the keys of a bucket would share fewer bits than number {bucket.size} slots"
+        yield "pair_bucket.above", problem, f"leave it out, or give at least {bucket.least}"
     elif bucket.start >= pairs.most(p):
-        what = f"two digits make small enough buckets of up to {pairs.most(p)} pairs"
-        yield "pair_bucket.above", what, "give less, or leave it out"
+        problem = f"two digits make small enough buckets of up to {pairs.most(p)} pairs"
+        yield "pair_bucket.above", problem, "give less, or leave it out"
     elif max(need, crowded) > device.local_bytes:
-        what = f"a bucket takes {max(need, crowded)} bytes of local memory, the device has {device.local_bytes}"
-        yield "pair_bucket.items", what, "give fewer, or fewer bins"
+        problem = f"a bucket takes {max(need, crowded)} bytes of local memory, the device has {device.local_bytes}"
+        yield "pair_bucket.items", problem, "give fewer, or fewer bins"

@@ -1,4 +1,4 @@
-"""The choices of a hybrid sort: buckets by the highest digits, which are then sorted on chip."""
+"""The parameters of a hybrid sort: keys reach buckets by their highest digits, and buckets are sorted on chip."""
 
 from __future__ import annotations
 
@@ -13,23 +13,25 @@ from hsgen.algorithms.radix.stages import present
 from hsgen.core.records import RECORD
 
 DIGIT = 9
-"""The most bits of each of the two digits by which keys alone are dealt."""
+"""The most bits of each of the two digits by which keys without values are partitioned."""
 WIDE_DIGIT = 10
-"""The same of counts of 2^30 and more."""
+"""As `DIGIT`, with 64-bit indices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hybrid(Onesweep):
-    """The table ``[radix.KEY.hybrid]``, and that of the passes which sort what buckets do not hold.
+    """The table ``[radix.KEY.hybrid]``, and the table of its fallback.
 
-    waitless: passes that count, scan and scatter sort what buckets do not hold, not look-back: no work-group then waits
-    for another.
-    sample: the number of keys that are compared with each other before any is moved; where more are alike than buckets
-    hold, no buckets are tried.
-    crowded_bits: of a digit by which buckets are sorted whose bins are crowded; 0 means as many as of any digit.
-    partition, bucket: keys alone (`hsgen.algorithms.radix.hybrid.buckets`).  counting: of these, with 64-bit indices.
-    pair_bucket: keys with values of 4 bytes (`hsgen.algorithms.radix.hybrid.pairs`).
-    dealt: few such pairs (`hsgen.algorithms.radix.hybrid.dealt`).
+    The fallback is the passes over all digits that sort keys which buckets cannot hold.
+
+    waitless: the fallback is reduce-scan, not look-back, so no work-group waits for another.
+    sample: the number of keys that are compared with each other before any key moves.  If more keys agree than buckets
+    hold, buckets are not tried.
+    crowded_bits: the bits of the digits by which a bucket with crowded bins is sorted; 0 means `bits`.
+    partition, bucket: the stages of keys without values (`hsgen.algorithms.radix.hybrid.buckets`).
+    counting: the bucket of those keys with 64-bit indices, if its keys are counted.
+    pair_bucket: the stage of keys with values of 4 bytes (`hsgen.algorithms.radix.hybrid.pairs`).
+    dealt: the stage of few such pairs (`hsgen.algorithms.radix.hybrid.dealt`).
     """
 
     STRATEGY: ClassVar[str] = "hybrid"
@@ -44,50 +46,53 @@ class Hybrid(Onesweep):
 
     @property
     def msd(self) -> bool:
-        """Whether large counts are dealt into buckets first: of all bits of the keys."""
+        """Whether large counts of keys without values are first partitioned into buckets, in sorts by all bits."""
         return self.partition is not None and (self.begin, self.end) == (0, None)
 
     @property
     def counted(self) -> bool:
-        """Whether the keys of buckets are counted, not sorted."""
+        """Whether the keys of a bucket are counted, not sorted."""
         return self.index64 and self.counting is not None
 
     @property
     def finish(self) -> bool:
-        """Whether large counts of keys with values end in buckets on chip."""
+        """Whether large counts of keys with values of 4 bytes end in buckets that are sorted on chip."""
         whole = (self.begin, self.end) == (0, None) and self.key.bytes >= 4
         passed = self.forward_progress or self.waitless
         return self.pair_bucket is not None and passed and whole and self.signature.value_bytes == 4
 
     @property
     def sampled(self) -> int:
-        """How many keys are compared first: only where look-back sorts what buckets do not hold."""
+        """Number of keys of the sample; 0 without a sample.  Only a sort with a look-back fallback has a sample."""
         return self.sample if self.looks_back and (self.msd or self.finish) else 0
 
     @property
     def pieces(self) -> bool:
-        """Whether some digits are passed and the pieces of buckets sorted on chip.  Not of keys alone with four digits:
-        two passes and that take as long as dealing them into buckets, and three as long as all four."""
+        """Whether passes by some of the digits precede buckets, and large buckets are cut into pieces.
+
+        Keys of four digits without values do not: two passes and buckets take as long as two partitions and buckets,
+        and three passes and buckets take as long as four passes.
+        """
         return self.sampled > 0 and (self.finish or len(self.digits) > 4)
 
     @property
     def rounds(self) -> int:
-        """How often the keys of a sample are compared: by their 2, 3, ... highest digits, at last by all bits."""
+        """Number of rounds that compare the sample: by the 2, 3, ... highest digits, and at last by all bits."""
         return min(5 if self.finish else 4, len(self.digits) - 1)
 
     @property
     def most_equal(self) -> int:
-        """Mean number of equal keys, at most, for buckets: equal keys crowd bins, and passes are then faster."""
+        """Greatest mean number of equal keys for which buckets are tried: equal keys crowd bins."""
         return EQUAL
 
     @property
     def deal(self) -> bool:
-        """Whether few pairs are dealt into buckets."""
+        """Whether few pairs are dealt into buckets by one launch."""
         return self.dealt is not None and self.finish and self.key.bytes == 4
 
     @property
     def deal_digits(self) -> int:
-        """The most buckets of them, a power of two."""
+        """The most buckets of dealt pairs, a power of two; 0 without such buckets."""
         if self.pair_bucket is None or not self.deal:
             return 0
         most = max(self.pair_bucket.start, self.alone)
@@ -96,22 +101,22 @@ class Hybrid(Onesweep):
 
     @property
     def looks_back(self) -> bool:
-        """Whether what buckets do not hold is sorted with look-back: not by kernels with 64-bit indices."""
+        """Whether the fallback uses look-back; kernels with 64-bit indices do not."""
         return not (self.index64 or self.waitless)
 
     @property
     def msd_digit(self) -> int:
-        """The most bits of each of the two digits by which keys alone are dealt."""
+        """Greatest number of bits of each digit of the two partitions, for this width of indices."""
         return WIDE_DIGIT if self.index64 and not self.counted else DIGIT
 
     @property
     def msd_digits(self) -> int:
-        """The values of such a digit."""
+        """Number of values of a digit of `msd_digit` bits."""
         return 1 << self.msd_digit
 
     @property
     def room(self) -> stages.Room | None:
-        """The room in scratch that buckets take."""
+        """The scratch that buckets take; None without buckets."""
         if not (self.msd or self.finish):
             return None
         return stages.Room(
@@ -126,7 +131,10 @@ class Hybrid(Onesweep):
         )
 
     def _pieces(self) -> tuple[int, int]:
-        """The mean number of keys in a bucket, and the greatest count: by as many bits as two digits have."""
+        """(greatest mean number of keys of a bucket, greatest count of keys).
+
+        There are at most as many buckets as two digits have values.
+        """
         if self.msd:
             mean, bits = present(self.bucket).limit, 2 * self.msd_digit
         else:

@@ -1,4 +1,4 @@
-"""Two partitions of keys alone by their highest digits, into the buckets of `hsgen.algorithms.radix.hybrid.buckets`.
+"""Two partitions of keys without values by their highest digits, into the buckets of `hybrid.buckets`.
 
 A most-significant-digit-first radix sort after Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on
 GPUs" (SIGMOD 2017).  A partition need not keep the order of the keys of a digit, so no tile waits for another.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from hsgen.algorithms.buffers import DESTINATION, SOURCE, word_array
 from hsgen.algorithms.radix.hybrid import buckets
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import WORDS, Body, found, order_check, sampling, sums
+from hsgen.algorithms.radix.parts import WORDS, Body, order_check, order_flag, sampling, sums
 from hsgen.algorithms.radix.stages import present
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
@@ -30,8 +30,10 @@ _FIRST_BYTES, _SECOND_BYTES = 64, 32
 class Counters:
     """The counters of a digit in local memory.
 
-    radix: values of the digit.  lanes: of the work-group.  sets: counters of a value.  at_once: keys that a lane loads
-    at once.
+    radix: the number of values of the digit.
+    lanes: the lanes of the work-group.
+    sets: the number of counters for each value.
+    at_once: the keys that a lane loads at once.
     """
 
     radix: int
@@ -42,11 +44,14 @@ class Counters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partitioning(Body):
-    """The variants of the phases of a partition, as templates, and what follows from the parameters.
+    """The variants of the phases of a partition, as names of templates, and derived numbers.
 
-    buckets: how many bits the keys of a bucket share.  width: indices of 32 or 64 bits.  order_check: what looks for
-    keys in order.  sample: whether a work-group compares a sample of the keys.
-    groups: the most work-groups that count the first digit.  capacity: the most keys of a bucket.
+    buckets: the number of highest bits that the keys of a bucket share.
+    width: indices of 32 or of 64 bits.
+    order_check: the check for keys in order.
+    sample: whether one more work-group compares a sample of the keys.
+    groups: the most work-groups that count the first digit.
+    capacity: the most keys of a bucket.
     """
 
     buckets: str
@@ -86,9 +91,9 @@ def _kernel(
     arrays: tuple[Array, ...] = (),
     counters: Counters | None = None,
 ) -> Kernel:
-    """A kernel: a macro of the template."""
-    made = buckets.kernel(p, name, summary, present(p.partition), buffers, arrays)
-    return replace(made, template=f"{_FOLDER}partition:{macro}", data=_data(p, counters))
+    """A kernel whose template is the macro `macro` of partition.j2."""
+    kernel = buckets.kernel(p, name, summary, present(p.partition), buffers, arrays)
+    return replace(kernel, template=f"{_FOLDER}partition:{macro}", data=_data(p, counters))
 
 
 def begin(p: Hybrid) -> Kernel:
@@ -97,25 +102,27 @@ def begin(p: Hybrid) -> Kernel:
 
 
 def histogram(p: Hybrid) -> Kernel:
-    """Return the kernel that counts the first digit; one work-group more compares a sample of the keys."""
+    """Return the kernel that counts the first digit; with a sample, one more work-group compares its keys."""
     counters = _counters(p, _FIRST_SETS, _FIRST_BYTES)
-    arrays = (word_array("counts", max(p.msd_digits * counters.sets, sampling(p))), *found(p))
+    arrays = (word_array("counts", max(p.msd_digits * counters.sets, sampling(p))), *order_flag(p))
     return _kernel(p, "first_histogram", "histogram", "count the first digit", (SOURCE, WORDS), arrays, counters)
 
 
 def _sums(p: Hybrid) -> tuple[Array, ...]:
-    """What sums over the lanes before take."""
+    """The arrays of a prefix sum over the lanes of a work-group."""
     return sums(present(p.partition).work_group, p.subgroup)
 
 
 def starts(p: Hybrid) -> Kernel:
     """Return the kernel that scans the first histogram."""
-    made = _kernel(p, "first_starts", "starts", "turn the histogram of the first digit into starts", (WORDS,), _sums(p))
-    return buckets.summing(made, p)
+    kernel = _kernel(
+        p, "first_starts", "starts", "turn the histogram of the first digit into starts", (WORDS,), _sums(p)
+    )
+    return buckets.summing(kernel, p)
 
 
 def _partition(p: Hybrid, kernel: Kernel, *more: Array) -> Kernel:
-    """A kernel that partitions tiles."""
+    """The kernel with the arrays of a partition of tiles, and `more` arrays."""
     arrays = (
         Array(name="tile", type="key", count=buckets.tile(p)),
         word_array("counts", p.msd_digits),
@@ -129,12 +136,14 @@ def _partition(p: Hybrid, kernel: Kernel, *more: Array) -> Kernel:
 
 def first(p: Hybrid) -> Kernel:
     """Return the kernel that partitions the keys by the first digit."""
-    made = _kernel(p, "first_partition", "first", "partition the keys by the first digit", (SOURCE, PARTITIONED, WORDS))
-    return _partition(p, made)
+    kernel = _kernel(
+        p, "first_partition", "first", "partition the keys by the first digit", (SOURCE, PARTITIONED, WORDS)
+    )
+    return _partition(p, kernel)
 
 
 def second_histogram(p: Hybrid) -> Kernel:
-    """Return the kernel that counts the second digit, for each value of the first."""
+    """Return the kernel that counts the second digit, separately for each value of the first digit."""
     counters = _counters(p, _SECOND_SETS, _SECOND_BYTES)
     arrays = (word_array("counts", p.msd_digits * counters.sets), word_array("tile_value", 1))
     return _kernel(
@@ -144,7 +153,7 @@ def second_histogram(p: Hybrid) -> Kernel:
 
 def bucket_starts(p: Hybrid) -> Kernel:
     """Return the kernel that scans the second histograms."""
-    made = _kernel(
+    kernel = _kernel(
         p,
         "second_starts",
         "bucket_starts",
@@ -152,15 +161,15 @@ def bucket_starts(p: Hybrid) -> Kernel:
         (WORDS,),
         _sums(p),
     )
-    return buckets.summing(made, p)
+    return buckets.summing(kernel, p)
 
 
 def second(p: Hybrid) -> Kernel:
     """Return the kernel that partitions the keys by the second digit."""
-    made = _kernel(
+    kernel = _kernel(
         p, "second_partition", "second", "partition the keys by the second digit", (_READ, DESTINATION, WORDS)
     )
-    return _partition(p, made, word_array("tile_value", 1))
+    return _partition(p, kernel, word_array("tile_value", 1))
 
 
 def kernels(p: Hybrid) -> tuple[Kernel, ...]:

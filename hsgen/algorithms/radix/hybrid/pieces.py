@@ -1,9 +1,10 @@
-"""Keys with values passed by some of their highest digits, then sorted on chip, piece by piece: kernels and plan.
+"""Keys passed by some of their highest digits, then sorted on chip by pieces of buckets: kernels and plan rows.
 
-Where `pairs` passes two digits, and all of them if some bucket is too large, a sample of the keys says here how many
-digits it takes: 2, 3 or 4 of those that are not constant, or all.  Buckets that are too large are cut into pieces where
-the digits that were passed change.  What is alike in all of these, or crowds bins, is sorted in memory by one
-work-group for each, which compares the keys first: equal ones are in order already.
+`pairs` passes two digits, and all digits if a bucket is too large.  Here, a sample of the keys decides how many digits
+are passed: 2, 3 or 4 of the digits that are not constant, or all.  A bucket that is too large is cut into pieces, at
+keys that differ in the passed digits.  A range is a bucket or a piece.  One work-group sorts a range in memory if the
+range is too large, or if its keys crowd bins.  The work-group first checks the order of the range: equal keys are in
+order already.
 """
 
 from __future__ import annotations
@@ -24,37 +25,43 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Literal, Step, fixed
 
 _GROUPS = 528
-"""The most work-groups that sort in memory."""
+"""The most work-groups that sort ranges in memory."""
 
 
 def groups(p: Hybrid) -> int:
-    """Return the work-groups that sort in memory."""
+    """Return the number of work-groups that sort ranges in memory."""
     return min(p.groups, _GROUPS)
 
 
 def capacity(p: Hybrid) -> int:
-    """Return the keys of a bucket, with their values if they have any, that a work-group sorts on chip."""
+    """Return the most keys of a bucket, with any values, that a work-group sorts on chip."""
     return pairs.capacity(p) if p.finish else buckets.capacity(p)
 
 
 def limit(p: Hybrid) -> int:
-    """Return the keys of a bucket on average, at most."""
+    """Return the greatest mean number of keys of a bucket."""
     return pairs.limit(p) if p.finish else buckets.limit(p)
 
 
 def span(p: Hybrid, high: int) -> tuple[int, int]:
-    """Return the counts above which, and up to which, some digits may be passed ahead, of those up to `high`."""
+    """Return (low, high): digits may be passed ahead for counts above `low` up to `high`.
+
+    high: the greatest value of both.
+    """
     least = pairs.least(p) if p.finish else buckets.least(p)
     return min(least, high), min(most(p), high)
 
 
 def most(p: Hybrid) -> int:
-    """Return the greatest count of which two digits make small enough buckets."""
+    """Return the greatest count at which two digits make small enough buckets."""
     return limit(p) << pairs.top_bits(p)
 
 
 def sizes(p: Hybrid) -> int:
-    """Return the size of buckets for an argument: their limit, and up to 31/128 of it that they may exceed it by."""
+    """Return the limit and the capacity of buckets as one argument.
+
+    The bits above `pairs.SLACK` hold, in 128ths of the limit, by how much the capacity exceeds the limit; at most 31.
+    """
     return limit(p) | min(31, 128 * (capacity(p) - limit(p)) // limit(p)) << pairs.SLACK
 
 
@@ -62,7 +69,7 @@ def sizes(p: Hybrid) -> int:
 class Kernels:
     """The kernels, in the order of their launches.
 
-    sort: the bucket sort; that of keys alone is also the one behind partitions.
+    sort: the bucket sort; for keys without values, this kernel also sorts the buckets of partitions.
     """
 
     choose: Kernel
@@ -73,7 +80,7 @@ class Kernels:
 
 
 def parts(p: Hybrid) -> Kernels:
-    """Return the kernels."""
+    """Return the kernels of a shape."""
     data = pairs.layout(p)
     common = replace(data, **{**pairs.SIZES, "groups": groups(p)})
     plan, find = "choose the digits that are passed, and scan the histograms", "find where each bucket begins"
@@ -84,7 +91,7 @@ def parts(p: Hybrid) -> Kernels:
         word_array("starts", p.radix),
         word_array("differing", p.key.bits // 32),
     )
-    tile = replace(p, items=max(1, p.items // 2))  # few ranges are larger, and no lane spills
+    tile = replace(p, items=max(1, p.items // 2))  # few ranges are larger, and lanes do not spill
     rest = ranking(tile, "finish_settle", settle, moving(p, *ALL), more, folder="radix/hybrid/")
     kind = "ranges_of_pairs" if p.finish else "ranges_of_keys"
     *digits, mixed = digit_arrays(p)
@@ -101,50 +108,52 @@ def parts(p: Hybrid) -> Kernels:
 
 
 def _key_sort(p: Hybrid) -> Kernel:
-    """The bucket sort of keys alone."""
+    """The bucket sort of keys without values."""
     return buckets.kernels(p, rank_arrays(buckets.rest(p)))[0]
 
 
 def kernels(p: Hybrid, common: Hybrid) -> tuple[Kernel, ...]:
-    """Return the kernels in the order of their launches; keys alone are sorted by that of buckets behind partitions.
+    """Return the kernels in the order of their launches.
 
-    common: what the text of the kernels depends on that do not depend on the size of buckets.
+    Without values, the bucket sort is not among them, because `buckets` returns it.
+    common: the shape for kernels whose text does not depend on the size of buckets.
     """
-    own = parts(p)
-    first = (replace(k, common=common) for k in (own.choose, own.bounds, own.cut))
-    return (*first, *([own.sort] if p.finish else []), replace(own.settle, common=common))
+    each = parts(p)
+    first = (replace(k, common=common) for k in (each.choose, each.bounds, each.cut))
+    return (*first, *([each.sort] if p.finish else []), replace(each.settle, common=common))
 
 
 def steps(p: Hybrid, low: int, high: int) -> tuple[list[Step], list[Step]]:
-    """Return the rows before the passes and those after them, for all bits of the keys and counts above `low` up to
-    `high`."""
-    own, bound, every = parts(p), rows.bound(p), pairs.bound_groups(p)
+    """Return the plan rows before and after the passes, for sorts by all bits and counts above `low` up to `high`."""
+    each, bound, every = parts(p), rows.bound(p), pairs.bound_groups(p)
     chip = [(0, most(p), fixed(buckets.CHIP))]
     if p.finish:
         chip = numbered(limit(p), pairs.top_bits(p), device_count=p.signature.device_count)
     argument = Literal(value=sizes(p), flags=DIRECT)
-    first = rows.launch(own.choose, bound, low, high, fixed(1), argument, part="whole")
-    behind = launched(own.bounds, bound, [(0, most(p), fixed(groups(p)))], low, high)
-    behind += launched(own.cut, bound, [(0, most(p), fixed(2 * every))], low, high)
-    behind += launched(own.sort, bound, chip, low, high)
-    behind += launched(own.settle, bound, [(0, most(p), fixed(groups(p)))], low, high)
-    return [first], behind if p.finish else [replace(s, argument=Literal(value=1)) for s in behind]
+    first = rows.launch(each.choose, bound, low, high, fixed(1), argument, part="whole")
+    after = launched(each.bounds, bound, [(0, most(p), fixed(groups(p)))], low, high)
+    after += launched(each.cut, bound, [(0, most(p), fixed(2 * every))], low, high)
+    after += launched(each.sort, bound, chip, low, high)
+    after += launched(each.settle, bound, [(0, most(p), fixed(groups(p)))], low, high)
+    return [first], after if p.finish else [replace(s, argument=Literal(value=1)) for s in after]
 
 
 def settled(p: Hybrid, high: int) -> list[Step]:
-    """Return the row that sorts crowded buckets behind partitions."""
+    """Return the plan row that sorts crowded buckets after partitions."""
     low, high = buckets.least(p), min(high, buckets.most(p))
     return launched(parts(p).settle, rows.bound(p), [(0, high, fixed(groups(p)))], low, high)
 
 
 def moved(p: Hybrid, step: Step, n: int) -> int | None:
-    """Return the bytes that a launch reads and writes for `n` keys that two digits deal into buckets; None where
-    nothing is other than in passes over all digits."""
+    """Return the bytes that a launch reads and writes for `n` keys that two digits distribute into buckets.
+
+    None means that the launch moves as many bytes as in passes over all digits.
+    """
     if not p.finish:  # the first launch of buckets has sorted the keys
         again = step.kernel == "bucket" and step.argument == Literal(value=1)
         return 0 if again or step.kernel.startswith("finish_") else None
     count = 1 << pairs.bits(p, n)
-    own = {
+    bytes_of = {
         "finish_starts": 8 * len(p.digits) * p.radix,
         "finish_bounds": 4 * count,
         "finish_cuts": 0,
@@ -153,18 +162,18 @@ def moved(p: Hybrid, step: Step, n: int) -> int | None:
     }
     if step.kernel == "onesweep" and (step.pass_number or 0) < len(p.digits) - 2:
         return 0
-    return own.get(step.kernel)
+    return bytes_of.get(step.kernel)
 
 
 def problems(p: Hybrid) -> Iterator[Problem]:
-    """Yield what cannot work with a sample of the keys."""
+    """Yield the problems of a shape that compares a sample of the keys."""
     if not p.sample:
         return
     stages = (("bucket.items", p.bucket), ("pair_bucket.items", p.pair_bucket))
     sizes = [(name, stage.limit) for name, stage in stages if stage]
     if p.sample & p.sample - 1:
-        what = f"{p.sample} keys are numbered by some bits of a hash, and are no power of two"
-        yield "sample", what, f"give {1 << p.sample.bit_length() - 1}"
+        problem = f"{p.sample} keys are numbered by some bits of a hash, and are no power of two"
+        yield "sample", problem, f"give {1 << p.sample.bit_length() - 1}"
     elif p.waitless or not sizes:
         yield "sample", "no look-back follows buckets" if p.waitless else "there are no buckets", "leave it out"
     elif 32 % p.bits or p.key.bits % p.bits:
@@ -174,6 +183,6 @@ def problems(p: Hybrid) -> Iterator[Problem]:
     elif p.ranker != "match_ballot":
         yield "sample", "lanes that sort in memory vote", 'leave it out, or give the ranker "match_ballot"'
     else:
-        for own, size in sizes:
+        for field, size in sizes:
             if size >> pairs.SLACK:
-                yield own, f"buckets of {size} keys are too large for a sample", "give fewer"
+                yield field, f"buckets of {size} keys are too large for a sample", "give fewer"

@@ -9,7 +9,7 @@ CROWDED = "the number of buckets whose bins are crowded"
 
 
 def keys(values: int) -> Sizes:
-    """Return the regions of keys alone, which are partitioned by two digits of up to `values` values."""
+    """Return the regions of keys without values, which are partitioned by two digits of at most `values` values."""
     return (
         ("use_partition", 1, "0: the fallback sorts all keys; known after the first histogram"),
         ("use_buckets", 1, "0: the fallback sorts all keys; known after the second histogram"),
@@ -24,7 +24,7 @@ def keys(values: int) -> Sizes:
 def pairs(digits: int, *, counter: bool) -> Sizes:
     """Return the regions of buckets of pairs, for keys of `digits` digits.
 
-    counter: whether there is a counter of crowded buckets among them, not among those of keys alone.
+    counter: whether these regions include the counter of crowded buckets; false if `keys` has the counter.
     """
     return (
         ("pair_status", 1, "0: buckets sort the pairs; else see hsgen.algorithms.radix.hybrid.pairs"),
@@ -49,7 +49,7 @@ def pieces(rounds: int) -> Sizes:
 
 
 def partitioned_pairs(buckets: int) -> Sizes:
-    """Return the regions of pairs that are partitioned at once into up to `buckets` buckets."""
+    """Return the regions of pairs that one launch partitions into at most `buckets` buckets."""
     return (
         ("pair_histogram", buckets, "of the buckets of pairs"),
         ("pair_cursors", buckets, "of each bucket: how many pairs are stored"),

@@ -1,10 +1,12 @@
-"""One stable pass by the highest digit, then buckets on chip: few launches for thousands of keys up to a few millions.
+"""One stable pass by the highest digit, then buckets sorted on chip: few launches, for thousands to a few million keys.
 
-A launch counts the highest digit of the keys of each work-group; another one scans these counts where they are many;
-the next one moves the keys by that digit, and the last one sorts each bucket on chip.  Uneven keys, of which a bucket
-would get more than a work-group holds, are not moved, but sorted by passes with look-back over all digits in one
-launch: its work-groups draw what is to be done in order, and wait only for what others have begun, which a device with
-guaranteed forward progress finishes.
+The first launch counts the highest digit of the keys of each work-group.  If there are many work-groups, a second
+launch scans these counts.  The next launch moves the keys by the highest digit.  A further launch sorts each bucket on
+chip.
+
+If a bucket would get more keys than a work-group holds, the keys are uneven and none of them moves.  Passes with
+look-back over all digits then sort the keys, all in one launch.  Its work-groups draw pieces of work in order, and wait
+only for pieces that other work-groups have drawn.  A device with guaranteed forward progress finishes those.
 """
 
 from __future__ import annotations
@@ -32,11 +34,11 @@ T = TypeVar("T", bound=Tiles)
 
 
 def problems(p: Partition, device: Device) -> Iterator[Problem]:
-    """Yield what cannot work."""
+    """Yield the problems of a shape on a device."""
     yield from rankers.problems(p)
     if not device.promised:
-        what = "its passes wait for work-groups that have begun, however long that takes"
-        yield "", what, 'choose another strategy, or describe a device with progress = "guaranteed"'
+        problem = "its passes wait for work-groups that have begun, however long that takes"
+        yield "", problem, 'choose another strategy, or describe a device with progress = "guaranteed"'
     if p.ranker not in ("match_ballot", "match_broadcast"):
         yield "ranker", f"buckets are not sorted by {p.ranker}", 'give "match_ballot" or "match_broadcast"'
     if p.bucket is None:
@@ -44,11 +46,11 @@ def problems(p: Partition, device: Device) -> Iterator[Problem]:
         return
     yield from bucket_shape.problems(p.bucket, p.subgroup, device, "bucket", p.bucket.bins)
     if p.uneven:
-        own = {"work_group": "uneven.work_group", "items": "uneven.items"}
+        fields = {"work_group": "uneven.work_group", "items": "uneven.items"}
         lanes = device_constraints.launch({"work_group": p.uneven.work_group}, device)
-        for key, what, remedy in (*lanes, *rankers.problems(passing(p))):
-            if key in own:
-                yield own[key], what, remedy
+        for key, problem, remedy in (*lanes, *rankers.problems(passing(p))):
+            if key in fields:
+                yield fields[key], problem, remedy
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
@@ -57,7 +59,7 @@ def space(key: KeyType, device: Device) -> Iterator[Box]:
 
 
 def fitted(p: Partition) -> Partition:
-    """Return the shape for its key and form: with values a bucket, and a tile of passes, has room for fewer keys."""
+    """Return the shape for its key and form: with values, a bucket and a tile of a pass hold fewer keys."""
     if not p.valued:
         return p
     bucket, uneven = p.bucket and _fewer(p, p.bucket), p.uneven and _fewer(p, p.uneven)
@@ -65,12 +67,12 @@ def fitted(p: Partition) -> Partition:
 
 
 def _fewer(p: Partition, tiles: T) -> T:
-    """The tiles that have room for values of 4 bytes next to the keys."""
+    """The tiles with as many keys as leave room for values of 4 bytes."""
     return replace(tiles, items=max(1, tiles.items * p.key.held // (p.key.held + 4)))
 
 
 def notes(p: Partition) -> list[tuple[str, str]]:
-    """Return derived values for people."""
+    """Return (name, text) of derived values, for `hsgen show`."""
     return [
         *rankers.notes(p),
         *([("buckets", _tried(p, p.bucket))] if p.dealt and p.bucket else []),
@@ -79,8 +81,8 @@ def notes(p: Partition) -> list[tuple[str, str]]:
 
 
 def _tried(p: Partition, bucket: Bucket) -> str:
-    held = f"{bucket.work_group} lanes x {bucket.items} = {bucket.size} keys at most"
-    return f"up to {most(p)} keys; a bucket {held}, {bucket.bins} bins"
+    size = f"{bucket.work_group} lanes x {bucket.items} = {bucket.size} keys at most"
+    return f"up to {most(p)} keys; a bucket {size}, {bucket.bins} bins"
 
 
 def _passed(p: Partition, uneven: Tiles) -> str:

@@ -1,4 +1,4 @@
-"""Kernels of a sort that partitions keys into buckets."""
+"""Kernels of the sort that partitions keys into buckets."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ _FOLDER = "radix/partition/"
 class Scan(Body):
     """How the histograms of work-groups are scanned.
 
-    fold: the most work-groups whose histograms each of them sums by itself.  columns: the digits of a work-group that
-    scans those of more.
+    fold: the most work-groups for which each work-group sums all histograms itself.
+    columns: the digits that one work-group of the separate scan takes.
     """
 
     fold: int
     columns: int
 
 
-_KEPT = replace(OTHER, read_only=True)
+_PARTITIONED = replace(OTHER, read_only=True)
 
 
 def count(p: Partition) -> Kernel:
     """Return the kernel that counts the highest digit."""
-    what = "count the highest digit of the keys of each work-group"
-    made = plain(p, "partition_count", what, (SOURCE, WORDS), (word_array("counts", p.radix),), folder=_FOLDER)
-    return replace(made, template=f"{_FOLDER}partition:count", data=_scan(p), scratch=words(p))
+    summary = "count the highest digit of the keys of each work-group"
+    kernel = plain(p, "partition_count", summary, (SOURCE, WORDS), (word_array("counts", p.radix),), folder=_FOLDER)
+    return replace(kernel, template=f"{_FOLDER}partition:count", data=_scan(p), scratch=words(p))
 
 
 def scan(p: Partition) -> Kernel:
     """Return the kernel that scans the histograms of many work-groups."""
-    what = "scan the counts of some digits over all work-groups"
-    made = plain(p, "partition_scan", what, (WORDS,), (word_array("sums", p.work_group),), folder=_FOLDER)
-    return replace(made, template=f"{_FOLDER}partition:scan", data=_scan(p), scratch=words(p))
+    summary = "scan the counts of some digits over all work-groups"
+    kernel = plain(p, "partition_scan", summary, (WORDS,), (word_array("sums", p.work_group),), folder=_FOLDER)
+    return replace(kernel, template=f"{_FOLDER}partition:scan", data=_scan(p), scratch=words(p))
 
 
 def partition(p: Partition) -> Kernel:
     """Return the kernel that partitions the keys, from the source to `other`."""
-    what = "partition keys by their highest digit, unless a bucket would exceed what a work-group holds"
-    made = ranking(p, "partition_deal", what, moving(p, *ALL), (word_array("bases", p.radix),), folder=_FOLDER)
-    return picking(replace(made, template=f"{_FOLDER}partition:partition", data=_scan(p), scratch=words(p)))
+    summary = "partition keys by their highest digit, unless a bucket would exceed what a work-group holds"
+    kernel = ranking(p, "partition_deal", summary, moving(p, *ALL), (word_array("bases", p.radix),), folder=_FOLDER)
+    return picking(replace(kernel, template=f"{_FOLDER}partition:partition", data=_scan(p), scratch=words(p)))
 
 
 def _scan(p: Partition) -> Scan:
@@ -59,8 +59,10 @@ def _scan(p: Partition) -> Scan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketSort(OnChip):
-    """Facts for the template of the kernel that sorts buckets: the shape in which a crowded bucket is sorted digit by
-    digit."""
+    """Input of the template of the bucket sort.
+
+    chip: the shape in which a bucket with crowded bins is sorted, a digit at a time.
+    """
 
     chip: Partition
 
@@ -69,16 +71,16 @@ def bucket(p: Partition) -> Kernel:
     """Return the kernel that sorts each bucket on chip, from `other` to the destination."""
     shape, ranked = present(p.bucket), rank_arrays(chip(p))
     keys = Array(name="tile", type="key", count=capacity(p))
-    made = plain(
+    kernel = plain(
         p,
         "partition_bucket",
         f"sort a bucket of up to {capacity(p)} keys on chip",
-        (_KEPT, DESTINATION, WORDS, *((replace(VALUES_TMP, read_only=True), VALUES_OUT) if p.valued else ())),
+        (_PARTITIONED, DESTINATION, WORDS, *((replace(VALUES_TMP, read_only=True), VALUES_OUT) if p.valued else ())),
         (keys, *(a for a in ranked if a.name != "tile"), *bin_sort.arrays(shape, p.subgroup)),
     )
     kind = "pairs" if p.whole_words else "wide_pairs" if p.valued else "keys"
     return replace(
-        bin_sort.with_room(made),
+        bin_sort.with_room(kernel),
         template=f"{_FOLDER}bucket_sort:{kind}",
         work_group=shape.work_group,
         subgroup=p.subgroup,
@@ -89,7 +91,7 @@ def bucket(p: Partition) -> Kernel:
 
 
 def _bins(p: Partition) -> BinSort:
-    """The sort by bins of a bucket: stable with values."""
+    """The sort by bins of a bucket; stable if there are values."""
     if not p.valued:
         return BinSort(shape=present(p.bucket), subgroup=p.subgroup, key=p.key, load="at_once")
     return StableBinSort(
@@ -102,26 +104,26 @@ def _bins(p: Partition) -> BinSort:
 
 
 def fallback(p: Partition) -> Kernel:
-    """Return the kernel that does all passes, where buckets do not hold the keys."""
+    """Return the kernel that sorts uneven keys: passes over all digits in one launch."""
 
     def shared(b: Buffer) -> Buffer:
         return b if b in (SOURCE, VALUES_IN) else replace(b, coherent=DEVICE)
 
-    what = "sort keys that buckets do not hold, by passes over all digits in one launch"
+    summary = "sort keys that buckets do not hold, by passes over all digits in one launch"
     more, q = (word_array("bases", p.radix), word_array("drawn", 2)), passing(p)
-    made = picking(ranking(q, "partition_rest", what, moving(p, *ALL), more, folder=_FOLDER))
+    kernel = picking(ranking(q, "partition_rest", summary, moving(p, *ALL), more, folder=_FOLDER))
     room = len(p.digits) * p.radix
-    arrays = tuple(replace(a, count=max(a.count, room)) if a.name == "counts" else a for a in made.arrays)
+    arrays = tuple(replace(a, count=max(a.count, room)) if a.name == "counts" else a for a in kernel.arrays)
     return replace(
-        made,
+        kernel,
         template=f"{_FOLDER}fallback:fallback",
         scratch=words(p),
-        buffers=tuple(shared(b) for b in made.buffers),
+        buffers=tuple(shared(b) for b in kernel.buffers),
         arrays=arrays,
     )
 
 
 def kernels(p: Partition) -> tuple[Kernel, ...]:
-    """Return every kernel, in the order in which a sort uses them."""
-    made = [single.kernel(single.of(p))] if p.alone else []
-    return (*made, count(p), *((scan(p), partition(p), bucket(p)) if p.dealt else ()), fallback(p))
+    """Return every kernel, in the order of their launches."""
+    alone = [single.kernel(single.of(p))] if p.alone else []
+    return (*alone, count(p), *((scan(p), partition(p), bucket(p)) if p.dealt else ()), fallback(p))

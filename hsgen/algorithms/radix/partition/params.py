@@ -1,4 +1,4 @@
-"""The choices of a sort that partitions keys into buckets, the numbers that follow, and the layout of scratch."""
+"""The parameters of a sort that partitions keys into buckets, derived numbers, and the layout of scratch."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ from hsgen.core.regions import Region, placed
 
 MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
 CHIP_BITS = 4
-"""The bits of a digit by which a bucket is sorted whose places are crowded: few counters, which fit as well."""
+"""Bits of a digit by which a bucket with crowded bins is sorted: few, so that the counters fit local memory."""
 FOLD = 64
-"""The work-groups whose counts each of them sums by itself, at most; those of more are scanned in their own launch."""
+"""The most work-groups for which each work-group sums all counts itself; above, another launch scans the counts."""
 COLUMNS = 16
-"""The digits whose counts a work-group scans, if it has as many lanes."""
+"""The digits whose counts one work-group scans, if it has as many lanes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition(Ranked):
     """The table ``[radix.KEY.partition]``.
 
-    groups: the most work-groups that count and partition by the first digit; each reads the counts of all of them.
-    bucket: what a work-group sorts on chip.  With values a lane has as many pairs as take the room of its keys.
-    uneven: the tiles by which passes sort uneven keys, if not those of the partition.  With values as above.
+    groups: the most work-groups that count and partition by the highest digit; each reads the counts of all
+    work-groups.
+    bucket: the bucket that a work-group sorts on chip.  With values, a lane holds as many pairs as fit in the room of
+    its keys.
+    uneven: the tiles of the passes over uneven keys; None means the tiles of the partition.  With values, a lane holds
+    fewer keys, as for `bucket`.
     """
 
     STRATEGY: ClassVar[str] = "partition"
@@ -34,32 +37,32 @@ class Partition(Ranked):
 
     @property
     def dealt(self) -> bool:
-        """Whether buckets are tried: for whole keys that have bits below the highest digit."""
+        """Whether buckets are tried: in sorts by all bits, of keys of at least 4 bytes and two digits."""
         return (self.begin, self.end) == (0, None) and len(self.digits) > 1 and self.key.bytes >= 4
 
     @property
     def forward_progress(self) -> bool:
-        """Always: no other device is described."""
+        """True: every device of this strategy guarantees forward progress."""
         return True
 
     @property
     def whole_words(self) -> bool:
-        """Whether a bucket holds its values on chip, which words are."""
+        """Whether a bucket holds its values on chip: values of 4 bytes."""
         return self.signature.value_bytes == 4
 
     @property
     def first(self) -> int:
-        """The bits of the first digit, the highest of all."""
+        """Bits of the highest digit, by which keys are partitioned."""
         return self.digits[-1][1]
 
 
 def capacity(p: Partition) -> int:
-    """Return the keys of a bucket that a work-group sorts on chip."""
+    """Return the most keys of a bucket that a work-group sorts on chip."""
     return present(p.bucket).size
 
 
 def limit(p: Partition) -> int:
-    """Return the keys of a bucket on average, at most: so few that hardly one of uniform keys exceeds the capacity."""
+    """Return the greatest mean number of keys of a bucket: buckets of uniform keys hardly ever exceed the capacity."""
     return present(p.bucket).limit
 
 
@@ -69,14 +72,14 @@ def most(p: Partition) -> int:
 
 
 def passing(p: Partition) -> Partition:
-    """Return the shape in which passes sort uneven keys."""
+    """Return the shape of the passes over uneven keys."""
     if p.uneven is None:
         return p
     return replace(p, work_group=p.uneven.work_group, items=p.uneven.items, uneven=None)
 
 
 def chip(p: Partition) -> Partition:
-    """Return the shape in which a crowded bucket is sorted on chip, a digit at a time."""
+    """Return the shape in which a work-group sorts a bucket with crowded bins, a digit at a time."""
     bucket = present(p.bucket)
     return replace(p, bits=CHIP_BITS, work_group=bucket.work_group, items=bucket.items, single=0, resident=0)
 
@@ -85,8 +88,13 @@ def chip(p: Partition) -> Partition:
 class Words:
     """The regions of scratch, for P passes and D digits.
 
-    fallback: a flag.  ticket: a counter.  done: P + 3 counters.  histograms: P x D.  bucket_starts: D + 1.  histogram:
-    D.  group_histograms, tile_states: the rest of scratch, by launch.
+    fallback: a flag.
+    ticket: a counter.
+    done: P + 3 counters.
+    histograms: P x D words.
+    bucket_starts: D + 1 words.
+    histogram: D words.
+    group_histograms, tile_states: the rest of scratch; a launch uses one of the two.
     """
 
     fallback: Region
@@ -100,7 +108,7 @@ class Words:
 
 
 def words(p: Partition) -> Words:
-    """Return the layout of scratch."""
+    """Return the regions of scratch."""
     count = len(p.digits)
     regions = (
         ("fallback", 1, "0: buckets hold all keys; 1: the fallback sorts them"),
@@ -116,5 +124,5 @@ def words(p: Partition) -> Words:
 
 
 def columns(p: Partition) -> int:
-    """Return the digits whose histograms a work-group scans."""
+    """Return the number of digits whose histograms one work-group scans."""
     return min(COLUMNS, p.radix, 1 << p.work_group.bit_length() - 1)

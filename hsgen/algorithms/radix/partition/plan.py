@@ -1,4 +1,4 @@
-"""Rows of a plan that partitions keys into buckets, and what they move."""
+"""Rows of the plan of a sort that partitions keys into buckets, and the bytes that they move."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hsgen.core.scratch import Scratch, ScratchRule
 
 
 def plan(p: Partition) -> Plan:
-    """Return the whole sort."""
+    """Return the launch plan of the sort."""
     steps = rows.single(p, single.kernel(single.of(p)))
     steps.append(rows.row(p, count(p), rows.tiles(p), high=MAX_N))
     low, high = p.alone, most(p)
@@ -28,7 +28,7 @@ def plan(p: Partition) -> Plan:
 
 
 def _scratch(p: Partition) -> Scratch:
-    """The second buffers of keys and values, the words, and a row of counts or states for each tile."""
+    """The rule for scratch: second buffers, the regions, and a row of counts or states for each tile."""
     unit = min(p.tile, passing(p).tile)
     rule = ScratchRule(
         min_n=p.alone,
@@ -42,23 +42,23 @@ def _scratch(p: Partition) -> Scratch:
 
 
 def moved(p: Partition, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` for `n` keys reads and writes where buckets hold them."""
+    """Return the bytes that a launch of `step` reads and writes for `n` keys that buckets hold."""
     groups = min(-(-n // p.tile), p.groups)
     table, both, read = 4 * p.radix * groups, rows.both(p, step, n), n * p.key.bytes
     if step.kernel == "partition_rest":
         states = 12 * p.radix * -(-n // passing(p).tile)  # a state is written twice and read once, at least
         return 0 if p.dealt and n <= most(p) else read + len(p.digits) * (both + states)
-    own = {
+    bytes_of = {
         "partition_count": read + table,
         "partition_scan": 2 * table,
         "partition_deal": both + table * (groups if groups <= FOLD else 1),
         "partition_bucket": 2 * n * (p.key.bytes + p.signature.value_bytes),
     }
-    return own[step.kernel] if step.kernel in own else rows.moved(p, step, n)
+    return bytes_of[step.kernel] if step.kernel in bytes_of else rows.moved(p, step, n)
 
 
 def test_counts(p: Partition, greatest: int) -> set[int]:
-    """Return the counts up to `greatest` at which the sort changes its way."""
-    ways = {FOLD * p.tile, most(p)} if p.dealt else set()
+    """Return the counts up to `greatest` at which the launches or their work change."""
+    bounds = {FOLD * p.tile, most(p)} if p.dealt else set()
     tiles = rows.test_counts(p, greatest) | rows.test_counts(passing(p), greatest)
-    return tiles | {n + more for n in ways for more in (0, 1)}
+    return tiles | {n + more for n in bounds for more in (0, 1)}

@@ -1,4 +1,7 @@
-"""Each lane, or each subgroup, walks a chunk of keys with counters of its own: for CPUs, and as in Intel's tutorial."""
+"""Each lane, or each subgroup, walks through a chunk of keys with its own counters, for CPUs.
+
+The method is that of Intel's tutorial.
+"""
 
 from __future__ import annotations
 
@@ -16,21 +19,21 @@ Params = PerThread
 
 
 def _counted(p: PerThread, number: int) -> list[Step]:
-    """The rows of a pass."""
+    """The plan rows of pass `number`."""
     low, high = p.alone, max_n(p)
-    made = [rows.row(p, count(p), rows.tiles(p), rows.nth(p, number))]
+    steps = [rows.row(p, count(p), rows.tiles(p), rows.nth(p, number))]
     if not p.folded:
         values = p.radix if p.signature.bit_range else 1 << p.digits[number][1]
-        made.append(rows.row(p, scanned(p), rows.fixed(-(-values // p.work_group)), rows.nth(p, number)))
+        steps.append(rows.row(p, scanned(p), rows.fixed(-(-values // p.work_group)), rows.nth(p, number)))
     cut = min(max(p.stream - 1, low), high) if p.stream else high
     for kernel, least, most in ((scatter, low, cut), (stream, cut, high)):
         if least < most:
-            made.append(rows.row(p, kernel(p), rows.tiles(p), rows.nth(p, number, DIRECT), low=least, high=most))
-    return made
+            steps.append(rows.row(p, kernel(p), rows.tiles(p), rows.nth(p, number, DIRECT), low=least, high=most))
+    return steps
 
 
 def plan(p: PerThread) -> Plan:
-    """Return the whole sort: passes from buffer to buffer as of `reduce_scan.plan`."""
+    """Return the launch plan of the sort; buffers take turns as in `reduce_scan.plan`."""
     steps = rows.single(p, single(p))
     for number in range(len(p.digits)):
         steps += _counted(p, number)
@@ -38,22 +41,22 @@ def plan(p: PerThread) -> Plan:
 
 
 def moved(p: PerThread, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` for `n` keys reads and writes where no digit is constant."""
+    """Return the bytes that a launch of `step` reads and writes for `n` keys, if no digit is the same in all keys."""
     return rows.moved(p, step, n)
 
 
 def test_counts(p: PerThread, greatest: int) -> set[int]:
-    """Return the counts up to `greatest` at which the sort changes its way."""
+    """Return the counts up to `greatest` at which the launches or their work change."""
     return rows.test_counts(p, greatest) | ({p.stream} if p.stream else set())
 
 
 def fitted(p: PerThread) -> PerThread:
-    """Return the shape for its key and form: kernels of a pass do not know a whole range of bits."""
+    """Return the shape for its key and form: kernels of one pass do not know a bit range, so `sorted_exit` is off."""
     return replace(p, sorted_exit=p.sorted_exit and not p.signature.bit_range)
 
 
 def notes(p: PerThread) -> list[tuple[str, str]]:
-    """Return derived values for people."""
+    """Return (name, text) of derived values, for `hsgen show`."""
     return [("ranker", "serial" + (f", subgroups of {p.subgroup}" if p.subgroup > 1 else ""))]
 
 

@@ -1,11 +1,11 @@
-"""The kernels of lanes, or of subgroups, that walk chunks."""
+"""The kernels of lanes, or of subgroups, that walk through chunks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import OTHER, VALUES_TMP, word_array
-from hsgen.algorithms.radix.parts import ALL, WORDS, Body, copy, found, moving, order_check, plain
+from hsgen.algorithms.radix.parts import ALL, WORDS, Body, copy, moving, order_check, order_flag, plain
 from hsgen.algorithms.radix.per_thread.params import PerThread, alone_shape, counters
 from hsgen.algorithms.radix.phases import Scan
 from hsgen.algorithms.radix.words import columns
@@ -21,9 +21,11 @@ def _local(p: PerThread, count: int) -> tuple[Array, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walk(Body):
-    """The variants of the phases of lanes that walk, as sets of macros.
+    """The variants of the phases of lanes that walk, as names of sets of macros.
 
-    order: whether all keys are in order.  table: the histograms of all chunks.  store: by the key, or by the line.
+    order: the check for keys in order.
+    table: the layout of the table of the histograms of all chunks.
+    store: whether keys are stored one by one, or by the line.
     """
 
     order: str
@@ -33,9 +35,10 @@ class Walk(Body):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alone(Body):
-    """The variants of the phases of a work-group that sorts alone, as sets of macros.
+    """The variants of the phases of the sort by one work-group alone, as names of sets of macros.
 
-    scan: the offsets of digits, by one lane or by several.  values: those of the kernel for a short compilation.
+    scan: whether one lane or all lanes scan the counts.
+    values: whether the compact kernel moves values.
     """
 
     scan: str
@@ -52,7 +55,7 @@ def _walk(p: PerThread) -> Walk:
 
 
 def _alone_phases(p: PerThread) -> Alone:
-    """The variants of the phases of the kernel of one work-group."""
+    """The variants of the phases of the sort by one work-group alone."""
     return Alone(
         scan=f"{_SERIAL}:" + ("alone" if p.work_group == 1 else "together"),
         values=f"{_SERIAL}:" + ("compact_pairs" if p.valued else "compact_keys"),
@@ -62,43 +65,43 @@ def _alone_phases(p: PerThread) -> Alone:
 def _walking(
     p: PerThread, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = ()
 ) -> Kernel:
-    """A kernel whose lanes or subgroups walk."""
+    """A kernel whose lanes or subgroups walk through chunks."""
     file = "serial:" if p.subgroup == 1 else "simd:"
-    made = plain(p, name, summary, buffers, arrays, folder=f"radix/per_thread/{file}")
-    return replace(made, subgroup=p.subgroup, ballot=p.subgroup > 1, data=_walk(p))
+    kernel = plain(p, name, summary, buffers, arrays, folder=f"radix/per_thread/{file}")
+    return replace(kernel, subgroup=p.subgroup, ballot=p.subgroup > 1, data=_walk(p))
 
 
 def count(p: PerThread) -> Kernel:
     """Return the kernel that stores the histogram of each chunk."""
-    return _walking(p, "count", "count the digits", ALL, (*_local(p, counters(p)), *found(p)))
+    return _walking(p, "count", "count the digits", ALL, (*_local(p, counters(p)), *order_flag(p)))
 
 
 def scanned(p: PerThread) -> Kernel:
     """Return the kernel that scans the counts of each digit over all chunks."""
-    made = plain(p, "rows", "scan the counts of one digit a lane", (WORDS,))
+    kernel = plain(p, "rows", "scan the counts of one digit a lane", (WORDS,))
     return replace(
-        made, template="radix/reduce_scan/reduce_scan:rows_by_lane", data=Scan(order_check=order_check(p.sorted_exit))
+        kernel, template="radix/reduce_scan/reduce_scan:rows_by_lane", data=Scan(order_check=order_check(p.sorted_exit))
     )
 
 
 def scatter(p: PerThread) -> Kernel:
-    """Return the kernel that scatters the keys of each chunk."""
-    sums = () if p.folded else (word_array("sums", p.work_group),)
-    arrays = (*_local(p, p.radix * columns(p)), *sums)
+    """Return the kernel that stores each key of a chunk at its place in the output of the pass."""
+    lane_sums = () if p.folded else (word_array("sums", p.work_group),)
+    arrays = (*_local(p, p.radix * columns(p)), *lane_sums)
     return _walking(p, "scatter", "walk chunks and store each key at its place", moving(p, *ALL), arrays)
 
 
 def stream(p: PerThread) -> Kernel:
-    """Return the scatter that stores whole lines past the caches."""
+    """Return the scatter that stores lines of 64 bytes past the caches."""
     lines = Array(name="lines", type="key", count=p.radix * p.line, align=64)
-    what = "walk chunks and store keys by the line, past the caches"
-    kernel = replace(scatter(p), name="scatter_lines", summary=what)
+    summary = "walk chunks and store keys by the line, past the caches"
+    kernel = replace(scatter(p), name="scatter_lines", summary=summary)
     arrays = (*kernel.arrays, word_array("firsts", p.radix), lines)
     return replace(kernel, arrays=arrays, data=replace(_walk(p), store=f"{_SERIAL}:by_line"))
 
 
 def single(p: PerThread) -> Kernel:
-    """Return the kernel of one work-group that sorts small counts."""
+    """Return the kernel of the sort by one work-group alone, for small counts."""
     summary, p = f"sort up to {p.alone} keys in one work-group", alone_shape(p)
     if p.compact:
         buffers = tuple(replace(b, times=2) if b in (OTHER, VALUES_TMP) else b for b in moving(p, *ALL))
@@ -111,6 +114,6 @@ def single(p: PerThread) -> Kernel:
 
 def kernels(p: PerThread) -> tuple[Kernel, ...]:
     """Return every kernel, in the order of their launches."""
-    made = [single(p)] if p.alone else []
+    alone = [single(p)] if p.alone else []
     scans = [] if p.folded else [scanned(p)]
-    return (*made, count(p), *scans, scatter(p), *([stream(p)] if p.stream else []), copy(p))
+    return (*alone, count(p), *scans, scatter(p), *([stream(p)] if p.stream else []), copy(p))

@@ -1,4 +1,4 @@
-"""The parameters of walks: their fields, their limits and their search space."""
+"""The parameters of lanes that walk through chunks: table keys, limits and search space."""
 
 from __future__ import annotations
 
@@ -35,14 +35,15 @@ FIELDS = {
 class PerThread(Tile):
     """The table ``[radix.KEY.per_thread]``.
 
-    A lane walks a chunk; with a subgroup > 1, a subgroup walks a chunk and is a work-group.
-    stream_from: from this count on, keys are stored by the line of 64 bytes, past the caches; None means never.
+    A lane walks through a chunk.  With `subgroup` > 1, a subgroup walks through a chunk, and a work-group is one
+    subgroup.
+    stream_from: the count from which keys are stored past the caches, in lines of 64 bytes; None means never.
     single_lanes: the lanes of the work-group that sorts small counts alone; None means `work_group`.  One lane needs no
     barrier, which suits devices that run lanes one after the other.
-    loads: the keys that a lane loads before it handles the first; None means 8 for a lane alone, else 2.
-    compact: counters lie in scratch, since WebGPU sets local memory to zero and some compilers take time in proportion
-    to it; the lane that sorts alone moves keys between two halves of scratch, with little code.
-    sorted_exit: see `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
+    loads: the keys that a lane loads before it handles the first; None means 8 if the lane is its work-group, else 2.
+    compact: counters lie in scratch, because WebGPU sets local memory to zero and some compilers take time in
+    proportion to local memory.  The lane that sorts alone moves keys between two halves of scratch, with little code.
+    sorted_exit: as in `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
     """
 
     STRATEGY: ClassVar[str] = "per_thread"
@@ -54,61 +55,64 @@ class PerThread(Tile):
 
     @property
     def serial(self) -> bool:
-        """Always."""
+        """True."""
         return True
 
     @property
     def folded(self) -> bool:
-        """Whether work-groups are single lanes."""
+        """Whether a work-group is a single lane."""
         return self.work_group == 1
 
     @property
     def alone(self) -> int:
-        """The greatest count that one work-group sorts in one launch: none if not given."""
+        """Greatest count that one work-group sorts in one launch; 0 if not given."""
         return self.single or 0
 
     @property
     def unrolled(self) -> int:
-        """Keys that a lane loads before it handles the first."""
+        """Keys that a lane loads before it handles the first key."""
         return self.loads or (8 if self.folded else 2)
 
     @property
     def counter_words(self) -> int:
-        """The words in scratch that a work-group's counters take, of the kernels of passes or of the one alone."""
+        """Words of scratch for the counters of a work-group, in passes or in the sort by one work-group alone."""
         return max(counters(self), alone_shape(self).radix if self.alone else 0) if self.compact else 0
 
     @property
     def halves(self) -> int:
-        """The greatest count that is sorted between two halves of scratch."""
+        """Greatest count that is sorted between two halves of scratch."""
         return self.alone if self.compact else 0
 
     @property
     def line(self) -> int:
-        """Keys of a line of 64 bytes."""
+        """Number of keys in a line of 64 bytes."""
         return 64 // self.key.bytes
 
     @property
     def stream(self) -> int | None:
-        """The count from which keys are stored past the caches; values, and keys of less than a word, never are."""
+        """Count from which keys are stored past the caches; None with values, and for keys below 4 bytes."""
         return None if self.valued or self.key.bytes < 4 else self.stream_from
 
 
 def counters(p: PerThread) -> int:
-    """Return the counters of a work-group: one set a lane; two for a lane alone, since equal digits then wait less."""
+    """Return the counters of a work-group: one set per lane, or two sets if the lane is its work-group.
+
+    With two sets, the increments for equal digits in a row wait less for each other.
+    """
     return p.radix * (2 if p.folded else p.work_group)
 
 
 def alone_shape(p: PerThread) -> PerThread:
-    """Return the shape of the work-group that sorts small counts."""
+    """Return the shape of the work-group that sorts small counts alone."""
     lanes, bits = p.single_lanes or p.work_group, p.single_bits or p.bits
     return replace(p, bits=bits, single_bits=None, work_group=lanes, single_lanes=None, single=None)
 
 
 def problems(p: PerThread, device: Device) -> Iterator[Problem]:
-    """Yield what cannot work."""
+    """Yield the problems of a shape on a device."""
     if p.subgroup > 1 and p.work_group != p.subgroup:
-        what = f"a subgroup that walks a chunk is a work-group, {p.work_group} lanes are not {p.subgroup}"
-        yield "work_group", what, f"give {p.subgroup}, or a subgroup of 1: every lane then walks its own chunk"
+        message = f"a subgroup that walks a chunk is a work-group, {p.work_group} lanes are not {p.subgroup}"
+        yield "work_group", message, f"give {p.subgroup}, or a subgroup of 1: every lane then walks its own chunk"
     if p.folded and p.groups > 256:
         yield "groups", f"each of {p.groups} lanes would sum {p.groups} columns of counts", "give at most 256"
     if p.stream_from and p.work_group > 1:
@@ -123,7 +127,7 @@ def problems(p: PerThread, device: Device) -> Iterator[Problem]:
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield boxes of lanes alone, of several lanes in a work-group, and of each width of subgroups."""
+    """Yield boxes of choices for single lanes, for several lanes in a work-group, and for each subgroup width."""
     shared: Box = {
         "bits": (5, 6, 7, 8, 9, 10, 11),
         "groups": steps(1, 256),
