@@ -54,8 +54,8 @@ class Runner(runners.Runner):
     ) -> None:
         """Prepare the sort of `calls` for a GPU; `target` is the name of a target, or None for that of the GPU."""
         gpu = chosen(device)
-        super().__init__(gpu.host, target, calls)
         calls.signs = True
+        super().__init__(gpu.host, target, calls)
         self._gpu = gpu
         self._roles = tuple(role for role in calls.roles if role not in self._internal)
         pairs = (("source", "destination"), ("values", "values_out"))

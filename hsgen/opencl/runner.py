@@ -59,10 +59,11 @@ class Runner(runners.Runner):
             raise wrong_type("wait_for", "a list of events", wait_for)
         if queue.context != self._context:
             raise ValueError(f"the queue belongs to another context than this {calls.noun}")
-        present = {
-            role: x for role, x in zip(calls.roles, arrays, strict=True) if x is not None or role in calls.required
-        }
-        calls.check_given({role for role, x in present.items() if x is not None})
+        present = {role: x for role, x in zip(calls.roles, arrays, strict=True) if x is not None}
+        for role in calls.required:
+            if role not in present:
+                raise wrong_type(calls.names[role], "a pyopencl array or buffer", None)
+        calls.check_given(present)
         ranges = {role: self._memory(x, role) for role, x in present.items()}
         count, options, placed = calls.checked(ranges, numbers)
         events = [*(wait_for or []), *(e for x in ranges.values() for e in getattr(x.argument, "events", []))]

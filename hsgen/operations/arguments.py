@@ -49,8 +49,8 @@ class Number:
 
     field: the field of `hsgen.core.interpreter.Options`, or "".  python: the name of the argument in
     Python; "" if it is that of the field.  javascript: the name of the argument in JavaScript; "" if calls have none.
-    about: the comment of the argument in JavaScript.  choices: the values of the argument in JavaScript; () for a
-    number.  optional: the argument may be absent in JavaScript.
+    about: the comment of the argument in JavaScript.  choices: the values of the argument in JavaScript, or () for a
+    number; of options, the options that a call may have.  optional: the argument may be absent in JavaScript.
     """
 
     name: str

@@ -19,6 +19,7 @@ from hsgen.core.numbers import MOST, integer
 from hsgen.core.sort import Sort
 from hsgen.engines import hosts
 from hsgen.operations import settled
+from hsgen.operations.arguments import N
 from hsgen.operations.base import Operation
 from hsgen.runners.arguments import key_name, order_name, serving, value_name
 from hsgen.runners.ranges import AnyRange, Range, in_place, overlapping
@@ -80,6 +81,7 @@ class Calls:
         self.buffers = {b.role: b for b in table.passed}
         self.roles = tuple(self.buffers)
         """The roles of the arrays of a call, in order."""
+        self._values = {role: b for role, b in self.buffers.items() if b.element == "value"}
         self.names = {role: b.in_python for role, b in self.buffers.items()}
         self.required = tuple(role for role, b in self.buffers.items() if b.required)
         self.written = tuple(role for role, b in self.buffers.items() if b.written)
@@ -103,6 +105,9 @@ class Calls:
         self.sort, self.max_n = sort, sort.plan.max_n
         self.element = f"uint{sort.key.bits}" if sort.signature.value == "packed" else TYPES[self.key].element
         self.dtype = np.dtype(f"u{sort.key.bytes}" if self.element == BFLOAT16 else self.element)
+        sizes = {"key": sort.item_bytes, "value": sort.signature.value_bytes, "word": 4}
+        self._sizes = {role: sizes[b.element] for role, b in self.buffers.items()}
+        self._types = {role: self._accepted(role, self.element_of(role)) for role in self.roles}
 
     def count(self, n: Any) -> int | None:
         """Return the argument `n` of a call as an integer; None: the arrays determine the count."""
@@ -122,9 +127,10 @@ class Calls:
         Raises:
             TypeError: the operation has no such number.
         """
-        if unknown := sorted(set(numbers) - set(self._fields)):
-            raise TypeError(f"{', '.join(unknown)}: {self.operation.name} has no such argument")
-        return self.count(n), tuple((self._fields[x], integer(x, v, 0, MOST)) for x, v in numbers.items())
+        try:
+            return self.count(n), tuple((self._fields[x], integer(x, v, 0, MOST)) for x, v in numbers.items())
+        except KeyError as e:
+            raise TypeError(f"{e.args[0]}: {self.operation.name} has no such argument") from None
 
     def settle(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options]:
         """Return the count and the options of a call with these arrays and numbers, after checks."""
@@ -147,7 +153,7 @@ class Calls:
             raise OutOfRange(f"{' and '.join(names)} {hold} {n}", self.items, f"give at most {self.max_n}")
         for role, x in ranges.items():
             self._check_room(role, x, self.length(role, n, options), options)
-        placed = in_place(ranges, self.verb, discard=options.discard) if self.in_place else dict(ranges)
+        placed = in_place(ranges, self.verb, discard=options.discard) if self.in_place else ranges
         self._check_overlaps(placed, n, options)
         return n, options, placed
 
@@ -164,12 +170,12 @@ class Calls:
 
     def size(self, role: str) -> int:
         """Return the bytes of one item in the array of a role."""
-        element = self.buffers[role].element if role in self.buffers else "key"
-        return {"key": self.sort.item_bytes, "value": self.sort.signature.value_bytes, "word": 4}[element]
+        return self._sizes[role]
 
     def length(self, role: str, n: int, options: Options) -> int:
         """Return the number of items that a call for `n` items uses in the array of a role."""
-        return self.buffers[role].length.of(n, options.number, options.take) if role in self.buffers else n
+        length = self.buffers[role].length
+        return n if length is N else length.of(n, options.number, options.take)
 
     def element_of(self, role: str) -> str:
         """Return the required element type of an array; "" is any type of the right size."""
@@ -181,9 +187,7 @@ class Calls:
     def check_given(self, present: Container[str]) -> None:
         """Check for unexpected and missing arrays of a call, whose roles are `present`, before an array is read."""
         size, index = self.sort.signature.value_bytes, self.sort.signature.index
-        for role, buffer in self.buffers.items():
-            if buffer.element != "value":
-                continue
+        for role, buffer in self._values.items():
             takes = size > 0 and not (index and role == "values")
             if role in present and not takes:
                 noun = self.holder or self.noun
@@ -197,14 +201,22 @@ class Calls:
 
     def check_elements(self, role: str, have: str, size: int) -> None:
         """Check the type of an array's elements, and their size in bytes."""
-        name, element = self.names[role], self.element_of(role)
-        if not element and size != self.size(role):
-            raise ValueError(f"{name} has elements of {size} bytes, this {self.noun} takes {self.size(role)}")
-        if element and have not in (accepted := self._accepted(role, element)):
-            raise ValueError(f"{name} has elements of {have}, this {self.noun} takes {' or '.join(accepted)}")
+        accepted = self._types[role]
+        if not accepted and size != self.size(role):
+            raise ValueError(
+                f"{self.names[role]} has elements of {size} bytes, this {self.noun} takes {self.size(role)}"
+            )
+        if accepted and have not in accepted:
+            types = " or ".join(accepted)
+            raise ValueError(f"{self.names[role]} has elements of {have}, this {self.noun} takes {types}")
 
     def _accepted(self, role: str, element: str) -> tuple[str, ...]:
-        """Return the names of accepted types; numbers and indices may be signed, which have the same bits."""
+        """Return the names of accepted types, or () for any type; `element` is the required type.
+
+        Numbers and indices may be signed, because signed numbers have the same bits.
+        """
+        if not element:
+            return ()
         kind, signature = self.buffers[role].element, self.sort.signature
         signed = kind == "word" or (role == "values_out" and signature.index)
         if signed or (self.signs and (kind != "key" or self.wraps or signature.value == "packed")):
@@ -243,8 +255,8 @@ class Calls:
 
     def _check_overlaps(self, placed: Mapping[str, Range], n: int, options: Options) -> None:
         """Check that no output of a call overlaps another array."""
-        used = ((self.names[role], x, size, written) for role, x, size, written in self.uses(placed, n, options))
-        if both := overlapping(used):
+        used = self.uses(placed, n, options)
+        if both := overlapping((self.names[role], x, size, written) for role, x, size, written in used):
             hint = f"; omit out to {self.verb} in place" if both == ("keys", "out") else ""
             raise ValueError(f"{both[0]} and {both[1]} overlap{hint}")
 

@@ -1,4 +1,8 @@
-    static create(device: GPUDevice, key: "u32" | "u64", options: Omit<SorterOptions, "value" | "order"> & { columns: readonly Column[] }): Promise<Packer>;
+    static create(
+        device: GPUDevice,
+        key: "u32" | "u64",
+        options: Omit<SorterOptions, "value" | "order"> & { columns: readonly Column[] },
+    ): Promise<Packer>;
     /** Return the bytes of a row of columns of these types. */
     static bytesOf(columns: readonly Column[]): number;
     /** The bytes of all columns of a row. */

@@ -1,9 +1,10 @@
 const COLUMNS = ["source", "other", "other_values", "values"], MOST = 16; // bytes
 const STRIDE = 256; // the greatest, in bytes
 
-/* The types of columns, each as a name or a pair of that and an order, as numbers: bytes, and those that kernels take. */
+/* The types of columns, each a name or a pair of a name and an order, as numbers: bytes, and the number for kernels. */
 function described(columns) {
-    if (!Array.isArray(columns) || columns.length < 1 || columns.length > COLUMNS.length) refuse(`columns: give 1 to ${COLUMNS.length}`);
+    if (!Array.isArray(columns) || columns.length < 1 || columns.length > COLUMNS.length)
+        refuse(`columns: give 1 to ${COLUMNS.length}`);
     const found = columns.map((column) => {
         const [key, order = "ascending"] = Array.isArray(column) ? column : [column], { kind, bits } = typed(key);
         if (unlike(order)) refuse(`columns: ${shown(order)} is neither "ascending" nor "descending"`);
@@ -18,8 +19,10 @@ function described(columns) {
 function placed(given, i, bytes) {
     if (!given?.records) return { bound: given, stride: 0, offset: 0 };
     const { records, stride, offset = 0 } = given, name = `columns[${i}]`;
-    if (!Number.isInteger(stride) || stride < 4 || stride > STRIDE || stride % 4) refuse(`${name}: stride ${shown(stride)} is no multiple of 4 up to ${STRIDE}`);
-    if (!Number.isInteger(offset) || offset < 0 || offset + bytes > stride) refuse(`${name}: offset ${shown(offset)} is not that of ${bytes} bytes in a record of ${stride}`);
+    if (!Number.isInteger(stride) || stride < 4 || stride > STRIDE || stride % 4)
+        refuse(`${name}: stride ${shown(stride)} is no multiple of 4 up to ${STRIDE}`);
+    if (!Number.isInteger(offset) || offset < 0 || offset + bytes > stride)
+        refuse(`${name}: offset ${shown(offset)} is not that of ${bytes} bytes in a record of ${stride}`);
     if (offset % Math.min(bytes, 4)) refuse(`${name}: offset ${offset} is no multiple of ${Math.min(bytes, 4)}`);
     return { bound: records, stride, offset };
 }
@@ -51,7 +54,8 @@ export class Packer extends PackerCalls {
     }
 
     #placed(columns) {
-        if (!Array.isArray(columns) || columns.length !== this.#columns.length) refuse(`columns: give ${this.#columns.length} buffers`);
+        if (!Array.isArray(columns) || columns.length !== this.#columns.length)
+            refuse(`columns: give ${this.#columns.length} buffers`);
         return columns.map((column, i) => placed(column, i, this.#columns[i].bytes));
     }
 
@@ -61,12 +65,13 @@ export class Packer extends PackerCalls {
 
     /* Columns by the names of their roles; the first bit is that of the columns, not of a key. */
     _checked({ columns, beginBit, ...call }) {
-        const fields = this.#placed(columns), named = Object.fromEntries(fields.map(({ bound }, i) => [`columns[${i}]`, bound]));
+        const fields = this.#placed(columns);
+        const named = Object.fromEntries(fields.map(({ bound }, i) => [`columns[${i}]`, bound]));
         return super._checked({ ...call, ...named, fields, firstBit: beginBit });
     }
 
     _length(call, spans) {
-        return call.n ?? Math.floor((spans.source?.room ?? refuse("columns[0]: there is no buffer")) / (call.fields[0].stride || this.#columns[0].bytes));
+        return super._length(call, spans, call.fields[0].stride || this.#columns[0].bytes);
     }
 
     _numbers(call, n, spans) {
@@ -74,10 +79,13 @@ export class Packer extends PackerCalls {
         if (begin % 32) refuse(`beginBit: ${begin} is no multiple of 32`);
         const number = this.#columns.reduce((sum, x, i) => sum | (x.number << (6 * i)), (begin / 32) << 24);
         const end = ({ stride, offset }, size) => (stride && n ? (n - 1) * stride + offset + size : n * size);
-        const bytes = Object.fromEntries(this.#columns.map((x, i) => [COLUMNS[i], end(call.fields[i], x.bytes)])), passed = [0, 0];
+        const bytes = Object.fromEntries(this.#columns.map((x, i) => [COLUMNS[i], end(call.fields[i], x.bytes)]));
+        const passed = [0, 0];
         call.fields.forEach(({ stride, offset }, i) => {
-            if ((n * stride) / 4 >= 2 ** 31) refuse(`columns[${i}]: n = ${n} records of ${stride} bytes have 2^31 words or more`);
-            if (spans.destination && spans[COLUMNS[i]]?.buffer === spans.destination.buffer) refuse(`columns[${i}] and keysOut: are in one GPUBuffer`);
+            if ((n * stride) / 4 >= 2 ** 31)
+                refuse(`columns[${i}]: n = ${n} records of ${stride} bytes have 2^31 words or more`);
+            if (spans.destination && spans[COLUMNS[i]]?.buffer === spans.destination.buffer)
+                refuse(`columns[${i}] and keysOut: are in one GPUBuffer`);
             passed[i >> 1] |= ((stride / 4) | (offset << 7)) << (15 * (i & 1));
         });
         return { number, passed, bytes };
