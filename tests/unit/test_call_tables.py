@@ -48,6 +48,11 @@ def test_an_unknown_operation_is_refused_with_all_names() -> None:
         NamedCalls("sorting", "u32", None, "ascending")
 
 
+def test_an_operation_whose_algorithms_need_tables_is_refused() -> None:
+    with pytest.raises(Usage, match=r"^operation scan: every algorithm needs a table of a target; use the class"):
+        NamedCalls("scan", "u32", None, "ascending")
+
+
 def test_arguments_of_a_named_call_have_the_order_of_roles() -> None:
     calls = NamedCalls("top_k", "f32", "index", "descending")
     calls.max_n = 100
