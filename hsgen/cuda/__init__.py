@@ -5,6 +5,7 @@ from hsgen.cuda.digest import Checker
 from hsgen.cuda.gatherer import Gatherer
 from hsgen.cuda.groups import GroupBy, run_length_encode, unique
 from hsgen.cuda.merger import Merger
+from hsgen.cuda.operation import Operation
 from hsgen.cuda.reduce_by_key import ReduceByKey
 from hsgen.cuda.scanner import Scanner
 from hsgen.cuda.segmented_sorter import SegmentedSorter
@@ -19,6 +20,7 @@ __all__ = [
     "Gatherer",
     "GroupBy",
     "Merger",
+    "Operation",
     "ReduceByKey",
     "Scanner",
     "SegmentedSorter",

@@ -12,23 +12,18 @@ import ctypes
 import os
 from typing import Any
 
-from hsgen.algorithms import implicit_for
-from hsgen.core.interpreter import Options
-from hsgen.core.keys import TYPES, Signature
 from hsgen.core.plan import ROLES
-from hsgen.cuda.driver import bindings, chosen, done
+from hsgen.cuda.driver import bindings, done
 from hsgen.cuda.prepared import wait
 from hsgen.cuda.runner import Checked, Runner
-from hsgen.operations.digest import OPERATION, WORDS, Digest, read
-from hsgen.runners.arguments import serving
+from hsgen.operations.digest import WORDS, Digest, read
 from hsgen.runners.base import alone
 from hsgen.runners.digest import DigestCalls
-from hsgen.runners.ranges import Range
 
 _REPORT = ROLES.index("report")
 
 
-class Checker(DigestCalls, Runner):
+class Checker(Runner):
     """Digests of arrays of keys of one type on one GPU; see docs/guides/digest.md.
 
     Args:
@@ -42,7 +37,8 @@ class Checker(DigestCalls, Runner):
         hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing, or the GPU lacks what a target requires.
     """
 
-    _given = ("source", "values")
+    _calls: DigestCalls
+    _internal = ("report",)
 
     def __init__(
         self,
@@ -54,12 +50,7 @@ class Checker(DigestCalls, Runner):
         bit_range: bool = False,
         device: int | None = None,
     ) -> None:
-        gpu, options = chosen(device), self._name_keys(key, value, order)
-        signature = Signature(
-            value=self.value, key_transform=options.kind > 0 or options.descending, bit_range=bool(bit_range)
-        )
-        served, sort = serving(gpu.host, target, self.key, signature, implicit_for(OPERATION))
-        super().__init__(gpu, served, sort, "" if self.value == "packed" else TYPES[self.key].element)
+        super().__init__(device, target, DigestCalls(key, value, order, bit_range=bit_range))
         self._report = 0  # the address of the words in device memory
 
     @alone
@@ -85,20 +76,13 @@ class Checker(DigestCalls, Runner):
             hsgen.core.errors.Usage: n or size exceeds `max_n`, or the bit range is reversed or exceeds the key.
         """
         driver, words = bindings(), (ctypes.c_uint32 * WORDS)()
-        numbers = self._integers(n, size, begin_bit, end_bit)
+        numbers = self._calls.integers(n, size, begin_bit, end_bit)
         with self._gpu.current():
             self._report = self._report or int(done(driver.cuMemAlloc(4 * WORDS), "cuMemAlloc"))
             now = self._run((keys, values), numbers, stream)
             wait(self._gpu, now)
             done(driver.cuMemcpyDtoH(ctypes.addressof(words), self._report, 4 * WORDS), "cuMemcpyDtoH")
         return read(list(words))
-
-    def _settle(self, ranges: dict[str, Range], arguments: tuple[Any, ...]) -> tuple[int, Options]:
-        """See `Runner`."""
-        n, size, begin, end = arguments
-        options = self._asked(ranges.get("values"), size, begin, end)
-        self._looked = options.capacity
-        return ranges["source"].size // self._size("source") if n is None else n, options
 
     def _before(self, call: Checked, bases: list[int], stream: int) -> None:
         """See `Runner`."""

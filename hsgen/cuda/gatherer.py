@@ -12,17 +12,14 @@ from math import gcd
 from threading import RLock
 from typing import Any
 
-from hsgen.algorithms import implicit_for
-from hsgen.core.interpreter import PLAIN, Options
-from hsgen.cuda.driver import Device, chosen
+from hsgen.core.interpreter import PLAIN
+from hsgen.cuda.driver import chosen
 from hsgen.cuda.libraries import library_of
 from hsgen.cuda.prepared import Prepared
 from hsgen.cuda.runner import Runner
 from hsgen.operations import settled
-from hsgen.operations.gather import OPERATION, unit
-from hsgen.runners.arguments import serving
+from hsgen.operations.gather import unit
 from hsgen.runners.gather import GatherCalls, item_bytes_of, same_items, size_of_item
-from hsgen.runners.ranges import Range
 
 _ALIGNED = 4  # bytes; addresses must be multiples of this
 
@@ -36,31 +33,23 @@ def _viewed(array: Any, name: str, item_bytes: int | None) -> tuple[int, int]:
     return address, size_of_item(size, shape, name, contiguous=facts.contiguous, item_bytes=item_bytes)
 
 
-class _Values(GatherCalls, Runner):
+class _Values(Runner):
     """Gathers of items; an item consists of values of one kind."""
 
-    _given = ("source", "values", "values_out")
+    _calls: GatherCalls
 
-    def __init__(self, gpu: Device, value: str, target: str | os.PathLike[str] | None) -> None:
+    def __init__(self, device: int, value: str, target: str | os.PathLike[str] | None) -> None:
         """Build the gather for a kind of values."""
-        served, sort = serving(gpu.host, target, "u32", self._signature(value), implicit_for(OPERATION))
-        super().__init__(gpu, served, sort, "uint32")
+        super().__init__(device, target, GatherCalls(value))
 
     def run(self, index: Any, source: Any, out: Any, size: int, n: Any, stream: Any) -> None:
         """Enqueue the gather of items of `size` bytes."""
-        self._run((index, source, out), (self._count(n), size), stream)
-
-    def _settle(self, ranges: dict[str, Range], arguments: tuple[Any, ...]) -> tuple[int, Options]:
-        """See `Runner`."""
-        n, size = arguments
-        return ranges["source"].size // self._size("source") if n is None else n, self._asked(
-            ranges["values"].size, size
-        )
+        self._run((index, source, out), self._calls.integers(n, size), stream)
 
     def launches(self, n: int, size: int) -> Prepared:
         """Return the launches that reorder a table of `n` items of `size` bytes."""
         options = replace(PLAIN, segment_count=n, take=size // self._sort.signature.value_bytes)
-        return self.prepared(n, settled(self._sort, n, options, self._given), in_place=False)
+        return self.prepared(n, settled(self._sort, n, options, self._roles), in_place=False)
 
 
 class Gatherer:
@@ -119,5 +108,5 @@ class Gatherer:
         value = unit(aligned)
         with self._lock:
             if value not in self._by_value:
-                self._by_value[value] = _Values(self._gpu, value, self._target)
+                self._by_value[value] = _Values(self._gpu.number, value, self._target)
             return self._by_value[value]

@@ -13,12 +13,12 @@ from functools import lru_cache
 from typing import Any
 
 from hsgen.cuda.libraries import library_of
-from hsgen.cuda.reduce_by_key import ReduceByKey, Reduction
-from hsgen.operations.group_by import OPERATION
+from hsgen.cuda.reduce_by_key import ReduceByKey
+from hsgen.cuda.runner import Runner
 from hsgen.runners.group_by import GroupingCalls
 
 
-class GroupBy(GroupingCalls, Reduction):
+class GroupBy(Runner):
     """A reduction of groups of equal keys in any order, on one GPU.
 
     Groups are in the order of sorts.  The sort before the reduction is stable, so the result is the same in every call,
@@ -32,7 +32,7 @@ class GroupBy(GroupingCalls, Reduction):
         hsgen.core.errors.Usage, hsgen.core.errors.Unavailable: as of `ReduceByKey`.
     """
 
-    _given = tuple(role for role in Reduction._given if role != "count")
+    _calls: GroupingCalls
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class GroupBy(GroupingCalls, Reduction):
         target: str | os.PathLike[str] | None = None,
         device: int | None = None,
     ) -> None:
-        self._make(self._grouping(key, value, order), OPERATION, target, device)
+        super().__init__(device, target, GroupingCalls(key, value, order))
 
     def __call__(
         self,
@@ -65,8 +65,8 @@ class GroupBy(GroupingCalls, Reduction):
         Raises:
             TypeError, ValueError, hsgen.core.errors.Usage, hsgen.core.errors.Wrong: as of `ReduceByKey`.
         """
-        arrays = (keys, out, groups, values, values_out, counts, first_indices)
-        self._run(arrays, (None, reduction), stream)
+        arrays = (keys, values, groups, out, values_out, counts, first_indices)
+        self._run(arrays, self._calls.integers(None, reduction), stream)
 
 
 def unique(keys: Any, *, return_counts: bool = False, order: str = "ascending") -> Any:

@@ -7,21 +7,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Any
 
-from hsgen.algorithms import implicit_for
-from hsgen.core.interpreter import Options
-from hsgen.core.keys import TYPES, Signature
-from hsgen.cuda.driver import chosen
 from hsgen.cuda.runner import Runner
-from hsgen.operations.merge import OPERATION
-from hsgen.runners.arguments import serving
 from hsgen.runners.merge import MergeCalls
-from hsgen.runners.ranges import Range
 
 
-class Merger(MergeCalls, Runner):
+class Merger(Runner):
     """A merge of two sorted arrays on one GPU; see docs/guides/merge.md.
 
     Args:
@@ -33,8 +25,7 @@ class Merger(MergeCalls, Runner):
         hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing, or the GPU lacks what a target requires.
     """
 
-    _given = ("source", "other", "destination", "values", "other_values", "values_out")
-    _required = ("source", "other", "destination")
+    _calls: MergeCalls
 
     def __init__(
         self,
@@ -45,11 +36,7 @@ class Merger(MergeCalls, Runner):
         target: str | os.PathLike[str] | None = None,
         device: int | None = None,
     ) -> None:
-        gpu, options = chosen(device), self._name_keys(key, value, order)
-        self._check_value()
-        signature = Signature(value=self.value, key_transform=options.kind > 0 or options.descending)
-        served, sort = serving(gpu.host, target, self.key, signature, implicit_for(OPERATION))
-        super().__init__(gpu, served, sort, TYPES[self.key].element)
+        super().__init__(device, target, MergeCalls(key, value, order))
 
     def __call__(
         self,
@@ -74,12 +61,3 @@ class Merger(MergeCalls, Runner):
             hsgen.core.errors.Usage: there are more than `max_n` keys.
         """
         self._run((a, b, out, a_values, b_values, values_out), (), stream)
-
-    def _settle(self, ranges: dict[str, Range], arguments: tuple[Any, ...]) -> tuple[int, Options]:
-        """See `Runner`; an empty array has no memory."""
-        sizes = {role: ranges[role].size // self._size(role) for role in ("source", "other")}
-        self._first_count, n = sizes["source"], sizes["source"] + sizes["other"]
-        self._check_given({role: ranges.get(role) for role in self._given})
-        for role in [r for r in ranges if r not in ("destination", "values_out") and self._length(r, n) == 0]:
-            del ranges[role]
-        return n, replace(self._how, first_count=self._first_count)

@@ -10,41 +10,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from hsgen.algorithms import implicit_for
-from hsgen.core.interpreter import Options
-from hsgen.core.keys import TYPES, Signature
-from hsgen.cuda.driver import chosen
 from hsgen.cuda.runner import Runner
-from hsgen.operations.base import Operation
-from hsgen.operations.reduce_by_key import OPERATION
-from hsgen.runners.arguments import serving
-from hsgen.runners.ranges import Range
 from hsgen.runners.reduce_by_key import ReductionCalls
 
 
-class Reduction(ReductionCalls, Runner):
-    """The arguments of reductions on one GPU, and the arrays of their calls."""
-
-    _given: tuple[str, ...] = (
-        "source", "destination", "report", "values", "values_out", "other", "other_values", "count"
-    )  # fmt: skip
-
-    def _make(
-        self, signature: Signature, operation: Operation, target: str | os.PathLike[str] | None, device: int | None
-    ) -> None:
-        """Build the kernels of an operation for a GPU; the types of keys and values must be stored before."""
-        gpu = chosen(device)
-        served, sort = serving(gpu.host, target, self.key, signature, implicit_for(operation))
-        super().__init__(gpu, served, sort, TYPES[self.key].element)
-
-    def _settle(self, ranges: dict[str, Range], arguments: tuple[Any, ...]) -> tuple[int, Options]:
-        """See `Runner`."""
-        n, reduction = arguments
-        options = self._asked(reduction, {role: ranges.get(role) for role in self._given})
-        return ranges["source"].size // self._size("source") if n is None else n, options
-
-
-class ReduceByKey(Reduction):
+class ReduceByKey(Runner):
     """A reduction of runs of equal keys on one GPU; see docs/guides/reduce-by-key.md.
 
     Keys are equal if their bits are.
@@ -59,6 +29,8 @@ class ReduceByKey(Reduction):
         hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing, or the GPU lacks what a target requires.
     """
 
+    _calls: ReductionCalls
+
     def __init__(
         self,
         key: Any = "u32",
@@ -68,7 +40,7 @@ class ReduceByKey(Reduction):
         target: str | os.PathLike[str] | None = None,
         device: int | None = None,
     ) -> None:
-        self._make(self._signature(key, value, device_count=device_count), OPERATION, target, device)
+        super().__init__(device, target, ReductionCalls(key, value, device_count=device_count))
 
     def __call__(
         self,
@@ -95,5 +67,5 @@ class ReduceByKey(Reduction):
             TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.
             hsgen.core.errors.Usage: n exceeds `max_n`, or there is no such reduction.
         """
-        arrays = (keys, out, groups, values, values_out, counts, first_indices, count)
-        self._run(arrays, (self._count(n), reduction), stream)
+        arrays = (keys, values, count, groups, out, values_out, counts, first_indices)
+        self._run(arrays, self._calls.integers(n, reduction), stream)

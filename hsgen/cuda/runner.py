@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hsgen.core.errors import Unavailable, wrong_type
+from hsgen.core.errors import wrong_type
 from hsgen.core.interpreter import Options
 from hsgen.core.plan import ROLES
-from hsgen.core.sort import Sort
 from hsgen.cuda import calls
-from hsgen.cuda.driver import Device
+from hsgen.cuda.driver import chosen
 from hsgen.cuda.kernels import Kernels
 from hsgen.cuda.libraries import Facts, Library, library_of
 from hsgen.cuda.prepared import SCRATCH, Prepared
 from hsgen.cuda.types import bytes_of, named
-from hsgen.engines import hosts
-from hsgen.runners.base import Base
-from hsgen.runners.ranges import Range, in_place
-from hsgen.targets.target import Target
+from hsgen.runners import base as runners
+from hsgen.runners.ranges import Range
 
 _KEPT = 256  # kinds of calls
 
@@ -42,44 +40,44 @@ class Checked:
     apart: tuple[tuple[int, int, int, int], ...]
 
 
-class Runner(Base):
+class Runner(runners.Runner):
     """An operation on one GPU.  Calls from several threads, and on several streams, may run at once."""
 
-    _given: tuple[str, ...] = ()  # roles of the arrays of a call, in order; the first array is never absent
-    _pairs: tuple[tuple[int, int], ...] = ()  # pairs of arrays; a call with equal arrays of a pair is in place
+    _internal: tuple[str, ...] = ()  # roles of arrays that the runner has; callers pass the arrays of other roles
 
     def __init__(
         self,
-        device: Device,
-        target: Target,
-        sort: Sort,
-        element: str = "",
+        device: int | None,
+        target: str | os.PathLike[str] | None,
+        calls: runners.Calls,
         rewrite: Callable[[str], str] = str,
     ) -> None:
-        """Use a sort of `target`; `element` is the type of its elements, by default unsigned integers."""
-        if lacking := hosts.lacks(sort, device.host):
-            raise Unavailable(f"{device.host.label} {lacking}")
-        super().__init__(device.host.label, target, sort, element)
-        self._gpu = device
-        self._packed = sort.signature.value == "packed"
-        self._kernels = Kernels(device, sort, rewrite)
+        """Prepare the sort of `calls` for a GPU; `target` is the name of a target, or None for that of the GPU."""
+        gpu = chosen(device)
+        calls.signs = True
+        super().__init__(gpu.host, target, calls)
+        self._gpu = gpu
+        self._roles = tuple(role for role in calls.roles if role not in self._internal)
+        pairs = (("source", "destination"), ("values", "values_out"))
+        used = [pair for pair in pairs if calls.in_place and {*pair} <= {*self._roles}]
+        self._pairs = tuple((self._roles.index(a), self._roles.index(b)) for a, b in used)
+        self._kernels = Kernels(gpu, self._sort, rewrite)
         self._known: dict[Any, Checked] = {}
         self._options_of: dict[tuple[bool, int | None], Options] = {}
         self._ready: dict[tuple[int, Options, bool], Prepared] = {}
 
-    def _settle(self, ranges: dict[str, Range], arguments: tuple[Any, ...]) -> tuple[int, Options]:
-        """Return the count and the options of a call with these arrays, after checks."""
-        raise NotImplementedError
+    def _run(self, arrays: tuple[Any, ...], numbers: runners.Numbers, stream: Any = None) -> int:
+        """Enqueue a call on `stream`, or the current stream of the first array's library; return the handle.
 
-    def _run(self, arrays: tuple[Any, ...], arguments: tuple[Any, ...], stream: Any = None) -> int:
-        """Enqueue a call on `stream`, or the current stream of the first array's library; return the handle."""
+        arrays: the arrays of a call in the order of `Calls.roles`; None for absent arrays, but never the first.
+        """
         library, views, pointers = self._viewed(arrays)
-        call = self._call(arrays, views, pointers, arguments)
+        call = self._call(arrays, views, pointers, numbers)
 
         def enqueue(now: int, current: bool) -> None:
             self._enqueue(call, pointers, library, now, current=current)
 
-        return calls.run(self._gpu, self._noun, library, arrays, stream, enqueue)
+        return calls.run(self._gpu, self._calls.noun, library, arrays, stream, enqueue)
 
     def _viewed(self, arrays: Sequence[Any]) -> tuple[Library, list[tuple[int, Facts] | None], list[int]]:
         """Return the library of the first array, and the address and the facts of each array."""
@@ -113,9 +111,9 @@ class Runner(Base):
     def _after(self, call: Checked, bases: Sequence[int], stream: int) -> None:
         """Enqueue work after the launches."""
 
-    def _call(self, arrays: Sequence[Any], views: Views, pointers: list[int], arguments: tuple[Any, ...]) -> Checked:
+    def _call(self, arrays: Sequence[Any], views: Views, pointers: list[int], numbers: runners.Numbers) -> Checked:
         """Return the kind of a call, checked and prepared at its first use."""
-        key = (*[v and v[1] for v in views], *[pointers[a] == pointers[b] for a, b in self._pairs], arguments)
+        key = (*[v and v[1] for v in views], *[pointers[a] == pointers[b] for a, b in self._pairs], numbers)
         call = self._known.get(key)
         if call is not None:
             for i, j, size, length in call.apart:
@@ -124,33 +122,33 @@ class Runner(Base):
             else:
                 return call
         with self._lock:
-            call = self._checked(arrays, views, arguments)
+            call = self._checked(arrays, views, numbers)
             if len(self._known) >= _KEPT:
                 self._known.clear()
             self._known[key] = call
         return call
 
-    def _checked(self, arrays: Sequence[Any], views: Views, arguments: tuple[Any, ...]) -> Checked:
+    def _checked(self, arrays: Sequence[Any], views: Views, numbers: runners.Numbers) -> Checked:
         """Check a call and prepare its launches; return the kind of call."""
-        for role, v in zip(self._given, views, strict=True):
-            if v is None and role in self._required:
-                raise wrong_type(self._names.get(role, role), "an array on a GPU", None)
-        ranges = {role: self._memory(x, v, role) for role, x, v in zip(self._given, arrays, views, strict=True) if v}
-        n, options = self._settle(ranges, arguments)
-        self._check_count(n)
-        for role, x in ranges.items():
-            self._check_room(role, x, self._length(role, n))
-        placed = ranges if self._apart else in_place(ranges, self._verb, discard=options.discard)
-        self._check_overlaps(placed, n)
-        for role in self._written:
+        checks = self._calls
+        present = {role: v for role, v in zip(self._roles, views, strict=True) if v}
+        for role in self._roles:
+            if role in checks.required and role not in present:
+                raise wrong_type(checks.names[role], "an array on a GPU", None)
+        checks.check_given(present)
+        ranges = {role: self._memory(arrays[self._roles.index(role)], v, role) for role, v in present.items()}
+        n, options, placed = checks.checked(ranges, numbers)
+        for role in checks.written:
             if role in placed and (v := views[self._index(placed[role], ranges)]) and v[1].readonly:
                 name = self._name(self._index(placed[role], ranges))
                 raise ValueError(f"{name} is read-only; give a writable array")
-        options = self._settled(n, options, placed)
+        options = checks.settled(n, options, placed)
         same = "source" in placed and placed["source"] is placed.get("destination")
         places = tuple((ROLES.index(role), self._index(x, ranges)) for role, x in placed.items() if x.size)
         ready = self.prepared(n, options, in_place=same)
-        apart = self._apart_of(placed, ranges, n)
+        used = [(self._index(x, ranges), size, written) for _, x, size, written in checks.uses(placed, n, options)]
+        used = [x for x in used if x[1]]
+        apart = tuple((i, j, a, b) for k, (i, a, w) in enumerate(used) for j, b, too in used[k + 1 :] if w or too)
         return Checked(prepared=ready, n=n, options=options, places=places, apart=apart)
 
     def prepared(self, n: int, options: Options, *, in_place: bool) -> Prepared:
@@ -177,41 +175,24 @@ class Runner(Base):
         """Return the options of calls with the runner's key type and order; discard: keys are not written."""
         key = discard, end_bit
         if key not in self._options_of:
-            self._options_of[key] = replace(self._how, discard=discard, end=end_bit)
+            self._options_of[key] = replace(self._calls.options, discard=discard, end=end_bit)
         return self._options_of[key]
-
-    def _apart_of(self, placed: dict[str, Range], ranges: dict[str, Range], n: int) -> tuple[Any, ...]:
-        """Return the pairs of arrays that must not overlap, with the bytes that the call uses of each."""
-        used: dict[int, tuple[int, bool]] = {}
-        for role, x in placed.items():
-            i, size = self._index(x, ranges), self._size(role) * self._length(role, n)
-            was = used.get(i, (0, False))
-            used[i] = max(size, was[0]), role in self._written or was[1]
-        accessed = [(i, size, written) for i, (size, written) in used.items() if size]
-        return tuple(
-            (i, j, a, b) for k, (i, a, w) in enumerate(accessed) for j, b, too in accessed[k + 1 :] if w or too
-        )
 
     def _index(self, x: Range, ranges: dict[str, Range]) -> int:
         """Return the number of the array of a range."""
-        return self._given.index(next(role for role, y in ranges.items() if y is x))
+        return self._roles.index(next(role for role, y in ranges.items() if y is x))
 
     def _name(self, number: int) -> str:
         """Return the name of an array in messages."""
-        return self._names.get(self._given[number], self._given[number])
+        return self._calls.names[self._roles[number]]
 
     def _memory(self, array: Any, view: tuple[int, Facts], role: str) -> Range:
         """Return the memory range of an array, after checks of its device, shape and elements."""
-        (address, facts), name = view, self._names.get(role, role)
-        calls.check_place(facts, name, self._noun, self._gpu)
-        self._check_shape(name, tuple(facts.shape), rows=facts.contiguous)
+        (address, facts), name = view, self._calls.names[role]
+        calls.check_place(facts, name, self._calls.noun, self._gpu)
+        self._calls.check_shape(role, tuple(facts.shape), rows=facts.contiguous)
         if not facts.contiguous:
             raise ValueError(f"{name} is not contiguous; give a contiguous array")
-        self._check_elements(role, named(facts.type), int(facts.type.itemsize))
+        self._calls.check_elements(role, named(facts.type), int(facts.type.itemsize))
         size = bytes_of(facts)
         return Range(array, self._gpu.number if size else None, address, size)
-
-    def _accepted(self, role: str, element: str) -> tuple[str, ...]:
-        """Return the names of accepted types; arrays other than keys may be signed, as older PyTorch is only signed."""
-        keyed = role in self._keyed and not self._packed
-        return super()._accepted(role, element) if keyed else tuple(dict.fromkeys((element, element.removeprefix("u"))))

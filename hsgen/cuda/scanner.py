@@ -10,16 +10,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from hsgen.core.interpreter import PLAIN, Options
-from hsgen.core.keys import TYPES
-from hsgen.cuda.driver import chosen
 from hsgen.cuda.runner import Runner
-from hsgen.runners.arguments import target_of
-from hsgen.runners.ranges import Range
 from hsgen.runners.scan import ScanCalls
 
 
-class Scanner(ScanCalls, Runner):
+class Scanner(Runner):
     """The prefix sum of every column of a table on one GPU.  Tables are row-major; sums of integers wrap.
 
     Args:
@@ -34,9 +29,7 @@ class Scanner(ScanCalls, Runner):
         hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing, or the GPU lacks what a target requires.
     """
 
-    _given = ("source", "destination")
-    _pairs = ((0, 1),)
-    _keyed = ()  # sums that wrap are the same for signed numbers
+    _calls: ScanCalls
 
     def __init__(
         self,
@@ -47,9 +40,9 @@ class Scanner(ScanCalls, Runner):
         exclusive: bool = False,
         device: int | None = None,
     ) -> None:
-        gpu = chosen(device)
-        served, sort = self._pick(lambda: target_of(gpu.host, target), target, key, columns, exclusive)
-        super().__init__(gpu, served, sort, TYPES[self.key].element)
+        calls = ScanCalls(key, columns, exclusive)
+        super().__init__(device, target, calls)
+        self.columns, self.exclusive = calls.columns, calls.exclusive
 
     def __call__(self, keys: Any, out: Any = None, *, n: int | None = None, stream: Any = None) -> None:
         """Enqueue the sums of the first `n` rows of `keys` (all by default), on the current stream of the library of
@@ -62,9 +55,4 @@ class Scanner(ScanCalls, Runner):
             TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`, or the shape is wrong.
             hsgen.core.errors.Usage: n exceeds `max_n`.
         """
-        self._run((keys, out), (self._count(n),), stream)
-
-    def _settle(self, ranges: dict[str, Range], arguments: tuple[Any, ...]) -> tuple[int, Options]:
-        """See `Runner`."""
-        (n,) = arguments
-        return ranges["source"].size // self._size("source") if n is None else n, PLAIN
+        self._run((keys, out), (self._calls.count(n),), stream)

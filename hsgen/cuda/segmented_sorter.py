@@ -12,22 +12,17 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from hsgen.algorithms import implicit_for
 from hsgen.algorithms.segmented import short_rows
 from hsgen.core.interpreter import Options, offset
-from hsgen.core.keys import TYPES
-from hsgen.cuda.driver import bindings, chosen, done
+from hsgen.cuda.driver import bindings, done
 from hsgen.cuda.kernels import Kernels
 from hsgen.cuda.numeric import rewriting
 from hsgen.cuda.prepared import SCRATCH, Prepared, wait
 from hsgen.cuda.runner import Checked, Runner
-from hsgen.operations.segmented_sort import OPERATION
-from hsgen.runners.arguments import serving
-from hsgen.runners.ranges import Range
-from hsgen.runners.segmented_sort import REFUSED, UNSEGMENTED, SegmentedCalls
+from hsgen.runners.segmented_sort import REFUSED, SegmentedCalls
 
 
-class SegmentedSorter(SegmentedCalls, Runner):
+class SegmentedSorter(Runner):
     """A segmented sort on one GPU; see docs/guides/segmented-sort.md.
 
     Args:
@@ -44,8 +39,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
         hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing, or the GPU lacks what a target requires.
     """
 
-    _given = ("source", "other", "destination", "values", "values_out", "other_values", "count")
-    _pairs = ((0, 2), (3, 4))
+    _calls: SegmentedCalls
 
     def __init__(
         self,
@@ -60,12 +54,10 @@ class SegmentedSorter(SegmentedCalls, Runner):
         numeric: bool = False,
         device: int | None = None,
     ) -> None:
-        gpu = chosen(device)
         features = {"bit_range": bit_range, "segment_ends": segment_ends, "segment_count": segment_count}
-        signature = self._signature(key, value, order, **features)
-        served, sort = serving(gpu.host, target, self.key, signature, implicit_for(OPERATION))
-        rewrite = rewriting(self.key, self.value) if numeric else str
-        super().__init__(gpu, served, sort, TYPES[self.key].element, rewrite)
+        calls = SegmentedCalls(key, value, order, **features)
+        rewrite = rewriting(calls.key, calls.value) if numeric else str
+        super().__init__(device, target, calls, rewrite)
         self._rewrite = rewrite
         self._rows: dict[tuple[bool, bool], Kernels | None] = {}  # the kernels of short rows, by their options
         self._status: int | None = None  # device memory for the status of the last call with offsets
@@ -99,22 +91,10 @@ class SegmentedSorter(SegmentedCalls, Runner):
             hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys cannot be split into equal rows; the
                 bit range is reversed or exceeds the key.
         """
-        arrays = (keys, offsets, out, values, values_out, ends, count)
-        now = self._run(arrays, self._integers(segments, begin_bit, end_bit), stream)
+        arrays = (keys, out, offsets, ends, count, values, values_out)
+        now = self._run(arrays, self._calls.integers(segments, begin_bit, end_bit), stream)
         if offsets is not None:
             self._pending = now
-
-    def _settle(self, ranges: dict[str, Range], arguments: tuple[Any, ...]) -> tuple[int, Options]:
-        """See `Runner`."""
-        segments, begin_bit, end_bit = arguments
-        if segments is None:
-            if "other" not in ranges:
-                raise ValueError(UNSEGMENTED)
-            segments = self._counted(ranges["other"].size)
-        options = self._called(segments, begin_bit, end_bit)
-        self._check_given({role: ranges.get(role) for role in self._given})
-        self._segment_count = options.segment_count
-        return ranges["source"].size // self._size("source"), options
 
     def _prepare(self, n: int, options: Options, *, in_place: bool) -> Prepared:
         """See `Runner`; rows that fit a work-group are sorted by one launch."""

@@ -10,18 +10,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from hsgen.core.interpreter import Options
-from hsgen.core.keys import TYPES
 from hsgen.cuda.argsorts import Argsorts
-from hsgen.cuda.driver import chosen
 from hsgen.cuda.numeric import rewriting
 from hsgen.cuda.runner import Runner
-from hsgen.runners.arguments import serving
-from hsgen.runners.ranges import Range
 from hsgen.runners.sort import SortCalls
 
 
-class Sorter(SortCalls, Runner):
+class Sorter(Runner):
     """A sort of keys of one type on one GPU; docs/reference/semantics.md defines the order.
 
     Kernels are compiled at their first use, and kept in the user's cache.  Each call takes its scratch memory from the
@@ -44,8 +39,7 @@ class Sorter(SortCalls, Runner):
         hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing, or the GPU lacks what a target requires.
     """
 
-    _given = ("source", "destination", "values", "values_out", "count", "report")
-    _pairs = ((0, 1), (2, 3))
+    _calls: SortCalls
 
     def __init__(
         self,
@@ -61,16 +55,22 @@ class Sorter(SortCalls, Runner):
         numeric: bool = False,
         device: int | None = None,
     ) -> None:
-        gpu, options = chosen(device), self._name_keys(key, value, order)
         features = {"bit_range": bit_range, "device_count": device_count, "run_boundaries": run_boundaries}
-        signature = self._signature(options, features, epilogue)
-        served, sort = serving(gpu.host, target, self.key, signature)
-        element = "" if self.value == "packed" else TYPES[self.key].element
-        rewrite = rewriting(self.key, self.value) if numeric else str
-        super().__init__(gpu, served, sort, element, rewrite)
-        floating = numeric and TYPES[self.key].kind == 2
-        self.argsorts = Argsorts(gpu, sort, rewrite, floating=floating)
+        calls = SortCalls(key, value, order, epilogue=epilogue, **features)
+        rewrite = rewriting(calls.key, calls.value) if numeric else str
+        super().__init__(device, target, calls, rewrite)
+        floating = numeric and calls.options.kind == 2
+        self.argsorts = Argsorts(self._gpu, self._sort, rewrite, floating=floating)
         """The argsorts out of place for `hsgen.cuda.order`."""
+
+    def scratch_bytes(self, n: int, *, discard_keys: bool = False) -> int:
+        """Return the bytes of scratch memory that a sort of `n` keys needs.
+
+        Raises:
+            TypeError: n is no integer.
+            hsgen.core.errors.OutOfRange: n is negative, or exceeds `max_n`.
+        """
+        return self._calls.scratch_bytes(n, discard_keys=discard_keys)
 
     def __call__(
         self,
@@ -103,10 +103,4 @@ class Sorter(SortCalls, Runner):
             hsgen.core.errors.Wrong: a kernel does not compile, or the driver refuses a launch.
         """
         arrays = (keys, out, values, values_out, count, report)
-        self._run(arrays, self._integers(n, begin_bit, end_bit, discard_keys, shift), stream)
-
-    def _settle(self, ranges: dict[str, Range], arguments: tuple[Any, ...]) -> tuple[int, Options]:
-        """See `Runner`."""
-        n, begin, end, discard, shift = arguments
-        options = self._asked({role: ranges.get(role) for role in self._given}, begin, end, discard, shift)
-        return ranges["source"].size // self._size("source") if n is None else n, options
+        self._run(arrays, self._calls.integers(n, begin_bit, end_bit, discard_keys, shift), stream)

@@ -10,18 +10,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from hsgen.algorithms import implicit_for
-from hsgen.core.interpreter import Options
-from hsgen.core.keys import TYPES
-from hsgen.cuda.driver import chosen
 from hsgen.cuda.runner import Runner
-from hsgen.operations.top_k import OPERATION, sorted_up_to
-from hsgen.runners.arguments import serving
-from hsgen.runners.ranges import Range
+from hsgen.operations.top_k import sorted_up_to
 from hsgen.runners.top_k import TopKCalls
 
 
-class TopK(TopKCalls, Runner):
+class TopK(Runner):
     """A selection of the first keys of rows on one GPU; see docs/guides/top-k.md.
 
     Equal keys are selected in the order of their indices, the lowest index first.  `sorted_up_to` is the greatest k
@@ -39,7 +33,7 @@ class TopK(TopKCalls, Runner):
         hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing, or the GPU lacks what a target requires.
     """
 
-    _given = ("source", "destination", "values", "values_out")
+    _calls: TopKCalls
 
     def __init__(
         self,
@@ -50,11 +44,8 @@ class TopK(TopKCalls, Runner):
         target: str | os.PathLike[str] | None = None,
         device: int | None = None,
     ) -> None:
-        gpu = chosen(device)
-        self._name_keys(key, value, order)
-        served, sort = serving(gpu.host, target, self.key, self._signature(), implicit_for(OPERATION))
-        super().__init__(gpu, served, sort, TYPES[self.key].element)
-        self.sorted_up_to = sorted_up_to(sort)
+        super().__init__(device, target, TopKCalls(key, value, order))
+        self.sorted_up_to = sorted_up_to(self._sort)
 
     def __call__(
         self,
@@ -79,10 +70,4 @@ class TopK(TopKCalls, Runner):
             hsgen.core.errors.Usage: there are more than `max_n` keys, the keys cannot be split into equal rows, or k is
                 not 1 to the length of a row.
         """
-        self._run((keys, out, values, values_out), self._integers(n, k, rows), stream)
-
-    def _settle(self, ranges: dict[str, Range], arguments: tuple[Any, ...]) -> tuple[int, Options]:
-        """See `Runner`."""
-        n, k, rows = arguments
-        self._check_given({role: ranges.get(role) for role in self._given})
-        return ranges["source"].size // self._size("source") if n is None else n, self._asked(k, rows)
+        self._run((keys, out, values, values_out), self._calls.numbers(n, k=k, rows=rows), stream)

@@ -1,4 +1,7 @@
-"""The JavaScript package of a bundle: a module for each sort, with a compact plan and the kernels."""
+"""The JavaScript package of a bundle: a module for each sort, with a compact plan and the kernels.
+
+The classes of operations and their types follow from `hsgen.operations.arguments`.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,11 @@ from hsgen.core.buffers import pair_bytes
 from hsgen.core.flags import ARGUMENTS, BIT, FLOAT_SUM, PLACES, QUANTITIES, RANGES, REDUCTION_MASK, REDUCTIONS
 from hsgen.core.plan import ROLES, Binding, Step
 from hsgen.core.sort import Sort
+from hsgen.emit import c_calls
 from hsgen.emit.kernels import Source
 from hsgen.emit.templates import environment
+from hsgen.operations.base import Operation
+from hsgen.operations.pack import ROLES as COLUMNS
 from hsgen.targets.target import Target
 
 CONSTANTS = "const HSGEN_CONSTANTS = 0;\n"
@@ -24,8 +30,18 @@ _HEAD = f"/* SPDX-License-Identifier: MIT-0\n * Part of a bundle of hsgen {__ver
 
 
 def constants() -> str:
-    """Return the constants of `hsgen.core.flags` and the roles of buffers as JavaScript."""
-    lists = {"ROLES": list(ROLES), "ARGUMENTS": list(ARGUMENTS), "QUANTITIES": list(QUANTITIES)}
+    """Return the constants of `hsgen.core.flags`, the roles of buffers and lists of operations as JavaScript.
+
+    IN_PLACE: operations whose calls can be in place.  PLAIN: operations whose elements have no order.
+    """
+    every = c_calls.listed()
+    lists = {
+        "ROLES": list(ROLES),
+        "ARGUMENTS": list(ARGUMENTS),
+        "QUANTITIES": list(QUANTITIES),
+        "IN_PLACE": [o.name for o in every if o.arguments.in_place],
+        "PLAIN": [o.name for o in every if "order" not in o.arguments.choices],
+    }
     lines = [f"const {name} = {json.dumps(values)};" for name, values in lists.items()]
     used = ("DIRECT", "DISCARD", "DEVICE_COUNT", "SIGNED", "FLOAT", "DESCENDING", "ROWS")
     lines.append(f"const REDUCTION_MASK = {REDUCTION_MASK}, FLOAT_SUM = {FLOAT_SUM};")
@@ -122,6 +138,31 @@ def of_target(package: Package, target: Target, sources: Sequence[tuple[Sort, So
     return files | {f"{folder}/index.js": sort_list((sort for sort, _ in sources), target)}
 
 
+def _parent(operation: Operation) -> Operation | None:
+    """Return the operation whose class a class extends: that of the same arguments under another kind, or None.
+
+    In Python, the operation's class extends the class of the other operation, and has no further buffers.
+    """
+    extended = (o for o in c_calls.listed() if o is not operation and isinstance(operation, type(o)))
+    return next((o for o in extended if _rows(operation) <= _rows(o)), None)
+
+
+def _rows(operation: Operation) -> set[tuple[Any, ...]]:
+    """Return the names, elements and lengths of the buffers of an operation's calls, by role."""
+    return {(b.role, b.in_javascript, b.element, b.length) for b in operation.arguments.passed}
+
+
+def _classes(api: Api) -> Mapping[str, Any]:
+    """Return the names that the templates of operations use."""
+
+    def part(name: str) -> str:
+        path = api.file(f"js/operations/{name}")
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+
+    classes = [o for o in c_calls.listed() if not o.by_count]  # the sort has a module of its own
+    return {"operations": classes, "parent_of": _parent, "columns": COLUMNS, "part": part}
+
+
 def common(api: Api, targets: Sequence[Any], prefix: str) -> dict[str, str]:
     """Return the files that all targets share, by path; `targets`: objects with the attributes of `c_files.Named`."""
     assert api.package
@@ -130,7 +171,7 @@ def common(api: Api, targets: Sequence[Any], prefix: str) -> dict[str, str]:
     for path, name in api.package.files.items():
         text = api.file(name).read_text(encoding="utf-8")
         if name.endswith(".j2"):
-            values: Mapping[str, Any] = {"targets": served, "version": __version__, "prefix": prefix}
+            values = {"targets": served, "version": __version__, "prefix": prefix, **_classes(api)}
             text = environment().from_string(text).render(values)
         text = text.replace("HSGEN_VERSION", __version__).replace(CONSTANTS, constants())
         files[path] = text if path.endswith(".json") else _HEAD + text

@@ -7,6 +7,7 @@ from hsgen.opencl.digest import Checker
 from hsgen.opencl.gatherer import Gatherer
 from hsgen.opencl.groups import GroupBy, run_length_encode, unique
 from hsgen.opencl.merger import Merger
+from hsgen.opencl.operation import Operation
 from hsgen.opencl.reduce_by_key import ReduceByKey
 from hsgen.opencl.scanner import Scanner
 from hsgen.opencl.segmented_sorter import SegmentedSorter
@@ -22,6 +23,7 @@ __all__ = [
     "Gatherer",
     "GroupBy",
     "Merger",
+    "Operation",
     "ReduceByKey",
     "Scanner",
     "SegmentedSorter",

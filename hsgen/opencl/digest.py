@@ -14,18 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from hsgen.algorithms import implicit_for
-from hsgen.core.keys import TYPES, Signature
-from hsgen.opencl.arguments import host_of
 from hsgen.opencl.runner import Runner
-from hsgen.operations.digest import OPERATION, WORDS, Digest, read
-from hsgen.runners.arguments import serving
+from hsgen.operations.digest import WORDS, Digest, read
 from hsgen.runners.base import alone
 from hsgen.runners.digest import DigestCalls
 from hsgen.system import toolchain
 
 
-class Checker(DigestCalls, Runner):
+class Checker(Runner):
     """Digests of arrays of keys of one type, compiled for a context of one device; see docs/guides/digest.md.
 
     Args:
@@ -41,6 +37,8 @@ class Checker(DigestCalls, Runner):
         hsgen.core.errors.Wrong: the kernels do not compile, or the compiler crashes.
     """
 
+    _calls: DigestCalls
+
     def __init__(
         self,
         context: Any,
@@ -51,12 +49,7 @@ class Checker(DigestCalls, Runner):
         target: str | os.PathLike[str] | None = None,
         bit_range: bool = False,
     ) -> None:
-        host, options = host_of(context), self._name_keys(key, value, order)
-        signature = Signature(
-            value=self.value, key_transform=options.kind > 0 or options.descending, bit_range=bool(bit_range)
-        )
-        served, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
-        super().__init__(context, host, served, sort, "" if self.value == "packed" else TYPES[self.key].element)
+        super().__init__(context, target, DigestCalls(key, value, order, bit_range=bit_range))
         self._report: Any = None
 
     @alone
@@ -84,12 +77,10 @@ class Checker(DigestCalls, Runner):
                 size is negative.
             hsgen.core.errors.Usage: n or size exceeds `max_n`, or the bit range is reversed or exceeds the key.
         """
-        n, size, begin_bit, end_bit = self._integers(n, size, begin_bit, end_bit)
-        options = self._asked(values, size, begin_bit, end_bit)
+        numbers = self._calls.integers(n, size, begin_bit, end_bit)
         cl = toolchain.pyopencl()
         self._report = self._report or cl.Buffer(self._context, cl.mem_flags.READ_WRITE, 4 * WORDS)
-        self._looked = options.capacity
-        event = self._run(queue, {"source": keys, "values": values, "report": self._report}, n, wait_for, options)
+        event = self._run(queue, (keys, values, self._report), numbers, wait_for)
         words = np.empty(WORDS, np.uint32)
         cl.enqueue_copy(queue, words, self._report, wait_for=[event]).wait()
         return read(words)

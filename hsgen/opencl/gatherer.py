@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from threading import RLock
 from typing import Any
 
-from hsgen.algorithms import implicit_for
 from hsgen.opencl.arguments import host_of
 from hsgen.opencl.runner import Runner
-from hsgen.operations.gather import OPERATION, unit
-from hsgen.runners.arguments import serving
+from hsgen.operations.gather import unit
 from hsgen.runners.base import alone
 from hsgen.runners.gather import GatherCalls, item_bytes_of, same_items, size_of_item
 
@@ -34,21 +32,19 @@ def item_size(array: Any, name: str, item_bytes: int | None = None) -> int:
     return size_of_item(array.dtype.itemsize, array.shape, name, contiguous=flat, item_bytes=item_bytes)
 
 
-class _Values(GatherCalls, Runner):
+class _Values(Runner):
     """Gathers of items; an item consists of values of one kind."""
+
+    _calls: GatherCalls
 
     def __init__(self, context: Any, value: str, target: str | os.PathLike[str] | None) -> None:
         """Compile the gather for a kind of values."""
-        host = host_of(context)
-        served, sort = serving(host, target, "u32", self._signature(value), implicit_for(OPERATION))
-        super().__init__(context, host, served, sort, "uint32")
+        super().__init__(context, target, GatherCalls(value))
 
     @alone
     def run(self, queue: Any, index: Any, source: Any, out: Any, size: int, n: Any, wait_for: Any) -> Any:
         """Enqueue the gather of items of `size` bytes; return the event of its end."""
-        count = self._count(n)
-        options = self._asked(self._memory(source, "values").size, size)
-        return self._run(queue, {"source": index, "values": source, "values_out": out}, count, wait_for, options)
+        return self._run(queue, (index, source, out), self._calls.integers(n, size), wait_for)
 
 
 class Gatherer:

@@ -16,19 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from hsgen.algorithms import implicit_for
-from hsgen.core.keys import TYPES
-from hsgen.opencl.arguments import host_of
 from hsgen.opencl.reduce_by_key import ReduceByKey
 from hsgen.opencl.runner import Runner
-from hsgen.operations.group_by import OPERATION
-from hsgen.runners.arguments import serving
 from hsgen.runners.base import alone
 from hsgen.runners.group_by import GroupingCalls
 from hsgen.system import toolchain
 
 
-class GroupBy(GroupingCalls, Runner):
+class GroupBy(Runner):
     """A reduction of groups of equal keys in any order, compiled for a context of one device.
 
     Groups are in the order of sorts.  The sort before the reduction is stable, so the result is the same in every call,
@@ -43,6 +38,8 @@ class GroupBy(GroupingCalls, Runner):
         TypeError, hsgen.core.errors.Usage, hsgen.core.errors.Unavailable, hsgen.core.errors.Wrong: as `ReduceByKey`.
     """
 
+    _calls: GroupingCalls
+
     def __init__(
         self,
         context: Any,
@@ -52,9 +49,7 @@ class GroupBy(GroupingCalls, Runner):
         order: str = "ascending",
         target: str | os.PathLike[str] | None = None,
     ) -> None:
-        host, signature = host_of(context), self._grouping(key, value, order)
-        served, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
-        super().__init__(context, host, served, sort, TYPES[self.key].element)
+        super().__init__(context, target, GroupingCalls(key, value, order))
 
     @alone
     def __call__(
@@ -79,9 +74,8 @@ class GroupBy(GroupingCalls, Runner):
         Raises:
             TypeError, ValueError, hsgen.core.errors.Usage: as `ReduceByKey`.
         """
-        arrays = {"source": keys, "destination": out, "values": values, "values_out": values_out}
-        arrays |= {"report": groups, "other": counts, "other_values": first_indices}
-        return self._run(queue, arrays, None, wait_for, self._asked(reduction, arrays))
+        arrays = (keys, values, groups, out, values_out, counts, first_indices)
+        return self._run(queue, arrays, self._calls.integers(None, reduction), wait_for)
 
 
 def unique(queue: Any, keys: Any, *, return_counts: bool = False, order: str = "ascending") -> Any:

@@ -8,20 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-from hsgen.algorithms import implicit_for
-from hsgen.core.keys import TYPES, Signature
-from hsgen.opencl.arguments import host_of
 from hsgen.opencl.runner import Runner
-from hsgen.operations.merge import OPERATION
-from hsgen.runners.arguments import serving
 from hsgen.runners.base import alone
 from hsgen.runners.merge import MergeCalls
 
 
-class Merger(MergeCalls, Runner):
+class Merger(Runner):
     """A merge of two sorted arrays, compiled for a context of one device; see docs/guides/merge.md.
 
     Scratch memory, a few bytes for each thousand keys, is kept as in a `hsgen.opencl.sorter.Sorter`.
@@ -46,11 +40,7 @@ class Merger(MergeCalls, Runner):
         order: str = "ascending",
         target: str | os.PathLike[str] | None = None,
     ) -> None:
-        host, options = host_of(context), self._name_keys(key, value, order)
-        self._check_value()
-        signature = Signature(value=self.value, key_transform=options.kind > 0 or options.descending)
-        served, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
-        super().__init__(context, host, served, sort, TYPES[self.key].element)
+        super().__init__(context, target, MergeCalls(key, value, order))
 
     @alone
     def __call__(
@@ -76,11 +66,4 @@ class Merger(MergeCalls, Runner):
             ValueError: a buffer is missing, unexpected or invalid, or an output overlaps another buffer.
             hsgen.core.errors.Usage: there are more than `max_n` keys.
         """
-        keys = {"source": a, "other": b, "destination": out}
-        sizes = {role: self._memory(x, role).size // self._size(role) for role, x in keys.items()}
-        self._first_count, n = sizes["source"], sizes["source"] + sizes["other"]
-        arrays = {**keys, "values": a_values, "other_values": b_values, "values_out": values_out}
-        self._check_given(arrays)
-        for role in [r for r in arrays if r not in ("destination", "values_out") and self._length(r, n) == 0]:
-            arrays[role] = None  # an empty array has no memory
-        return self._run(queue, arrays, n, wait_for, replace(self._how, first_count=self._first_count))
+        return self._run(queue, (a, b, out, a_values, b_values, values_out), (), wait_for)

@@ -11,17 +11,12 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from hsgen.algorithms import implicit_for
-from hsgen.core.keys import TYPES
-from hsgen.opencl.arguments import host_of
 from hsgen.opencl.runner import Runner
-from hsgen.operations.reduce_by_key import OPERATION
-from hsgen.runners.arguments import serving
 from hsgen.runners.base import alone
 from hsgen.runners.reduce_by_key import ReductionCalls
 
 
-class ReduceByKey(ReductionCalls, Runner):
+class ReduceByKey(Runner):
     """A reduction of runs of equal keys, compiled for a context of one device; see docs/guides/reduce-by-key.md.
 
     Keys are equal if their bits are.  Scratch memory is kept as in a `hsgen.opencl.sorter.Sorter`.
@@ -39,6 +34,8 @@ class ReduceByKey(ReductionCalls, Runner):
         hsgen.core.errors.Wrong: the kernels do not compile, or the compiler crashes.
     """
 
+    _calls: ReductionCalls
+
     def __init__(
         self,
         context: Any,
@@ -48,9 +45,7 @@ class ReduceByKey(ReductionCalls, Runner):
         device_count: bool = False,
         target: str | os.PathLike[str] | None = None,
     ) -> None:
-        host, signature = host_of(context), self._signature(key, value, device_count=device_count)
-        served, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
-        super().__init__(context, host, served, sort, TYPES[self.key].element)
+        super().__init__(context, target, ReductionCalls(key, value, device_count=device_count))
 
     @alone
     def __call__(
@@ -82,6 +77,5 @@ class ReduceByKey(ReductionCalls, Runner):
             ValueError: a buffer is missing, unexpected or invalid.
             hsgen.core.errors.Usage: n exceeds `max_n`, or there is no such reduction.
         """
-        arrays = {"source": keys, "destination": out, "values": values, "values_out": values_out, "count": count}
-        arrays |= {"report": groups, "other": counts, "other_values": first_indices}
-        return self._run(queue, arrays, self._count(n), wait_for, self._asked(reduction, arrays))
+        arrays = (keys, values, count, groups, out, values_out, counts, first_indices)
+        return self._run(queue, arrays, self._calls.integers(n, reduction), wait_for)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from hsgen.core.interpreter import Options
 from hsgen.engines.compiled import Compiled
 from hsgen.engines.launches import in_order
 from hsgen.opencl.arrays import Memory
-from hsgen.runners.base import WRITTEN
 
 State = tuple[int, int, tuple[int, ...], Any]
 """The state of an array: the handle of its buffer, its offset, its shape and its element type."""
@@ -43,15 +42,19 @@ class Repeat:
         placed: Mapping[str, Memory],
         n: int,
         options: Options,
+        written: Container[str],
     ) -> None:
-        """Store a call for `n` items with these arrays; `placed` has the memory ranges by role."""
+        """Store a call for `n` items with these arrays.
+
+        placed: the memory ranges by role.  written: the roles that the call writes.
+        """
         self._compiled, self._queue, self._numbers, self._n = compiled, queue, numbers, n
         self._given = [x is not None for x in arrays]
         self._refs = [(i, weakref.ref(x), _state(x)) for i, x in enumerate(arrays) if x is not None]
         self._events = {i: [*x.events] for i, x in enumerate(arrays) if x is not None}
         index = {id(x): i for i, x in enumerate(arrays)}
         self._roles = [(role, index[id(m.argument)]) for role, m in placed.items()]
-        self._written = {i for role, i in self._roles if role in WRITTEN}
+        self._written = {i for role, i in self._roles if role in written}
         self._launches = compiled.launches(n, options, self._bound(arrays))
 
     def _bound(self, arrays: Sequence[Any]) -> dict[str, Any]:

@@ -2,76 +2,77 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 from hsgen.apis.opencl import API
-from hsgen.core.errors import OutOfRange, Unavailable, wrong_type
+from hsgen.core.errors import OutOfRange, wrong_type
 from hsgen.core.interpreter import Options
-from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
-from hsgen.engines import hosts, isolated_build
+from hsgen.engines import isolated_build
 from hsgen.engines.compiled import Compiled
+from hsgen.opencl.arguments import host_of
 from hsgen.opencl.arrays import Memory, memory
-from hsgen.runners.base import Base, Given
-from hsgen.runners.ranges import in_place
+from hsgen.runners import base as runners
 from hsgen.system import toolchain
-from hsgen.targets.target import Target
 
 _name = lru_cache(maxsize=64)(str)  # the name of a type; numpy computes it each time
 
 
-class Runner(Base):
+class Runner(runners.Runner):
     """An operation compiled for a context of one device, with the scratch memory that its calls share."""
 
-    def __init__(self, context: Any, host: hosts.Host, target: Target, sort: Sort, element: str = "") -> None:
-        """Compile a sort of `target`; `element` is the type of its elements, by default unsigned integers."""
-        if lacking := hosts.lacks(sort, host):
-            raise Unavailable(f"{host.label} {lacking}")
-        super().__init__(host.label, target, sort, element)
+    def __init__(self, context: Any, target: str | os.PathLike[str] | None, calls: runners.Calls) -> None:
+        """Compile the sort of `calls`; `target` is the name of a target, or None for the target of the device."""
+        host = host_of(context)
+        super().__init__(host, target, calls)
         self._context = context
-        source = isolated_build.once(host, sort, render(sort, API.name))
-        self._compiled = Compiled(context, sort, source)
+        source = isolated_build.once(host, self._sort, render(self._sort, API.name))
+        self._compiled = Compiled(context, self._sort, source)
 
     def _memory(self, array: Any, role: str) -> Memory:
         """Return the memory range of an array or buffer, after checks of its elements."""
-        name = self._names.get(role, role)
         if hasattr(array, "base_data"):
-            self._check_shape(name, tuple(map(int, array.shape)), rows=bool(array.flags.c_contiguous))
-        at = memory(array, name, self._context)
+            self._calls.check_shape(role, tuple(map(int, array.shape)), rows=bool(array.flags.c_contiguous))
+        at = memory(array, self._calls.names[role], self._context)
         if at.is_array:
-            self._check_elements(role, _name(array.dtype), array.dtype.itemsize)
+            self._calls.check_elements(role, _name(array.dtype), array.dtype.itemsize)
         return at
 
-    def _run(self, queue: Any, arrays: Given, n: int | None, wait_for: Sequence[Any] | None, options: Options) -> Any:
-        """Enqueue a call, after all checks; return the event of its end."""
-        return self._checked(queue, arrays, n, wait_for, options)[0]
+    def _run(self, queue: Any, arrays: Sequence[Any], numbers: runners.Numbers, wait_for: Any) -> Any:
+        """Enqueue a call, after all checks; return the event of its end.
+
+        arrays: the arrays of a call in the order of `Calls.roles`; None for absent arrays.
+        """
+        return self._checked(queue, arrays, numbers, wait_for)[0]
 
     def _checked(
-        self, queue: Any, arrays: Given, n: int | None, wait_for: Sequence[Any] | None, options: Options
-    ) -> tuple[Any, dict[str, Memory], int]:
-        """Enqueue a call, after all checks; return the event of its end, the ranges by role, and the count."""
+        self, queue: Any, arrays: Sequence[Any], numbers: runners.Numbers, wait_for: Sequence[Any] | None
+    ) -> tuple[Any, dict[str, Memory], int, Options]:
+        """Enqueue a call; return the event of its end, the ranges by role, the count and the options."""
+        calls = self._calls
         if not isinstance(queue, toolchain.pyopencl().CommandQueue):
             raise wrong_type("queue", "a pyopencl.CommandQueue", queue)
         if isinstance(wait_for, toolchain.pyopencl().Event):
             raise wrong_type("wait_for", "a list of events", wait_for)
         if queue.context != self._context:
-            raise ValueError(f"the queue belongs to another context than this {self._noun}")
-        ranges = {role: self._memory(x, role) for role, x in arrays.items() if x is not None or role in self._required}
-        count = ranges["source"].size // self._size("source") if n is None else n
-        self._check_count(count)
-        for role, x in ranges.items():
-            self._check_room(role, x, self._length(role, count))
-        placed = ranges if self._apart else in_place(ranges, self._verb, discard=options.discard)
-        self._check_overlaps(placed, count)
+            raise ValueError(f"the queue belongs to another context than this {calls.noun}")
+        present = {role: x for role, x in zip(calls.roles, arrays, strict=True) if x is not None}
+        for role in calls.required:
+            if role not in present:
+                raise wrong_type(calls.names[role], "a pyopencl array or buffer", None)
+        calls.check_given(present)
+        ranges = {role: self._memory(x, role) for role, x in present.items()}
+        count, options, placed = calls.checked(ranges, numbers)
         events = [*(wait_for or []), *(e for x in ranges.values() for e in getattr(x.argument, "events", []))]
         event = self._enqueue(queue, placed, count, events or None, options)
-        for role in self._written:
+        for role in calls.written:
             for x in {id(x[role].argument): x[role].argument for x in (ranges, placed) if role in x}.values():
                 if hasattr(x, "add_event"):
                     x.add_event(event)
-        return event, placed, count
+        return event, placed, count, options
 
     def _enqueue(self, queue: Any, placed: dict[str, Memory], n: int, events: Any, options: Options) -> Any:
         """Enqueue a checked call.  Roles of the same range get the same object, which makes the call in place."""
@@ -82,7 +83,7 @@ class Runner(Base):
         try:
             return self._compiled.run(queue, {r: parts[id(x)] for r, x in placed.items()}, n, events, options)
         except OutOfRange as e:
-            raise self._renamed(e) from None
+            raise self._calls.renamed(e, options) from None
         finally:
             while parts:  # NVIDIA's driver requires sub-buffers to be released in reverse order
                 parts.popitem()

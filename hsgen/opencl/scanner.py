@@ -11,16 +11,12 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from hsgen.core.interpreter import PLAIN
-from hsgen.core.keys import TYPES
-from hsgen.opencl.arguments import host_of
 from hsgen.opencl.runner import Runner
-from hsgen.runners.arguments import target_of
 from hsgen.runners.base import alone
 from hsgen.runners.scan import ScanCalls
 
 
-class Scanner(ScanCalls, Runner):
+class Scanner(Runner):
     """The prefix sum of every column of a table, compiled for a context of one device.
 
     Tables are row-major; sums of integers wrap.  Scratch memory is kept as in a `Sorter`.
@@ -49,9 +45,9 @@ class Scanner(ScanCalls, Runner):
         columns: int = 1,
         exclusive: bool = False,
     ) -> None:
-        host = host_of(context)
-        served, sort = self._pick(lambda: target_of(host, target), target, key, columns, exclusive)
-        super().__init__(context, host, served, sort, TYPES[self.key].element)
+        calls = ScanCalls(key, columns, exclusive)
+        super().__init__(context, target, calls)
+        self.columns, self.exclusive = calls.columns, calls.exclusive
 
     @alone
     def __call__(
@@ -69,4 +65,4 @@ class Scanner(ScanCalls, Runner):
                 overlap, or the queue is of another context.
             hsgen.core.errors.Usage: n exceeds `max_n`.
         """
-        return self._run(queue, {"source": keys, "destination": out}, self._count(n), wait_for, PLAIN)
+        return self._run(queue, (keys, out), (self._calls.count(n),), wait_for)

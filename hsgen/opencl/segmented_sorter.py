@@ -11,20 +11,12 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from hsgen.algorithms import implicit_for
-from hsgen.core.interpreter import Options
-from hsgen.core.keys import TYPES
-from hsgen.opencl.arguments import host_of
 from hsgen.opencl.runner import Runner
-from hsgen.operations.segmented_sort import OPERATION
-from hsgen.runners.arguments import serving
-from hsgen.runners.base import Given, alone
-from hsgen.runners.segmented_sort import REFUSED, UNSEGMENTED, SegmentedCalls
-
-_ROLES = ("source", "other", "other_values", "count", "destination", "values", "values_out")
+from hsgen.runners.base import alone
+from hsgen.runners.segmented_sort import REFUSED, SegmentedCalls
 
 
-class SegmentedSorter(SegmentedCalls, Runner):
+class SegmentedSorter(Runner):
     """A segmented sort, compiled for a context of one device; see docs/guides/segmented-sort.md.
 
     Scratch memory is kept as in a `hsgen.opencl.sorter.Sorter`: somewhat more than the size of keys and values.
@@ -45,6 +37,8 @@ class SegmentedSorter(SegmentedCalls, Runner):
         hsgen.core.errors.Wrong: the kernels do not compile, or the compiler crashes.
     """
 
+    _calls: SegmentedCalls
+
     def __init__(
         self,
         context: Any,
@@ -57,11 +51,8 @@ class SegmentedSorter(SegmentedCalls, Runner):
         segment_ends: bool = False,
         segment_count: bool = False,
     ) -> None:
-        host = host_of(context)
         features = {"bit_range": bit_range, "segment_ends": segment_ends, "segment_count": segment_count}
-        signature = self._signature(key, value, order, **features)
-        served, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
-        super().__init__(context, host, served, sort, TYPES[self.key].element)
+        super().__init__(context, target, SegmentedCalls(key, value, order, **features))
         self._last: Any = None  # the queue of the last call
 
     @alone
@@ -100,22 +91,10 @@ class SegmentedSorter(SegmentedCalls, Runner):
             hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys cannot be split into equal rows; the
                 bit range is reversed or exceeds the key.
         """
-        arrays = dict(zip(_ROLES, (keys, offsets, ends, count, out, values, values_out), strict=True))
-        options = self._asked(arrays, *self._integers(segments, begin_bit, end_bit))
-        event = self._run(queue, arrays, None, wait_for, options)
+        arrays = (keys, out, offsets, ends, count, values, values_out)
+        event = self._run(queue, arrays, self._calls.integers(segments, begin_bit, end_bit), wait_for)
         self._last = queue
         return event
-
-    def _asked(self, arrays: Given, segments: int | None, begin: int, end: int | None) -> Options:
-        """Return the options of a call with these arrays, after checks."""
-        if segments is None:
-            if arrays["other"] is None:
-                raise ValueError(UNSEGMENTED)
-            segments = self._counted(self._memory(arrays["other"], "other").size)
-        options = self._called(segments, begin, end)
-        self._check_given(arrays)
-        self._segment_count = options.segment_count
-        return options
 
     @alone
     def check(self) -> None:

@@ -11,18 +11,13 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from hsgen.core.keys import TYPES
-from hsgen.opencl.arguments import host_of
 from hsgen.opencl.repeat import Repeat, repeatable
 from hsgen.opencl.runner import Runner
-from hsgen.runners.arguments import serving
-from hsgen.runners.base import alone
-from hsgen.runners.sort import Numbers, SortCalls
-
-_ROLES = ("source", "destination", "values", "values_out", "count", "report")
+from hsgen.runners.base import Numbers, alone
+from hsgen.runners.sort import SortCalls
 
 
-class Sorter(SortCalls, Runner):
+class Sorter(Runner):
     """A sort of keys of one type, compiled for a context of one device; docs/reference/semantics.md defines the order.
 
     A sort that needs scratch memory allocates it at the first call, and keeps as much as the greatest n so far needed;
@@ -48,6 +43,8 @@ class Sorter(SortCalls, Runner):
         hsgen.core.errors.Wrong: the kernels do not compile, or the compiler crashes.
     """
 
+    _calls: SortCalls
+
     def __init__(
         self,
         context: Any,
@@ -61,12 +58,18 @@ class Sorter(SortCalls, Runner):
         run_boundaries: bool = False,
         epilogue: str = "",
     ) -> None:
-        host, options = host_of(context), self._name_keys(key, value, order)
         features = {"bit_range": bit_range, "device_count": device_count, "run_boundaries": run_boundaries}
-        signature = self._signature(options, features, epilogue)
-        served, sort = serving(host, target, self.key, signature)
-        super().__init__(context, host, served, sort, "" if self.value == "packed" else TYPES[self.key].element)
+        super().__init__(context, target, SortCalls(key, value, order, epilogue=epilogue, **features))
         self._again: Repeat | None = None
+
+    def scratch_bytes(self, n: int, *, discard_keys: bool = False) -> int:
+        """Return the bytes of scratch memory that a sort of `n` keys needs.
+
+        Raises:
+            TypeError: n is no integer.
+            hsgen.core.errors.OutOfRange: n is negative, or exceeds `max_n`.
+        """
+        return self._calls.scratch_bytes(n, discard_keys=discard_keys)
 
     @alone
     def __call__(
@@ -103,7 +106,7 @@ class Sorter(SortCalls, Runner):
             hsgen.core.errors.Usage: n exceeds `max_n`, or the bit range is reversed or exceeds the key.
         """
         arrays = keys, out, values, values_out, count, report
-        numbers = self._integers(n, begin_bit, end_bit, discard_keys, shift)
+        numbers = self._calls.integers(n, begin_bit, end_bit, discard_keys, shift)
         again = None if wait_for else self._again
         if again is not None and again.fits(queue, arrays, numbers):
             return again.run(arrays)
@@ -111,9 +114,8 @@ class Sorter(SortCalls, Runner):
 
     def _first(self, queue: Any, arrays: tuple[Any, ...], numbers: Numbers, wait_for: Any) -> Any:
         """Check a call and enqueue it; store it for a repetition."""
-        by_role, (n, begin, end, discard, shift) = dict(zip(_ROLES, arrays, strict=True)), numbers
-        options = self._asked(by_role, begin, end, discard, shift)
-        event, placed, items = self._checked(queue, by_role, n, wait_for, options)
+        event, placed, items, options = self._checked(queue, arrays, numbers, wait_for)
         if repeatable(queue, arrays):
-            self._again = Repeat(self._compiled, queue, arrays, numbers, placed, items, options)
+            written = self._calls.written
+            self._again = Repeat(self._compiled, queue, arrays, numbers, placed, items, options, written)
         return event

@@ -11,17 +11,13 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from hsgen.algorithms import implicit_for
-from hsgen.core.keys import TYPES
-from hsgen.opencl.arguments import host_of
 from hsgen.opencl.runner import Runner
-from hsgen.operations.top_k import OPERATION, sorted_up_to
-from hsgen.runners.arguments import serving
+from hsgen.operations.top_k import sorted_up_to
 from hsgen.runners.base import alone
 from hsgen.runners.top_k import TopKCalls
 
 
-class TopK(TopKCalls, Runner):
+class TopK(Runner):
     """A selection of the first keys of rows, compiled for a context of one device; see docs/guides/top-k.md.
 
     Equal keys are selected in the order of their indices, the lowest index first.  Scratch memory is kept as in a
@@ -50,11 +46,8 @@ class TopK(TopKCalls, Runner):
         order: str = "descending",
         target: str | os.PathLike[str] | None = None,
     ) -> None:
-        host = host_of(context)
-        self._name_keys(key, value, order)
-        served, sort = serving(host, target, self.key, self._signature(), implicit_for(OPERATION))
-        super().__init__(context, host, served, sort, TYPES[self.key].element)
-        self.sorted_up_to = sorted_up_to(sort)
+        super().__init__(context, target, TopKCalls(key, value, order))
+        self.sorted_up_to = sorted_up_to(self._sort)
 
     @alone
     def __call__(
@@ -82,7 +75,5 @@ class TopK(TopKCalls, Runner):
             hsgen.core.errors.Usage: there are more than `max_n` keys, the keys cannot be split into equal rows, or k is
                 not 1 to the length of a row.
         """
-        arrays = {"source": keys, "destination": out, "values": values, "values_out": values_out}
-        n, k, rows = self._integers(n, k, rows)
-        self._check_given(arrays)
-        return self._run(queue, arrays, n, wait_for, self._asked(k, rows))
+        numbers = self._calls.numbers(n, k=k, rows=rows)
+        return self._run(queue, (keys, out, values, values_out), numbers, wait_for)

@@ -28,6 +28,8 @@ class Operation(ABC):
     """The name in text."""
     c_kind: str
     """The C constant for the kind of call; an operation with the calls of a sort has the constant of sorts."""
+    agent = ""
+    """The name of the class in JavaScript and Python; empty if `class_name` derives the name from `name`."""
     c_number = 0
     """The value of the C constant; by default that of sorts.  The value is published, so it never changes."""
     arguments: Arguments
@@ -83,6 +85,11 @@ class Operation(ABC):
     def module(self) -> str:
         """The name of the operation's module in this package and in other packages."""
         return type(self).__module__.rpartition(".")[2]
+
+    @property
+    def class_name(self) -> str:
+        """The name of the class in JavaScript."""
+        return self.agent or "".join(map(str.capitalize, self.name.split("_")))
 
     def subject(self, sort: Sort) -> str:
         """Return a description of a sort, such as "sort of u32 keys"."""

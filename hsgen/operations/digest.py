@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hsgen.core.interpreter import Options, bit_range
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
-from hsgen.operations.arguments import Arguments, Buffer, Number, options_member
+from hsgen.operations.arguments import Arguments, Buffer, Length, Number, options_member
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call
 from hsgen.operations.inputs import Keys
@@ -130,6 +130,9 @@ def model(sort: Sort, keys: NDArray[Any], values: NDArray[Any] | None, n: int, o
     return Digest((*hashes, int(falls.sum()), int(swaps.sum()), beyond, n))
 
 
+_COVERED = Length(factors=("number",))
+
+
 class _Digest(Operation):
     """The operation that computes a digest of n keys and of the elements after them."""
 
@@ -143,13 +146,33 @@ class _Digest(Operation):
                 name="capacity",
                 meaning="keys from n up to here are memory after them; 0 to n: none",
                 call="call->capacity",
+                field="capacity",
+                python="size",
+                javascript="capacity",
+                about="The number of elements to cover; those from n on must only stay unchanged.",
             ),
-            options_member("type, order, bits"),
-            Buffer(name="source", role="source"),
-            Buffer(name="values", role="values", meaning="the value of each key, for digests with values"),
-            Buffer(name="digest", role="report", meaning="8 32-bit words", words=True, written=True),
+            options_member("type, order, bits", "order", "bits"),
+            Buffer(name="source", role="source", length=_COVERED),
+            Buffer(
+                name="values",
+                role="values",
+                meaning="the value of each key, for digests with values",
+                length=_COVERED,
+                about="The value of each key.",
+            ),
+            Buffer(
+                name="digest",
+                role="report",
+                meaning="8 32-bit words",
+                words=True,
+                written=True,
+                length=Length(plus=WORDS),
+                javascript="digest",
+                about="Receives eight 32-bit words.",
+            ),
         ),
         number="{capacity}",
+        javascript="Digests of arrays, which verify a sort on the device: docs/guides/digest.md.",
     )
     order = 3
     accompanies = True

@@ -17,7 +17,7 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature, Type
 from hsgen.core.numbers import integer
 from hsgen.core.sort import Sort
-from hsgen.operations.arguments import Arguments, Buffer, Number
+from hsgen.operations.arguments import Arguments, Buffer, Length, Number
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import UNTOUCHED, Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
@@ -70,6 +70,7 @@ class _Gather(Operation):
     """The operation that gathers items of a table by n indices."""
 
     name, noun, c_kind = "gather", "gather", "HS_GATHER"
+    agent = "Gatherer"
     c_number = 7
     arguments = Arguments(
         about="A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is "
@@ -77,12 +78,45 @@ class _Gather(Operation):
         "8 or 16.",
         members=(
             Number(name="n", meaning="indices"),
-            Number(name="source_count", meaning="items of the source", call="call->segment_count"),
-            Number(name="item_bytes", meaning="bytes of an item", call="call->take * sort->value_bytes"),
-            Buffer(name="index", role="source", meaning="n 32-bit numbers", words=True),
-            Buffer(name="source", role="values"),
-            Buffer(name="destination", role="values_out", meaning="n items", written=True),
+            Number(
+                name="source_count",
+                meaning="items of the source",
+                call="call->segment_count",
+                field="segment_count",
+                javascript="items",
+                about="The number of items of the table; by default all that its buffer has.",
+            ),
+            Number(name="item_bytes", meaning="bytes of an item", call="call->take * sort->value_bytes", field="take"),
+            Buffer(
+                name="index",
+                role="source",
+                meaning="n 32-bit numbers",
+                words=True,
+                python="index",
+                javascript="index",
+                about="32-bit indices; for an index beyond the table, nothing is written.",
+            ),
+            Buffer(
+                name="source",
+                role="values",
+                length=Length(factors=("number", "take")),
+                always=True,
+                python="source",
+                javascript="table",
+                about="The items.",
+            ),
+            Buffer(
+                name="destination",
+                role="values_out",
+                meaning="n items",
+                written=True,
+                length=Length(factors=("n", "take")),
+                always=True,
+                python="out",
+                about="Receives n items.",
+            ),
         ),
+        javascript="Gathers: out[i] = table[index[i]], for items of `itemBytes` bytes, a multiple of 4.",
         number="{source_count}",
         take="{item_bytes}",
     )

@@ -13,7 +13,7 @@ from hsgen.core.errors import OutOfRange
 from hsgen.core.interpreter import Options
 from hsgen.core.sort import Sort
 from hsgen.operations import oracle
-from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number, options_member
+from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Length, Number, options_member
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
@@ -32,22 +32,68 @@ class _Merge(Operation):
     """The operation that merges an array of `first_count` keys and an array of n - `first_count` keys."""
 
     name, noun, c_kind = "merge", "merge", "HS_MERGE"
+    agent = "Merger"
     c_number = 3
     arguments = Arguments(
         about="A merge of two sorted arrays (HS_MERGE).",
         members=(
-            Number(name="n", meaning="keys of both arrays"),
-            Number(name="first_count", meaning="keys of the first array", call="call->first_count"),
-            options_member("type and order"),
-            Buffer(name="first", role="source"),
-            Buffer(name="second", role="other"),
-            Buffer(name="destination", role="destination", written=True),
+            Number(
+                name="n",
+                meaning="keys of both arrays",
+                about="The number of keys in the first array; by default all that its buffer has.",
+            ),
+            Number(
+                name="first_count",
+                meaning="keys of the first array",
+                call="call->first_count",
+                field="first_count",
+                javascript="otherN",
+                about="The same for the second array.",
+            ),
+            options_member("type and order", "order"),
+            Buffer(
+                name="first",
+                role="source",
+                length=Length(factors=("number",)),
+                python="a",
+                javascript="keys",
+                about="The first array.",
+            ),
+            Buffer(
+                name="second",
+                role="other",
+                length=Length(factors=("n",), less="number"),
+                python="b",
+                javascript="otherKeys",
+                about="The second array.",
+            ),
+            Buffer(
+                name="destination", role="destination", written=True, about="Receives the keys of both arrays, sorted."
+            ),
             SCRATCH,
-            Buffer(name="first_values", role="values", meaning="the value of each key, for merges with values"),
-            Buffer(name="second_values", role="other_values"),
-            Buffer(name="values_destination", role="values_out", written=True),
+            Buffer(
+                name="first_values",
+                role="values",
+                meaning="the value of each key, for merges with values",
+                length=Length(factors=("number",)),
+                python="a_values",
+                javascript="values",
+                about="The values of the first array.",
+            ),
+            Buffer(
+                name="second_values",
+                role="other_values",
+                length=Length(factors=("n",), less="number"),
+                python="b_values",
+                javascript="otherValues",
+                about="The values of the second array.",
+            ),
+            Buffer(
+                name="values_destination", role="values_out", written=True, about="Receives the values of both arrays."
+            ),
         ),
         number="{first_count}",
+        javascript="Merges of two sorted arrays; of equal keys, those of the first array come first.",
     )
     order = 2
     timed = True

@@ -102,6 +102,7 @@ class _Pack(Operation):
     """The operation that packs the columns of n rows into keys."""
 
     name, noun, c_kind = "pack", "pack", "HS_PACK"
+    agent = "Packer"
     c_number = 8
     arguments = Arguments(
         about="A pack (HS_PACK) of the columns of each of n rows into a key, the first column on top: bits begin_bit "
@@ -109,7 +110,7 @@ class _Pack(Operation):
         "bytes; each is read in whole 32-bit words, for which its buffer has room.  Columns may be fields of the "
         "same records.",
         members=(
-            Number(name="n", meaning="rows"),
+            Number(name="n", meaning="rows", about="The number of rows; by default all that the first column has."),
             Number(name="column_count", meaning="1 to HS_COLUMNS", call="hn_columns(call, args.columns, args.fields)"),
             Number(name="columns[HS_COLUMNS]", meaning="types and orders", type="hs_column"),
             Number(
@@ -117,9 +118,23 @@ class _Pack(Operation):
                 meaning="a multiple of 32",
                 type="uint32_t",
                 call="(uint32_t)(call->columns >> 24) * 32",
+                javascript="beginBit",
+                about="The bit of all columns at which keys begin, a multiple of 32; 0 by default.",
             ),
-            Buffer(name="keys", columns=True, meaning="the columns; null from column_count on"),
-            Buffer(name="destination", role="destination", meaning="n keys", written=True),
+            Buffer(
+                name="keys",
+                columns=True,
+                meaning="the columns; null from column_count on",
+                javascript="columns",
+                about="The columns, each with room for whole 32-bit words; several may be fields of the same records.",
+            ),
+            Buffer(
+                name="destination",
+                role="destination",
+                meaning="n keys",
+                written=True,
+                about="Receives a key for each row, in another GPUBuffer than the columns.",
+            ),
             Number(
                 name="fields[HS_COLUMNS]",
                 meaning="where their items are in `keys`, as records; 0: arrays",
@@ -129,6 +144,8 @@ class _Pack(Operation):
         ),
         number="hs_pack_number({columns}, {column_count}, {begin_bit})",
         take="hs_pack_layouts({columns}, {fields}, {column_count})",
+        javascript='Packs of 1 to 4 columns of at most 16 bytes into keys "u32" or "u64", the first column on top: '
+        "docs/guides/columns.md.",
     )
     items, unit, element = "rows", "rows", "key"
     section = "pack", "Packs columns into {} keys"

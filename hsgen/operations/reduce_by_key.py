@@ -14,7 +14,7 @@ from hsgen.core.flags import DEVICE_COUNT
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, TYPES, Signature, Type
 from hsgen.core.sort import Sort
-from hsgen.operations.arguments import COUNT, SCRATCH, VALUE_TYPE, Arguments, Buffer, Number
+from hsgen.operations.arguments import COUNT, ONE, SCRATCH, VALUE_TYPE, Arguments, Buffer, Number
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
@@ -118,11 +118,22 @@ class Reduction(Operation):
         " how many were written.",
         members=(
             Number(name="n", meaning="keys; with `count` the capacity, below 2^30"),
-            Number(name="reduction", meaning="of the values of a run", type="hs_reduction", call="hn_reduction(call)"),
+            Number(
+                name="reduction",
+                meaning="of the values of a run",
+                type="hs_reduction",
+                call="hn_reduction(call)",
+                javascript="reduction",
+                about="The sum by default.",
+                choices=REDUCTIONS,
+            ),
             VALUE_TYPE,
             Buffer(name="keys", role="source"),
             Buffer(
-                name="values", role="values", meaning="the value of each key, for reductions with values (--value v4)"
+                name="values",
+                role="values",
+                meaning="the value of each key, for reductions with values (--value v4)",
+                about="The values to reduce.",
             ),
             COUNT,
             Buffer(
@@ -132,13 +143,23 @@ class Reduction(Operation):
                 words=True,
                 single=True,
                 written=True,
+                length=ONE,
+                python="groups",
+                about="Receives the number of runs, a 32-bit word.",
             ),
-            Buffer(name="group_keys", role="destination", meaning="the key of each run", written=True),
+            Buffer(
+                name="group_keys",
+                role="destination",
+                meaning="the key of each run",
+                written=True,
+                about="Receives the key of each run.",
+            ),
             Buffer(
                 name="group_values",
                 role="values_out",
                 meaning="the reduction of the values of each run, for reductions with values",
                 written=True,
+                about="Receives the sum, the least or the greatest of the values of each run.",
             ),
             Buffer(
                 name="counts",
@@ -146,6 +167,9 @@ class Reduction(Operation):
                 meaning="a 32-bit number for each run: its keys; null: not stored",
                 words=True,
                 written=True,
+                optional=True,
+                python="counts",
+                about="Receives the number of keys of each run, as 32-bit words.",
             ),
             Buffer(
                 name="first_indices",
@@ -153,11 +177,15 @@ class Reduction(Operation):
                 meaning="the same: the index of its first key; null: not stored",
                 words=True,
                 written=True,
+                optional=True,
+                python="first_indices",
+                about="Receives the index of the first key of each run, as 32-bit words.",
             ),
             SCRATCH,
         ),
         number="hs_reduction_number({reduction}, hs_value_type({sort}, {value_type}), {has_counts}, "
         "{has_first_indices})",
+        javascript="Reductions of runs of equal adjacent keys: docs/guides/reduce-by-key.md.",
     )
     order = 5
     report = 1, 0

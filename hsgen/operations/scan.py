@@ -68,16 +68,33 @@ class _Scan(Operation):
     """The operation that computes the prefix sums of n rows."""
 
     name, noun, c_kind = "scan", "prefix sum", "HS_SCAN"
+    agent = "Scanner"
     c_number = 1
     arguments = Arguments(
         about="The prefix sums of each column of a table of n rows (HS_SCAN).",
         members=(
-            Number(name="n", meaning="rows"),
+            Number(name="n", meaning="rows", about="The number of rows; by default all that the buffer has."),
             options_member("type: integers, whose sums wrap, or 32-bit floats"),
-            Buffer(name="source", role="source", meaning="written only if it is also the destination"),
-            Buffer(name="destination", role="destination", meaning="null: in place", written=True),
+            Buffer(
+                name="source",
+                role="source",
+                meaning="written only if it is also the destination",
+                javascript="elements",
+                about="The rows.",
+            ),
+            Buffer(
+                name="destination",
+                role="destination",
+                meaning="null: in place",
+                written=True,
+                optional=True,
+                javascript="elementsOut",
+                about="Receives the sums; without it, the sums replace the rows.",
+            ),
             SCRATCH,
         ),
+        in_place=True,
+        javascript="Prefix sums of rows of `columns` elements, separate for each column.",
     )
     items, unit, element = "rows", "", "element"
     section = "scan", "Prefix sums of {}"

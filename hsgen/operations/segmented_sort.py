@@ -14,7 +14,17 @@ from hsgen.core.errors import OutOfRange
 from hsgen.core.interpreter import Options
 from hsgen.core.sort import Sort
 from hsgen.operations import layouts, oracle
-from hsgen.operations.arguments import SCRATCH, VALUES, VALUES_DESTINATION, Arguments, Buffer, Number, options_member
+from hsgen.operations.arguments import (
+    ONE,
+    SCRATCH,
+    VALUES,
+    VALUES_DESTINATION,
+    Arguments,
+    Buffer,
+    Length,
+    Number,
+    options_member,
+)
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import Keys
@@ -44,6 +54,7 @@ class _SegmentedSort(Operation):
     """The operation that sorts each of `segment_count` segments of n keys; stable."""
 
     name, noun, c_kind = "segmented_sort", "segmented sort", "HS_SEGMENTED_SORT"
+    agent = "SegmentedSorter"
     c_number = 2
     arguments = Arguments(
         about="A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at "
@@ -52,22 +63,52 @@ class _SegmentedSort(Operation):
         "reports it.",
         members=(
             Number(name="n", meaning="keys of all segments"),
-            Number(name="segment_count", call="call->segment_count"),
-            options_member("type and order"),
-            Buffer(name="source", role="source", meaning="written only if it is also the destination"),
-            Buffer(name="destination", role="destination", meaning="null: sort in place", written=True),
+            Number(
+                name="segment_count",
+                call="call->segment_count",
+                field="segment_count",
+                python="segments",
+                javascript="segments",
+                about="The number of segments; with `count` the greatest possible number.",
+                optional=False,
+            ),
+            options_member("type and order", "order", "bits"),
+            Buffer(
+                name="source",
+                role="source",
+                meaning="written only if it is also the destination",
+                about="The keys; without keysOut, sorted in place.",
+            ),
+            Buffer(
+                name="destination",
+                role="destination",
+                meaning="null: sort in place",
+                written=True,
+                optional=True,
+                about="Receives the sorted keys.",
+            ),
             SCRATCH,
             Buffer(
                 name="offsets",
                 role="other",
                 meaning="segment_count + 1 32-bit numbers; null: segments are rows of equal length",
                 words=True,
+                length=Length(factors=("number",), plus=1),
+                optional=True,
+                python="offsets",
+                about="The start of each segment, then n, as 32-bit words; without it, segments are rows of equal "
+                "length.",
             ),
             Buffer(
                 name="ends",
                 role="other_values",
                 meaning="segment_count of them, and of offsets; null unless segments have ends",
                 words=True,
+                length=Length(factors=("number",)),
+                optional=True,
+                python="ends",
+                about="The end of each segment, as 32-bit words, in a sort with --feature segment-ends; `offsets` then "
+                "has no last word n.",
             ),
             Buffer(
                 name="count",
@@ -75,11 +116,16 @@ class _SegmentedSort(Operation):
                 meaning="32 bits: the number of segments, at most segment_count counts; null: segment_count",
                 words=True,
                 single=True,
+                length=ONE,
+                optional=True,
+                about="A buffer whose first 32-bit word is the number of segments (--feature segment-count).",
             ),
             VALUES,
             VALUES_DESTINATION,
         ),
         number="{segment_count}",
+        in_place=True,
+        javascript="Stable sorts of each segment of an array.",
     )
     order = 1
     segmented = timed = True

@@ -29,18 +29,25 @@ class _Sort(Operation):
     """The operation that sorts n keys; stable."""
 
     name, noun, c_kind = "sort", "sort", "HS_SORT"
+    agent = "Sorter"
     arguments = Arguments(
         about="A sort of n keys.",
         members=(
             Number(name="n", meaning="keys; with `count` the capacity, below 2^30"),
-            Number(name="shift", meaning="low bits of keys that the stage after the sort ignores", call="call->shift"),
-            options_member("type, order, bits"),
+            Number(
+                name="shift",
+                meaning="low bits of keys that the stage after the sort ignores",
+                call="call->shift",
+                field="shift",
+            ),
+            options_member("type, order, bits", "order", "bits"),
             Buffer(name="source", role="source", meaning="written only if it is also the destination"),
             Buffer(
                 name="destination",
                 role="destination",
                 meaning="null: sort in place, or the keys are discarded",
                 written=True,
+                optional=True,
             ),
             SCRATCH,
             VALUES,
@@ -52,9 +59,11 @@ class _Sort(Operation):
                 meaning="output of the stage after the sort, such as run boundaries",
                 words=True,
                 written=True,
+                optional=True,
             ),
         ),
         number="{shift}",
+        in_place=True,
     )
     order = 0
     by_count = digested = timed = comparable = True

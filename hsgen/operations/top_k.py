@@ -18,7 +18,7 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature, Type
 from hsgen.core.sort import Sort
 from hsgen.operations import oracle
-from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number, options_member
+from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Length, Number, options_member
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import Keys
@@ -68,6 +68,9 @@ def selected(sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Optio
     return keys[flat], after
 
 
+_TAKEN = Length(factors=("number", "take"))
+
+
 class _TopK(Operation):
     """The operation that selects the first k keys of each of `segment_count` rows of equal length."""
 
@@ -79,22 +82,54 @@ class _TopK(Operation):
         "sorted; beyond, they are in the order of the row.",
         members=(
             Number(name="n", meaning="keys of all rows"),
-            Number(name="row_count", meaning="rows of n / row_count keys", call="call->segment_count"),
-            Number(name="k", meaning="keys to take of each row, at least 1", call="call->take"),
-            options_member("type and order"),
-            Buffer(name="source", role="source"),
-            Buffer(name="destination", role="destination", meaning="k keys of each row", written=True),
+            Number(
+                name="row_count",
+                meaning="rows of n / row_count keys",
+                call="call->segment_count",
+                field="segment_count",
+                python="rows",
+                javascript="rows",
+                about="The number of rows of equal length; 1 by default.",
+            ),
+            Number(
+                name="k",
+                meaning="keys to take of each row, at least 1",
+                call="call->take",
+                field="take",
+                python="k",
+                javascript="k",
+                about="The number of keys to take of each row.",
+                optional=False,
+            ),
+            options_member("type and order", "order"),
+            Buffer(name="source", role="source", about="The rows, one after another."),
+            Buffer(
+                name="destination",
+                role="destination",
+                meaning="k keys of each row",
+                written=True,
+                length=_TAKEN,
+                about="Receives rows * k keys.",
+            ),
             SCRATCH,
-            Buffer(name="values", role="values", meaning="the value of each key, for selections with values"),
+            Buffer(
+                name="values",
+                role="values",
+                meaning="the value of each key, for selections with values",
+                about="The value of each key.",
+            ),
             Buffer(
                 name="values_destination",
                 role="values_out",
                 meaning="k values of each row, or the indices of the keys in their row",
                 written=True,
+                length=_TAKEN,
+                about="Receives the values of these keys, or their indices in the row.",
             ),
         ),
         number="{row_count}",
         take="{k}",
+        javascript="Selections of the first k keys of each row: the greatest keys, unless the order is ascending.",
     )
     order = 4
     timed = typed_baselines = selects = True

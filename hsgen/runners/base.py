@@ -1,41 +1,42 @@
-"""The base of the Python APIs' classes: names of keys, and the sizes and checks of the arrays of a call."""
+"""The base of the Python APIs' classes: the calls of an operation with all checks, and the attributes of a runner."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import replace
 from functools import wraps
 from math import prod
 from threading import RLock
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from hsgen.core.errors import OutOfRange
+from hsgen.algorithms import implicit_for
+from hsgen.core.errors import OutOfRange, Unavailable
 from hsgen.core.interpreter import Options, scratch_bytes
-from hsgen.core.keys import BFLOAT16, TYPES
-from hsgen.core.numbers import integer
+from hsgen.core.keys import BFLOAT16, TYPES, Signature
+from hsgen.core.numbers import MOST, integer
 from hsgen.core.sort import Sort
+from hsgen.engines import hosts
 from hsgen.operations import settled
-from hsgen.runners.arguments import key_name, order_name, value_name
-from hsgen.runners.ranges import Range, overlapping
-from hsgen.stages.attach import report_length
+from hsgen.operations.arguments import N
+from hsgen.operations.base import Operation
+from hsgen.runners.arguments import key_name, order_name, serving, value_name
+from hsgen.runners.ranges import AnyRange, Range, in_place, overlapping
 from hsgen.targets.target import Target
 
-_NAMES = {"source": "keys", "destination": "out"}  # argument names of roles; other roles have their own name
-_NOUNS = {"count": "counts", "report": "words"}  # for messages
-WRITTEN = ("destination", "values_out", "report")
-"""The roles that calls of most operations write."""
+_NOUNS = {"count": "counts", "report": "words"}  # of items by role, for messages
 
-Given = dict[str, Any]
-"""Arrays and buffers of a call by role; None: the caller passed none."""
+Numbers = tuple[Any, ...]
+"""The numbers of a call as integers of Python, so that calls with equal numbers compare equal."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Self = TypeVar("Self", bound="Base")
+Self = TypeVar("Self", bound="Runner")
 
 
 def alone(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Self, P], R]:
-    """Let one thread at a time run a method of a runner, because the runner stores the arguments of the call."""
+    """Let one thread at a time run a method of a runner, because calls of a runner share its scratch memory."""
 
     @wraps(method)
     def call(self: Self, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -45,40 +46,257 @@ def alone(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Sel
     return call
 
 
-class Base:
-    """An operation of a target for keys of one type.  Calls from several threads are enqueued one after another."""
+class Calls:
+    """The calls of an operation for keys of one type: their arrays by role, their numbers, and all checks.
 
-    _noun, _verb, _done, _items = "sort", "sort", "sorted", "keys"  # for messages
-    _names: Mapping[str, str] = _NAMES
-    _numbers: Mapping[str, str] = {}  # arguments of the numbers of `Options`; other numbers have their own name
-    _sources: tuple[str, ...] = ("source",)  # roles whose items determine the count
-    _counting: tuple[str, ...] = (
-        "count",
-        "report",
-    )  # roles of counts, offsets and indices
-    _apart = False  # whether no call is in place
-    _required: tuple[str, ...] = ("source",)  # roles that every call needs
-    _keyed: tuple[str, ...] = ("source", "destination")  # roles that hold keys
-    _written: tuple[str, ...] = WRITTEN
-    _operation = "sort"
-    _attributes: tuple[str, ...] = ("key", "value", "order")  # for `__repr__`
-    _rows_hint = ""  # for messages about tables
-    _how: Options  # the options of every call
+    Roles, names, element types and lengths of arrays follow from `Operation.arguments`.  A subclass has the rules that
+    this table does not state.
+    """
 
-    def __init__(self, device: str, target: Target, sort: Sort, element: str = "") -> None:
-        """Use a sort of `target`; `element` is the type of its elements, by default unsigned integers."""
-        self._device = device
-        self.target = target.name
-        self._element = element or f"uint{sort.key.bits}"
-        self.dtype = np.dtype(f"u{sort.key.bytes}" if element == BFLOAT16 else self._element)
-        self.max_n = sort.plan.max_n
-        self._sort = sort
-        self._lock = RLock()
+    operation: Operation
+    noun, verb, done = "", "work", "processed"  # for messages; by default the noun of the operation
+    holder = ""  # the object that takes values, for messages; by default the noun
+    sources: tuple[str, ...] = ("source",)  # roles whose items determine the count
+    attributes: tuple[str, ...] = ("key", "value", "order")  # for `Runner.__repr__`
+    hint: ClassVar[str] = ""  # for messages about tables
+    wraps: ClassVar[bool] = False  # whether results for signed and unsigned keys have the same bits
+    signs = False
+    """Whether arrays other than keys may be signed, because older versions of libraries have only signed types."""
+    sort: Sort
+    dtype: np.dtype[Any]
+    max_n: int
+
+    def __init__(self, key: Any, value: Any, order: Any, **features: Any) -> None:
+        """Store the names of key type, value and order; `features` are the features that calls may use."""
+        self.key, self.value, self.order = key_name(key), value_name(value), order_name(order)
+        self.options = Options(kind=TYPES[self.key].kind, descending=order == "descending")
+        transform = self.options.kind > 0 or self.options.descending
+        enabled: dict[str, Any] = {name: on if isinstance(on, str) else bool(on) for name, on in features.items()}
+        self.signature = self.operation.signature(Signature(value=self.value, key_transform=transform, **enabled))
+        self._read_table()
+
+    def _read_table(self) -> None:
+        """Read the table of the operation."""
+        table = self.operation.arguments
+        self.buffers = {b.role: b for b in table.passed}
+        self.roles = tuple(self.buffers)
+        """The roles of the arrays of a call, in order."""
+        self._values = {role: b for role, b in self.buffers.items() if b.element == "value"}
+        self.names = {role: b.in_python for role, b in self.buffers.items()}
+        self.required = tuple(role for role, b in self.buffers.items() if b.required)
+        self.written = tuple(role for role, b in self.buffers.items() if b.written)
+        self.in_place = table.in_place
+        self._fields = {m.python or m.field: m.field for m in table.numbers if m.field}
+        self._arguments = {field: name for name, field in self._fields.items()}
+        self.noun = self.noun or self.operation.noun
+        self.items = self.operation.items
+
+    def select(self, host: hosts.Host, name: Any) -> tuple[Target, Sort]:
+        """Return the target called `name`, or the target that matches the device, and its sort for the calls.
+
+        Raises:
+            Usage: there is no such target, or no such sort.
+        """
+        label = "" if self.operation.by_count else implicit_for(self.operation)
+        return serving(host, name, self.key, self.signature, label)
+
+    def use(self, sort: Sort) -> None:
+        """Store the sort of the calls."""
+        self.sort, self.max_n = sort, sort.plan.max_n
+        self.element = f"uint{sort.key.bits}" if sort.signature.value == "packed" else TYPES[self.key].element
+        self.dtype = np.dtype(f"u{sort.key.bytes}" if self.element == BFLOAT16 else self.element)
+        sizes = {"key": sort.item_bytes, "value": sort.signature.value_bytes, "word": 4}
+        self._sizes = {role: sizes[b.element] for role, b in self.buffers.items()}
+        self._types = {role: self._accepted(role, self.element_of(role)) for role in self.roles}
+
+    def count(self, n: Any) -> int | None:
+        """Return the argument `n` of a call as an integer; None: the arrays determine the count."""
+        return None if n is None else integer("n", n, 0, self.max_n)
+
+    def bits(self, begin: Any, end: Any) -> tuple[int, int | None]:
+        """Return the arguments `begin_bit` and `end_bit` of a call as integers; end None is the end of the key."""
+        bits = self.sort.plan.bits
+        if end is None:
+            return integer("begin_bit", begin, 0, bits), None
+        end = integer("end_bit", end, 0, bits)
+        return integer("begin_bit", begin, 0, end), end
+
+    def numbers(self, n: Any, **numbers: Any) -> Numbers:
+        """Return n and the numbers of a call, by the names of the caller's arguments, with their fields of `Options`.
+
+        Raises:
+            TypeError: the operation has no such number.
+        """
+        try:
+            return self.count(n), tuple((self._fields[x], integer(x, v, 0, MOST)) for x, v in numbers.items())
+        except KeyError as e:
+            raise TypeError(f"{e.args[0]}: {self.operation.name} has no such argument") from None
+
+    def settle(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options]:
+        """Return the count and the options of a call with these arrays and numbers, after checks."""
+        n, fields = numbers
+        return self.length_of(ranges, n), replace(self.options, **dict(fields))
+
+    def length_of(self, ranges: Mapping[str, Range], n: int | None) -> int:
+        """Return the count of a call: `n`, or all items of the source."""
+        return ranges["source"].size // self.size("source") if n is None else n
+
+    def checked(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options, dict[str, AnyRange]]:
+        """Return the count, the options and the ranges by role of a call, after all checks.
+
+        In a call in place, an output has the range of its input.
+        """
+        n, options = self.settle(ranges, numbers)
+        if n > self.max_n:
+            names = [self.names[role] for role in self.sources]
+            hold = "holds" if len(names) == 1 else "hold"
+            raise OutOfRange(f"{' and '.join(names)} {hold} {n}", self.items, f"give at most {self.max_n}")
+        for role, x in ranges.items():
+            self._check_room(role, x, self.length(role, n, options), options)
+        placed = in_place(ranges, self.verb, discard=options.discard) if self.in_place else ranges
+        self._check_overlaps(placed, n, options)
+        return n, options, placed
+
+    def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
+        """Return the options of a call for `n` items with these roles, checked and completed."""
+        try:
+            return settled(self.sort, n, options, roles)
+        except OutOfRange as e:
+            raise self.renamed(e, options) from None
+
+    def renamed(self, e: OutOfRange, options: Options) -> OutOfRange:
+        """Return the error of a number of a call, with the name of the caller's argument."""
+        return e.renamed(self._arguments.get(e.argument, e.argument))
+
+    def size(self, role: str) -> int:
+        """Return the bytes of one item in the array of a role."""
+        return self._sizes[role]
+
+    def length(self, role: str, n: int, options: Options) -> int:
+        """Return the number of items that a call for `n` items uses in the array of a role."""
+        length = self.buffers[role].length
+        return n if length is N else length.of(n, options.number, options.take)
+
+    def element_of(self, role: str) -> str:
+        """Return the required element type of an array; "" is any type of the right size."""
+        element = self.buffers[role].element
+        if element == "value":
+            return f"uint{8 * self.sort.signature.value_bytes}" if self.sort.signature.index else ""
+        return "uint32" if element == "word" else self.element
+
+    def check_given(self, present: Container[str]) -> None:
+        """Check for unexpected and missing arrays of a call, whose roles are `present`, before an array is read."""
+        size, index = self.sort.signature.value_bytes, self.sort.signature.index
+        for role, buffer in self._values.items():
+            takes = size > 0 and not (index and role == "values")
+            if role in present and not takes:
+                noun = self.holder or self.noun
+                raise ValueError(f"{buffer.in_python} is given, but this {noun} has none; give value= when it is made")
+            if role not in present and takes:
+                raise ValueError(f"{buffer.in_python} is missing: this {self.holder or self.noun} {self.values()}")
+
+    def values(self) -> str:
+        """Return a description of the values, for messages."""
+        return f"has {self.sort.signature.value_bytes} bytes a key"
+
+    def check_elements(self, role: str, have: str, size: int) -> None:
+        """Check the type of an array's elements, and their size in bytes."""
+        accepted = self._types[role]
+        if not accepted and size != self.size(role):
+            raise ValueError(
+                f"{self.names[role]} has elements of {size} bytes, this {self.noun} takes {self.size(role)}"
+            )
+        if accepted and have not in accepted:
+            types = " or ".join(accepted)
+            raise ValueError(f"{self.names[role]} has elements of {have}, this {self.noun} takes {types}")
+
+    def _accepted(self, role: str, element: str) -> tuple[str, ...]:
+        """Return the names of accepted types, or () for any type; `element` is the required type.
+
+        Numbers and indices may be signed, because signed numbers have the same bits.
+        """
+        if not element:
+            return ()
+        kind, signature = self.buffers[role].element, self.sort.signature
+        signed = kind == "word" or (role == "values_out" and signature.index)
+        if signed or (self.signs and (kind != "key" or self.wraps or signature.value == "packed")):
+            return tuple(dict.fromkeys((element, element.removeprefix("u"))))
+        return (element, str(self.dtype)) if element == BFLOAT16 else (element,)
+
+    def check_shape(self, role: str, shape: tuple[int, ...], *, rows: bool) -> None:
+        """Check that an array has one dimension, because the order of others is not defined; rows: it is in C order."""
+        if len(shape) > 1:
+            name, hint = self.names[role], self.hint.format(rows=prod(shape) // max(shape[-1], 1))
+            raise ValueError(f"{name} has the shape {shape}; give one dimension, as {name}.ravel() has{hint}")
+
+    def purpose(self, role: str, options: Options) -> str:
+        """Return the purpose of the items in the array of a role, for messages."""
+        return "needed" if self.buffers[role].element == "word" else f"to be {self.done}"
+
+    def _check_room(self, role: str, x: Range, need: int, options: Options) -> None:
+        """Check that an array has at least `need` items."""
+        if need * (size := self.size(role)) > x.size:
+            kind = self.buffers[role].element
+            noun = _NOUNS.get(role, {"word": "numbers", "value": "values", "key": self.items}[kind])
+            are = "is" if need == 1 else "are"
+            have = f"{self.names[role]} holds {x.size // size} {noun}"
+            raise ValueError(f"{have}, {need} {are} {self.purpose(role, options)}")
+
+    def uses(
+        self, placed: Mapping[str, AnyRange], n: int, options: Options
+    ) -> Iterable[tuple[str, AnyRange, int, bool]]:
+        """Return the first role, the range, the used bytes and True if the call writes, for each distinct array."""
+        used: dict[int, tuple[str, AnyRange, int, bool]] = {}
+        for role, x in placed.items():
+            first, _, most, before = used.get(id(x), (role, x, 0, False))
+            size = self.size(role) * self.length(role, n, options) if n > 0 or role == "report" else 0
+            used[id(x)] = first, x, max(size, most), role in self.written or before
+        return used.values()
+
+    def _check_overlaps(self, placed: Mapping[str, Range], n: int, options: Options) -> None:
+        """Check that no output of a call overlaps another array."""
+        used = self.uses(placed, n, options)
+        if both := overlapping((self.names[role], x, size, written) for role, x, size, written in used):
+            hint = f"; omit out to {self.verb} in place" if both == ("keys", "out") else ""
+            raise ValueError(f"{both[0]} and {both[1]} overlap{hint}")
+
+
+class Runner:
+    """An operation of a target for keys of one type on a device."""
+
+    def __init__(self, host: hosts.Host, target: Any, calls: Calls) -> None:
+        """Select the sort of `calls`; `target` is the name of a target, or None for the target of the device.
+
+        Raises:
+            Usage: there is no such target, or no such sort.
+            Unavailable: the device lacks a requirement of the sort.
+        """
+        selected, sort = calls.select(host, target)
+        if lacking := hosts.lacks(sort, host):
+            raise Unavailable(f"{host.label} {lacking}")
+        calls.use(sort)
+        self.target, self.dtype, self.max_n = selected.name, calls.dtype, calls.max_n
+        self._device, self._sort, self._calls, self._lock = host.label, sort, calls, RLock()
+
+    @property
+    def key(self) -> str:
+        """The name of the key type."""
+        return self._calls.key
+
+    @property
+    def value(self) -> str:
+        """The name of the kind of values."""
+        return self._calls.value
+
+    @property
+    def order(self) -> str:
+        """The name of the order."""
+        return self._calls.order
 
     def __repr__(self) -> str:
         """Operation, attributes, target and device."""
-        named = ", ".join(f"{name}={getattr(self, name)!r}" for name in (*self._attributes, "target"))
-        return f"<{type(self).__name__}: {self._operation}, {named}, device={self._device!r}>"
+        named = ", ".join(f"{name}={getattr(self, name)!r}" for name in (*self._calls.attributes, "target"))
+        return f"<{type(self).__name__}: {self._calls.operation.name}, {named}, device={self._device!r}>"
 
     def scratch_bytes(self, n: int) -> int:
         """Return the bytes of scratch memory that a call for `n` items needs.
@@ -88,110 +306,3 @@ class Base:
             hsgen.core.errors.OutOfRange: n is negative, or exceeds `max_n`.
         """
         return scratch_bytes(self._sort, integer("n", n, 0, self.max_n))
-
-    def _count(self, n: Any) -> int | None:
-        """Return the argument `n` of a call as an integer; None: the arrays determine the count."""
-        return None if n is None else integer("n", n, 0, self.max_n)
-
-    def _bits(self, begin: Any, end: Any) -> tuple[int, int | None]:
-        """Return the arguments `begin_bit` and `end_bit` of a call as integers; end None is the end of the key."""
-        bits = self._sort.plan.bits
-        if end is None:
-            return integer("begin_bit", begin, 0, bits), None
-        end = integer("end_bit", end, 0, bits)
-        return integer("begin_bit", begin, 0, end), end
-
-    def _check_count(self, n: int) -> None:
-        """Check that arrays have at most `max_n` items."""
-        if n > self.max_n:
-            names = [self._names.get(role, role) for role in self._sources]
-            hold = "holds" if len(names) == 1 else "hold"
-            raise OutOfRange(f"{' and '.join(names)} {hold} {n}", self._items, f"give at most {self.max_n}")
-
-    def _settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """Return the options of a call for `n` items with these roles, checked and completed."""
-        try:
-            return settled(self._sort, n, options, roles)
-        except OutOfRange as e:
-            raise self._renamed(e) from None
-
-    def _renamed(self, e: OutOfRange) -> OutOfRange:
-        """Return the error of a number, with the name of the caller's argument."""
-        return e.renamed(self._numbers.get(e.argument, e.argument))
-
-    def _name_keys(self, key: Any, value: Any, order: str) -> Options:
-        """Store the names of key type, value and order; return the options that these determine for every call."""
-        self.key, self.value, self.order = key_name(key), value_name(value), order_name(order)
-        self._how = Options(kind=TYPES[self.key].kind, descending=order == "descending")
-        return self._how
-
-    def _size(self, role: str) -> int:
-        """Return the bytes of one item in the buffer of a role."""
-        if role in ("source", "destination"):
-            return self._sort.item_bytes
-        return 4 if role in ("count", "report") else self._sort.signature.value_bytes
-
-    def _length(self, role: str, n: int) -> int:
-        """Return the number of items that a call for `n` items uses in the buffer of a role."""
-        return report_length(self._sort, n) if role == "report" else 1 if role == "count" else n
-
-    def _elements(self, role: str) -> str:
-        """Return the required element type of an array; "" is any type of the right size."""
-        if role in ("source", "destination"):
-            return self._element
-        if role in ("count", "report"):
-            return "uint32"
-        return f"uint{8 * self._sort.signature.value_bytes}" if self._sort.signature.index else ""
-
-    def _check_values(self, arrays: Given, takes: Mapping[str, bool], noun: str, has: str) -> None:
-        """Check for unexpected and missing values; `takes` is True for each role that calls take."""
-        for role, wants in takes.items():
-            name = self._names.get(role, role)
-            if arrays[role] is not None and not wants:
-                raise ValueError(f"{name} is given, but this {noun} has none; give value= when it is made")
-            if arrays[role] is None and wants:
-                raise ValueError(f"{name} is missing: this {noun} {has}")
-
-    def _check_elements(self, role: str, have: str, size: int) -> None:
-        """Check the type of an array's elements, and their size in bytes."""
-        name, element = self._names.get(role, role), self._elements(role)
-        if not element and size != self._size(role):
-            raise ValueError(f"{name} has elements of {size} bytes, this {self._noun} takes {self._size(role)}")
-        if element and have not in self._accepted(role, element):
-            takes = " or ".join(self._accepted(role, element))
-            raise ValueError(f"{name} has elements of {have}, this {self._noun} takes {takes}")
-
-    def _accepted(self, role: str, element: str) -> tuple[str, ...]:
-        """Return the names of types that are accepted for an element type.
-
-        Counts and indices may also be signed, because signed numbers have the same bits.
-        """
-        if role in self._counting or (role == "values_out" and self._sort.signature.index):
-            return element, element.removeprefix("u")
-        return (element, str(self.dtype)) if element == BFLOAT16 else (element,)
-
-    def _check_shape(self, name: str, shape: tuple[int, ...], *, rows: bool) -> None:
-        """Check that an array has one dimension, because the order of others is not defined; rows: it is in C order."""
-        if len(shape) > 1:
-            hint = self._rows_hint.format(rows=prod(shape) // max(shape[-1], 1))
-            raise ValueError(f"{name} has the shape {shape}; give one dimension, as {name}.ravel() has{hint}")
-
-    def _check_room(self, role: str, x: Range, need: int) -> None:
-        """Check that an array has at least `need` items."""
-        if need * (size := self._size(role)) > x.size:
-            default = "numbers" if role in self._counting else "values" if "values" in role else self._items
-            noun = _NOUNS.get(role, default)
-            purpose = "needed" if role in self._counting else f"to be {self._done}"
-            are = "is" if need == 1 else "are"
-            raise ValueError(f"{self._names.get(role, role)} holds {x.size // size} {noun}, {need} {are} {purpose}")
-
-    def _check_overlaps(self, placed: Mapping[str, Range], n: int) -> None:
-        """Check that no output of a call overlaps another array."""
-        used: dict[int, tuple[str, Range, int, bool]] = {}
-        for role, x in placed.items():
-            name = used.get(id(x), (self._names.get(role, role),))[0]
-            size = self._size(role) * self._length(role, n)
-            used[id(x)] = name, x, size if n > 0 or role == "report" else 0, role in self._written
-        if both := overlapping(used.values()):
-            hint = f"; omit out to {self._verb} in place" if both == ("keys", "out") else ""
-            raise ValueError(f"{both[0]} and {both[1]} overlap{hint}")

@@ -1,35 +1,39 @@
-"""Digests in the Python APIs: the options of a call, and the arrays that it reads."""
+"""Digests in the Python APIs: the options of a call."""
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 from typing import Any
 
 from hsgen.core.interpreter import Options
 from hsgen.core.numbers import integer
-from hsgen.operations.digest import WORDS
-from hsgen.runners.base import Base
+from hsgen.operations.digest import OPERATION
+from hsgen.runners.base import Calls, Numbers
+from hsgen.runners.ranges import AnyRange
 
 
-class DigestCalls(Base):
+class DigestCalls(Calls):
     """Calls of a digest of keys and values."""
 
-    _noun, _verb, _done, _items = "check", "check", "checked", "keys"
-    _operation = "digest"
-    _looked = 0  # elements that the current call reads
+    operation = OPERATION
+    noun, verb, done = "check", "check", "checked"
 
-    def _integers(self, n: Any, size: Any, begin: Any, end: Any) -> tuple[int | None, int, int, int | None]:
+    def integers(self, n: Any, size: Any, begin: Any, end: Any) -> Numbers:
         """Return the numbers of a call as integers of Python."""
-        return self._count(n), integer("size", size, 0, self.max_n), *self._bits(begin, end)
+        return self.count(n), integer("size", size, 0, self.max_n), *self.bits(begin, end)
 
-    def _asked(self, values: Any, size: int, begin_bit: int, end_bit: int | None) -> Options:
-        """Return the options of a call with these values, after checks."""
-        if (begin_bit or end_bit is not None) and not self._sort.signature.bit_range:
+    def check_given(self, present: Container[str]) -> None:
+        """See `Calls`."""
+        signature = self.sort.signature
+        if ("values" not in present) == (signature.value_bytes > 0 and not signature.index):
+            have = "given" if "values" in present else "missing"
+            raise ValueError(f"values are {have}; this checker's are {self.value}")
+
+    def settle(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options]:
+        """See `Calls`."""
+        n, size, begin, end = numbers
+        if (begin or end is not None) and not self.sort.signature.bit_range:
             raise ValueError("begin_bit or end_bit is given; make the checker with bit_range=True")
-        if (values is None) == (self._sort.signature.value_bytes > 0 and not self._sort.signature.index):
-            raise ValueError(f"values are {'missing' if values is None else 'given'}; this checker's are {self.value}")
-        return replace(self._how, begin=begin_bit, end=end_bit, capacity=size)
-
-    def _length(self, role: str, n: int) -> int:
-        """Return the number of items that a call reads or writes in the buffer of a role."""
-        return WORDS if role == "report" else max(n, self._looked)
+        n = self.length_of(ranges, n)
+        return n, replace(self.options, begin=begin, end=end, capacity=max(n, size))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
 from typing import Any
 
 from hsgen.core.errors import OutOfRange
 from hsgen.core.interpreter import PLAIN, Options
-from hsgen.core.keys import Signature
 from hsgen.core.numbers import MOST, integer
 from hsgen.operations.gather import OPERATION
-from hsgen.runners.base import Base
+from hsgen.runners.base import Calls, Numbers
+from hsgen.runners.ranges import AnyRange
 
 UNIT = 4
 """The size of an item must be a multiple of this number of bytes."""
@@ -59,46 +58,39 @@ def same_items(size: int, after: int) -> int:
     return size
 
 
-class GatherCalls(Base):
+class GatherCalls(Calls):
     """Calls of a gather of items; an item consists of values of one kind."""
 
-    _noun, _verb, _done, _items = "gather", "gather", "gathered", "indices"
-    _names: Mapping[str, str] = {"source": "index", "values": "source", "values_out": "out"}
-    _apart = True
-    _required = ("source", "values", "values_out")
-    _keyed = ()  # indices of any signedness that a library has
-    _operation = OPERATION.name
-    _counting = (*Base._counting, "source")
-    _how_now = PLAIN  # the options of the current call
+    operation = OPERATION
+    verb, done = "gather", "gathered"
 
-    @staticmethod
-    def _signature(value: str) -> Signature:
-        """Return the signature of the gather of a kind of values."""
-        return OPERATION.signature(Signature(value=value))
+    def __init__(self, value: str) -> None:
+        super().__init__("u32", value, "ascending")
 
-    def _renamed(self, e: OutOfRange) -> OutOfRange:
-        """Return the error of a number in the words of the caller, because the sizes of arrays determine the number."""
-        value, options = self._sort.signature.value_bytes, self._how_now
+    def integers(self, n: Any, size: int) -> Numbers:
+        """Return the count of a call as an integer, and the bytes of an item."""
+        return self.count(n), size
+
+    def settle(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options]:
+        """See `Calls`; the size of the table determines the number of its items."""
+        n, size = numbers
+        take = size // self.sort.signature.value_bytes
+        options = replace(PLAIN, segment_count=ranges["values"].size // size, take=take)
+        return self.length_of(ranges, n), options
+
+    def renamed(self, e: OutOfRange, options: Options) -> OutOfRange:
+        """See `Calls`; the sizes of arrays determine the numbers of a call."""
+        size = self.sort.signature.value_bytes * options.take
         if e.argument == "segment_count" and options.segment_count == 0:
-            return OutOfRange("source holds 0", "items", f"give at least one, of {value * options.take} bytes")
-        return OutOfRange(f"items of {value * options.take}", "bytes", e.remedy)
+            return OutOfRange("source holds 0", "items", f"give at least one, of {size} bytes")
+        return OutOfRange(f"items of {size}", "bytes", e.remedy)
 
-    def _asked(self, table_bytes: int, size: int) -> Options:
-        """Return the options of a call that gathers items of `size` bytes from a table."""
-        take = size // self._sort.signature.value_bytes
-        self._how_now = replace(PLAIN, segment_count=table_bytes // size, take=take)
-        return self._how_now
-
-    def _length(self, role: str, n: int) -> int:
-        """Return the number of values that a call uses in the buffer of a role."""
-        return n if role == "source" else self._how_now.take * (self._how_now.segment_count if role == "values" else n)
-
-    def _check_elements(self, role: str, have: str, size: int) -> None:
+    def check_elements(self, role: str, have: str, size: int) -> None:
         """Check the type of indices; items may have any type."""
         if role == "source":
-            super()._check_elements(role, have, size)
+            super().check_elements(role, have, size)
 
-    def _check_shape(self, name: str, shape: tuple[int, ...], *, rows: bool) -> None:
+    def check_shape(self, role: str, shape: tuple[int, ...], *, rows: bool) -> None:
         """Check that indices have one dimension."""
-        if name == self._names["source"]:
-            super()._check_shape(name, shape, rows=rows)
+        if role == "source":
+            super().check_shape(role, shape, rows=rows)

@@ -2,44 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from hsgen.core.errors import Usage
-from hsgen.runners.base import Base, Given
+from hsgen.core.interpreter import Options
+from hsgen.operations.merge import OPERATION
+from hsgen.runners.base import Calls, Numbers
+from hsgen.runners.ranges import AnyRange
 
-_NAMES = {"source": "a", "other": "b", "destination": "out", "values": "a_values", "other_values": "b_values"}
 
-
-class MergeCalls(Base):
+class MergeCalls(Calls):
     """Calls of a merge of two sorted arrays into a third one."""
 
-    _noun, _verb, _done = "merge", "merge", "merged"
-    _names = _NAMES
-    _sources = ("source", "other")
-    _apart = True
-    _required: tuple[str, ...] = ()  # an empty array has no memory
-    _keyed = ("source", "other", "destination")
-    _operation = "merge"
-    _first_count = 0  # keys of the first array of the current call
+    operation = OPERATION
+    noun, verb, done, holder = "merge", "merge", "merged", "merger"
+    sources = ("source", "other")
 
-    def _check_value(self) -> None:
-        """Check that a merge supports the kind of values."""
+    def __init__(self, key: Any, value: Any, order: Any) -> None:
+        super().__init__(key, value, order)
         if self.value not in ("none", "v4", "v8", "v16"):
             raise Usage(f"value {self.value}: merges take values of 4, 8 or 16 bytes, or none")
 
-    def _check_given(self, arrays: Given) -> None:
-        """Check for unexpected and missing values."""
-        size = self._sort.signature.value_bytes
-        takes = dict.fromkeys(("values", "other_values", "values_out"), size > 0)
-        self._check_values(arrays, takes, "merger", f"takes {size} bytes a key")
+    def settle(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options]:
+        """See `Calls`; this removes empty arrays, which have no memory."""
+        first, second = (ranges[role].size // self.size(role) for role in self.sources)
+        options = replace(self.options, first_count=first)
+        for role in [r for r in ranges if r not in self.written and not self.length(r, first + second, options)]:
+            del ranges[role]
+        return first + second, options
 
-    def _length(self, role: str, n: int) -> int:
-        """Return the number of items that a call uses in the buffer of a role."""
-        first = {"source": self._first_count, "values": self._first_count}
-        return first.get(role, n - self._first_count if role.startswith("other") else n)
-
-    def _size(self, role: str) -> int:
-        """Return the bytes of one item in the buffer of a role."""
-        return super()._size("source" if role == "other" else role)
-
-    def _elements(self, role: str) -> str:
-        """Return the required element type of an array; "" is any type of the right size."""
-        return super()._elements("source" if role == "other" else role)
+    def values(self) -> str:
+        """See `Calls`."""
+        return f"takes {self.sort.signature.value_bytes} bytes a key"

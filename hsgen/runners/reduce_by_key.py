@@ -1,18 +1,20 @@
-"""Reductions by key in the Python APIs: the options of a call, and the arrays that it needs."""
+"""Reductions by key in the Python APIs: the options of a call, and the types of values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import PLAIN, Options
-from hsgen.core.keys import TYPES, Signature
+from hsgen.core.keys import TYPES
+from hsgen.operations.base import Operation
 from hsgen.operations.reduce_by_key import OPERATION, number
 from hsgen.runners.arguments import key_name, value_name
-from hsgen.runners.base import WRITTEN, Base, Given
+from hsgen.runners.base import Calls, Numbers
+from hsgen.runners.ranges import AnyRange
 
 
 def _reduced(value: Any) -> str:
@@ -25,50 +27,41 @@ def _reduced(value: Any) -> str:
     return "u32" if value_name(value) == "v4" else str(value)
 
 
-class ReductionCalls(Base):
+class ReductionCalls(Calls):
     """Calls of a reduction of the runs of equal keys."""
 
-    _noun, _verb, _done = "reduction", "reduce", "reduced"
-    _operation = OPERATION.name
-    _apart = True
-    _required = ("source", "destination", "report")
-    _names: Mapping[str, str] = {
-        "source": "keys",
-        "destination": "out",
-        "report": "groups",
-        "other": "counts",
-        "other_values": "first_indices",
-    }
-    _written = (*WRITTEN, "other", "other_values")
-    _counting = (*Base._counting, "other", "other_values")
-    _attributes: tuple[str, ...] = ("key", "value")
+    operation: Operation = OPERATION
+    noun, verb, done = "reduction", "reduce", "reduced"
+    attributes: tuple[str, ...] = ("key", "value")
 
-    def _signature(self, key: Any, value: Any, *, device_count: bool) -> Signature:
-        """Store the types of keys and values; return the signature of their reduction."""
-        self.key, self.value = key_name(key), _reduced(value)
-        self._valued = self.value != "none"
-        self._number, self._how = number(value=self.value if self._valued else "u32"), PLAIN
-        return OPERATION.signature(Signature(value="v4" if self._valued else "none", device_count=bool(device_count)))
+    def __init__(self, key: Any, value: Any, *, device_count: bool = False) -> None:
+        self._reduced = _reduced(value)
+        super().__init__(key, "none" if self._reduced == "none" else "v4", "ascending", device_count=device_count)
+        self.value, self.options = self._reduced, PLAIN
+        self._number = number(value="u32" if self.value == "none" else self.value)
 
-    def _asked(self, reduction: str, arrays: Given) -> Options:
-        """Return the options of a call with these arrays, after checks."""
-        self._check_given(arrays)
-        counted = arrays.get("count") is not None
-        return replace(self._how, reduction=number(reduction) | self._number, device_count=counted)
+    def integers(self, n: Any, reduction: str) -> Numbers:
+        """Return the count and the reduction of a call."""
+        return self.count(n), reduction
 
-    def _check_given(self, arrays: Given) -> None:
-        """Check for unexpected and missing values, and an unexpected count."""
-        takes = dict.fromkeys(("values", "values_out"), self._valued)
-        self._check_values(arrays, takes, self._noun, f"has values of {self.value}")
-        if arrays.get("count") is not None and not self._sort.signature.device_count:
+    def check_given(self, present: Container[str]) -> None:
+        """See `Calls`."""
+        super().check_given(present)
+        if "count" in present and not self.sort.signature.device_count:
             raise ValueError("count is given; give device_count=True when the reduction is made")
 
-    def _size(self, role: str) -> int:
-        """Return the bytes of one item in the buffer of a role."""
-        return 4 if role.startswith("other") else super()._size(role)
+    def settle(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options]:
+        """See `Calls`."""
+        n, reduction = numbers
+        options = replace(self.options, reduction=number(reduction) | self._number, device_count="count" in ranges)
+        return self.length_of(ranges, n), options
 
-    def _elements(self, role: str) -> str:
-        """Return the required element type of an array."""
-        if role.startswith("values"):
-            return TYPES[self.value if self._valued else "u32"].element
-        return "uint32" if role.startswith("other") else super()._elements(role)
+    def values(self) -> str:
+        """See `Calls`."""
+        return f"has values of {self.value}"
+
+    def element_of(self, role: str) -> str:
+        """See `Calls`; values have the type that is reduced."""
+        if self.buffers[role].element == "value":
+            return TYPES["u32" if self.value == "none" else self.value].element
+        return super().element_of(role)

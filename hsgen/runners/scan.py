@@ -2,57 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import prod
 from typing import Any
 
 from hsgen.algorithms import operation
 from hsgen.algorithms.scan.params import FIELDS
 from hsgen.core.errors import Usage
+from hsgen.core.interpreter import PLAIN, Options
 from hsgen.core.keys import TYPES
 from hsgen.core.numbers import integer
 from hsgen.core.sort import Sort
+from hsgen.engines import hosts
 from hsgen.operations.scan import OPERATION, TYPES_OF_SUMS
-from hsgen.runners.arguments import key_name
-from hsgen.runners.base import Base
+from hsgen.runners.arguments import target_of
+from hsgen.runners.base import Calls, Numbers
+from hsgen.runners.ranges import AnyRange
 from hsgen.targets import target as targets
 from hsgen.targets.target import Target
 
 _MOST_COLUMNS = int(FIELDS["columns"].greatest or 1)
 
 
-class ScanCalls(Base):
+class ScanCalls(Calls):
     """Calls of a prefix sum of every column of a table."""
 
-    _noun, _verb, _done = "sum", "sum up", "summed up"
-    _operation = "scan"
-    _attributes = ("key", "columns", "exclusive")
-    columns = 1
+    operation = OPERATION
+    noun, verb, done = "sum", "sum up", "summed up"
+    attributes = ("key", "columns", "exclusive")
+    wraps = True  # sums that wrap
 
-    def _pick(
-        self, find_target: Callable[[], Target], named: Any, key: Any, columns: Any, exclusive: Any
-    ) -> tuple[Target, Sort]:
-        """Store the parameters; return a target and its prefix sum.
+    def __init__(self, key: Any, columns: Any, exclusive: Any) -> None:
+        super().__init__(key, None, "ascending")
+        if self.key not in TYPES_OF_SUMS:
+            raise Usage(f"element type {self.key}: nothing sums it up; give one of {', '.join(TYPES_OF_SUMS)}")
+        self.columns, self.exclusive = integer("columns", columns, 1, _MOST_COLUMNS), bool(exclusive)
+        self.items = f"rows of {self.columns}"
 
-        The target is the result of `find_target`.  If the caller did not name it (`named`) and it has no such sum, the
-        target is the generic target.
+    def select(self, host: hosts.Host, name: Any) -> tuple[Target, Sort]:
+        """Return the target called `name`, or the target that matches the device, and its prefix sum.
+
+        Without a name, a target that has no such sum is replaced by the generic target.
 
         Raises:
-            Usage: there are no sums of the element type, or no sums of this number of columns.
+            Usage: there is no such target, or no sum of this number of columns.
         """
-        name = key_name(key)
-        if name not in TYPES_OF_SUMS:
-            raise Usage(f"element type {name}: nothing sums it up; give one of {', '.join(TYPES_OF_SUMS)}")
-        columns, exclusive = integer("columns", columns, 1, _MOST_COLUMNS), bool(exclusive)
-        self.key, self.columns, self.exclusive = name, columns, exclusive
-        target = find_target()
-        if not named and not _labels(target, name, columns, exclusive):
+        target = target_of(host, name)
+        if not name and not _labels(target, self.key, self.columns, self.exclusive):
             target = targets.find("generic")
-        self._items = f"rows of {columns}"
-        return target, _first(target, name, columns, exclusive)
+        return target, _first(target, self.key, self.columns, self.exclusive)
 
-    def _check_shape(self, name: str, shape: tuple[int, ...], *, rows: bool) -> None:
+    def settle(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options]:
+        """See `Calls`."""
+        return self.length_of(ranges, numbers[0]), PLAIN
+
+    def check_shape(self, role: str, shape: tuple[int, ...], *, rows: bool) -> None:
         """Check that an array is flat or a table in C order, and consists of whole rows."""
+        name = self.names[role]
         if len(shape) > 1:
             if shape[1:] != (self.columns,):
                 raise ValueError(f"{name} has the shape {shape}; give (rows, {self.columns})")

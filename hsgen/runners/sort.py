@@ -2,58 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container
 from dataclasses import replace
 from typing import Any
 
 from hsgen.core.interpreter import PLAIN, Options, scratch_bytes
-from hsgen.core.keys import Signature
 from hsgen.core.numbers import integer
-from hsgen.runners.base import Base, Given
-from hsgen.stages.attach import report_words
+from hsgen.operations.sort import OPERATION
+from hsgen.runners.base import Calls, Numbers
+from hsgen.runners.ranges import AnyRange
+from hsgen.stages.attach import report_length, report_words
 
-Numbers = tuple[int | None, int, int | None, bool, int]
-"""The numbers of a call: n, begin_bit, end_bit, discard_keys, shift."""
 
-
-class SortCalls(Base):
+class SortCalls(Calls):
     """Calls of a sort of a whole array."""
 
-    _rows_hint = ", or sort {rows} rows with a SegmentedSorter: segments={rows}"
+    operation = OPERATION
+    verb, done = "sort", "sorted"
+    hint = ", or sort {rows} rows with a SegmentedSorter: segments={rows}"
 
-    def scratch_bytes(self, n: int, *, discard_keys: bool = False) -> int:
-        """Return the bytes of scratch memory that a sort of `n` keys needs.
+    def integers(self, n: Any, begin: Any, end: Any, discard: Any, shift: Any) -> Numbers:
+        """Return the numbers of a call as integers of Python."""
+        bits = self.sort.plan.bits
+        return self.count(n), *self.bits(begin, end), bool(discard), integer("shift", shift, 0, bits - 1)
 
-        Raises:
-            TypeError: n is no integer.
-            hsgen.core.errors.OutOfRange: n is negative, or exceeds `max_n`.
-        """
+    def check_given(self, present: Container[str]) -> None:
+        """See `Calls`."""
+        check_sorted_values(self, present)
+
+    def settle(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options]:
+        """See `Calls`."""
+        n, begin, end, discard, shift = numbers
+        options = self._options(begin, end, "count" in ranges, discard)
+        options = replace(options, shift=self._shift(shift, "report" in ranges))
+        if discard and "destination" in ranges:
+            raise ValueError("out and discard_keys are given; give one of them")
+        return self.length_of(ranges, n), options
+
+    def scratch_bytes(self, n: Any, *, discard_keys: bool) -> int:
+        """Return the bytes of scratch memory of a sort of `n` keys, or of an argsort that discards them."""
         options = Options(discard=True) if discard_keys else PLAIN
-        return scratch_bytes(self._sort, integer("n", n, 0, self.max_n), options)
+        return scratch_bytes(self.sort, integer("n", n, 0, self.max_n), options)
 
-    def _signature(self, options: Options, features: Mapping[str, Any], epilogue: str) -> Signature:
-        """Return the signature of the sort, with the optional `features` that are True."""
-        turned = options.kind > 0 or options.descending
-        enabled = {name: bool(on) for name, on in features.items()}
-        return Signature(value=self.value, key_transform=turned, epilogue=epilogue, **enabled)
-
-    def _integers(self, n: Any, begin: Any, end: Any, discard: Any, shift: Any) -> Numbers:
-        """Return the numbers of a call as integers of Python, so that calls with equal numbers compare equal."""
-        bits = self._sort.plan.bits
-        return self._count(n), *self._bits(begin, end), bool(discard), integer("shift", shift, 0, bits - 1)
-
-    def _asked(self, arrays: Given, begin: int, end: int | None, discard: bool, shift: int) -> Options:
-        """Return the options of a call with these arrays, after checks."""
-        options = self._options(begin, end, arrays["count"] is not None, discard)
-        options = replace(options, shift=self._shift(shift, arrays["report"] is not None))
-        self._check_given(arrays, options.discard)
-        return options
+    def length(self, role: str, n: int, options: Options) -> int:
+        """See `Calls`; the stage after the sort determines the length of its report."""
+        return report_length(self.sort, n) if role == "report" else super().length(role, n, options)
 
     def _options(self, begin: int, end: int | None, device_count: bool, discard: bool) -> Options:
         """Return the options of a call, after checks that the sort supports them."""
-        signature, bits = self._sort.signature, self._sort.plan.bits
+        signature, bits = self.sort.signature, self.sort.plan.bits
         last = bits if end is None else end
-        options = replace(self._how, begin=begin, end=last, discard=discard, device_count=device_count)
+        options = replace(self.options, begin=begin, end=last, discard=discard, device_count=device_count)
         for used, supported, word in (
             (
                 (begin, last) != (0, bits),
@@ -73,32 +72,24 @@ class SortCalls(Base):
 
     def _shift(self, shift: int, has_report: bool) -> int:
         """Return the lowest bit in which the keys of a run agree, after checks."""
-        if has_report != (report_words(self._sort) != (0, 0)):
+        if has_report != (report_words(self.sort) != (0, 0)):
             raise ValueError(
                 "report is given; make the sorter with run_boundaries=True, or with an epilogue that has a report"
                 if has_report
                 else "report is missing: this sorter reports run boundaries, or its epilogue writes a report"
             )
-        if shift and not (has_report or self._sort.signature.epilogue):
+        if shift and not (has_report or self.sort.signature.epilogue):
             raise ValueError(f"shift {shift}: this sorter reports nothing; give 0")
         return shift
 
-    def _check_given(self, arrays: Given, discard: bool) -> None:
-        """Check for unexpected and missing values."""
-        signature = self._sort.signature
-        for role, takes in (
-            ("values", signature.value_bytes and not signature.index),
-            ("values_out", signature.value_bytes),
-        ):
-            if arrays[role] is not None and not takes:
-                reason = f"makes {role[:6]} of its own" if signature.index else "has none; give value= when it is made"
-                raise ValueError(f"{role} is given, but this sorter {reason}")
-        if signature.value_bytes and arrays["values_out" if signature.index else "values"] is None:
-            problem = (
-                "values_out is missing: an argsort writes"
-                if signature.index
-                else "values is missing: this sorter takes"
-            )
-            raise ValueError(f"{problem} {signature.value_bytes} bytes a key")
-        if discard and arrays["destination"] is not None:
-            raise ValueError("out and discard_keys are given; give one of them")
+
+def check_sorted_values(calls: Calls, present: Container[str]) -> None:
+    """Check for unexpected and missing values of a sort or an argsort."""
+    size, index = calls.sort.signature.value_bytes, calls.sort.signature.index
+    for role, takes in (("values", size and not index), ("values_out", size)):
+        if role in present and not takes:
+            reason = f"makes {role[:6]} of its own" if index else "has none; give value= when it is made"
+            raise ValueError(f"{role} is given, but this sorter {reason}")
+    if size and ("values_out" if index else "values") not in present:
+        problem = "values_out is missing: an argsort writes" if index else "values is missing: this sorter takes"
+        raise ValueError(f"{problem} {size} bytes a key")

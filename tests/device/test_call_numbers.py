@@ -92,6 +92,11 @@ CASES = {
         arrays=lambda: {"keys": random(), "out": np.zeros(N, np.uint32), "groups": np.zeros(1, np.uint32)},
         written=("groups",),
     ),
+    "Operation": Case(
+        arrays=lambda: {"keys": random(), "out": np.zeros(N, np.uint32), "groups": np.zeros(1, np.uint32)},
+        numbers={"n": 200},
+        written=("groups",),
+    ),
     "Checker": Case(
         made={"bit_range": True},
         arrays=lambda: {"keys": random()},
@@ -123,7 +128,7 @@ class World:
     def made(self, name: str) -> Any:
         """The object of a case, compiled once."""
         if name not in self._made:
-            key = () if name == "Gatherer" else ("u32",)
+            key = {"Gatherer": (), "Operation": ("group_by", "u32")}.get(name, ("u32",))
             target = "generic" if name in ("Scanner", "Gatherer") else self.target
             self._made[name] = getattr(self.package, name)(*self.context, *key, target=target, **CASES[name].made)
         return self._made[name]
@@ -136,6 +141,8 @@ class World:
         case = CASES[name]
         given = {role: self.array(data) for role, data in case.arrays().items()}
         positional = [p for p in ("a", "b", "index", "source", "keys", "k") if p in given or p in numbers]
+        if name == "Operation":
+            positional = []
         if name in ("Merger", "Gatherer"):
             positional.append("out")
         both = {**given, **numbers}
@@ -272,7 +279,7 @@ def test_the_number_of_a_gpu(name: str, worlds: dict[str, World]) -> None:
     class_ = getattr(hsgen.cuda, name)
     if name == "Field":
         return
-    more = (["u32"],) if name == "ColumnSorter" else ()
+    more: tuple[Any, ...] = {"ColumnSorter": (["u32"],), "Operation": ("group_by",)}.get(name, ())
     for kind in TYPES:
         assert class_(*more, target="generic", device=kind(1))._gpu.number == 1
     for given in WRONG:

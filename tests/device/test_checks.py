@@ -51,7 +51,7 @@ class Case:
         if few:
             self.raw[: N // 2] = self.raw[0]
         self.places = np.arange(N + MORE, dtype=np.uint32)
-        how = self.checker._how
+        how = self.checker._calls.options
         self.order = oracle.permutation(self.raw[:N], self.checker._sort, how)
         self.before = self.of(self.raw, self.places)
 
@@ -130,7 +130,7 @@ def test_the_words_are_those_of_numpy(pocl: Host) -> None:
     for key in ("u32", "f64", "i8"):
         case = Case(pocl, "generic", key, "descending")
         for arrays in (case.sorted(), (case.raw, case.places), wronged(case, "lost")):
-            right = digests.model(case.checker._sort, arrays[0], arrays[1][:, None], N, case.checker._how)
+            right = digests.model(case.checker._sort, arrays[0], arrays[1][:, None], N, case.checker._calls.options)
             assert case.of(*arrays) == right, key
 
 

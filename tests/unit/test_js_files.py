@@ -8,12 +8,15 @@ import re
 import pytest
 
 from hsgen.apis import APIS, having
+from hsgen.apis.api import Api
 from hsgen.bundle.manifest import Choice
 from hsgen.bundle.selection import sorts
 from hsgen.core.flags import ARGUMENTS, BIT, PLACES, RANGES
 from hsgen.core.plan import ROLES
-from hsgen.emit import js_files
+from hsgen.emit import c_calls, js_files
 from hsgen.emit.kernels import render
+from hsgen.operations.arguments import Length
+from hsgen.operations.base import Operation
 from hsgen.targets import target
 
 PACKAGED = having(lambda api: api.package)
@@ -65,3 +68,46 @@ def test_kernels_for_cpus_have_little_workgroup_memory() -> None:
 def test_no_two_apis_share_files() -> None:
     paths = [path for api in APIS.values() if api.package for path in api.package.files]
     assert len(paths) == len(set(paths))
+
+
+CLASSES = [(api, operation) for api in PACKAGED for operation in c_calls.listed() if not operation.by_count]
+
+
+@pytest.mark.parametrize(("api", "operation"), CLASSES, ids=[o.name for _, o in CLASSES])
+def test_a_call_has_the_arguments_of_its_operation(api: Api, operation: Operation) -> None:
+    """The class of an operation and its type have each buffer of the table, and the type marks optional ones."""
+    files = js_files.common(api, [], "hs")
+    (declared,) = re.findall(
+        rf"^export interface {operation.class_name}Call extends Timed {{$(.*?)^}}$",
+        files["js/hs_webgpu_operations.d.ts"],
+        re.M | re.S,
+    )
+    module = files["js/hs_webgpu_operations.js"]
+    assert module.count(f"export class {operation.class_name} ") == 1
+    assert f'static kind = "{operation.name}";' in module
+    for buffer in operation.arguments.passed:
+        mark = "" if buffer.required else "?"
+        assert f"    {buffer.in_javascript}{mark}: " in declared
+        assert buffer.columns or f'{buffer.role}: "{buffer.in_javascript}",' in module
+    assert (" order?: Order;" in declared) == ("order" in operation.arguments.choices)
+
+
+@pytest.mark.parametrize("api", PACKAGED, ids=lambda api: api.name)
+def test_parts_of_classes_belong_to_operations(api: Api) -> None:
+    names = {operation.name for _, operation in CLASSES}
+    assert {path.name.partition(".")[0] for path in api.file("js/operations").iterdir()} <= names
+
+
+@pytest.mark.parametrize(
+    ("length", "text", "elements"),
+    [
+        (Length(factors=("n",)), "n", 12),
+        (Length(plus=8), "8", 8),
+        (Length(factors=("number", "take")), "number * take", 15),
+        (Length(factors=("number",), plus=1), "number + 1", 6),
+        (Length(factors=("n",), less="number"), "n - number", 7),
+    ],
+)
+def test_lengths_are_equal_in_all_languages(length: Length, text: str, elements: int) -> None:
+    numbers = {"n": 12, "number": 5, "take": 3}
+    assert length.text == text and length.of(**numbers) == elements == eval(text, numbers)

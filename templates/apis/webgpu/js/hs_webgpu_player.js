@@ -1,10 +1,9 @@
 const HSGEN_CONSTANTS = 0;
-export { DEVICE_COUNT, DISCARD, ROWS };
+export { DEVICE_COUNT, DISCARD, ROLES, ROWS };
 const ROLE = Object.fromEntries(ROLES.map((name, i) => [name, i]));
 const ALIGNMENT = 256; // of bindings; no device requires more
 const INT = 2 ** 31 - 1;
 const UNUSED = 16; // bindings of a kernel, at most
-const IN_PLACE = ["sort", "scan", "segmented_sort"];
 const KEPT = 32; // recorded calls of a sorter
 const STORAGE = 128, UNIFORM = 64, INDIRECT = 256, COPY_SRC = 4, COPY_DST = 8; // of GPUBufferUsage
 const COMPUTE = 4; // of GPUShaderStage
@@ -37,8 +36,6 @@ export function typed(key) {
 const moved = (value) => SIZES[value] ?? value ?? "none";
 const label = (s) => `u${s.bits}` + (s.value === "none" ? "" : ` with ${s.value}`);
 export const unlike = (order) => order !== undefined && order !== "ascending" && order !== "descending";
-
-const PLAIN = ["scan", "gather", "reduce_by_key", "pack"]; // elements have no order
 
 /* The sort of a list that takes such calls, loaded if necessary: one for such an adapter first, then one with subgroups. */
 async function picked(what, sorts, device, key, options) {
@@ -127,9 +124,9 @@ export function located(name, given) {
 export const same = (a, b) => a.buffer === b.buffer && a.offset === b.offset;
 export const overlap = (a, b) => a.buffer === b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 
-/** The numbers of a call that no option changes; `bounded`: the number is a bound of one in device memory; `layouts`: the two
- * numbers of a pack. */
-export const CALL = { number: 0, take: 0, layouts: null, bounded: false, whole: true, counted: false, inPlace: false, discard: false };
+/** The numbers of a call that no option changes; `bounded`: the number is a bound of one in device memory; `passed`: the two
+ * numbers that kernels get, or null for those of a step. */
+export const CALL = { number: 0, passed: null, bounded: false, whole: true, counted: false, inPlace: false, discard: false };
 
 /** The basis of sorters and other operations: plans, pipelines and buffers. */
 export class Player {
@@ -140,7 +137,7 @@ export class Player {
     /* Choose a plan for an operation and create what it needs. */
     static async _create(what, device, key, options) {
         if (typeof device?.createComputePipelineAsync !== "function") refuse("device: is no GPUDevice");
-        const plan = await picked(what, options.sorts ?? [], device, key, options);
+        const plan = await picked(what, options.sorts ?? this.sorts ?? [], device, key, options);
         const made = new this();
         made._device = device;
         made._plan = plan;
@@ -230,8 +227,8 @@ export class Player {
     /* Record a checked call, or the same as before. */
     _record(encoder, checked, stamps) {
         const at = Object.entries(checked.spans).map(([role, s]) => `${role}:${this.#number(s.buffer)}+${s.offset}:${s.bytes}`);
-        const { n, number, take, layouts, flags, begin, end, inPlace } = checked;
-        const id = [n, number, take, layouts, flags, begin, end, inPlace, ...at].join();
+        const { n, number, passed, flags, begin, end, inPlace } = checked;
+        const id = [n, number, passed, flags, begin, end, inPlace, ...at].join();
         let recorded = this.#calls.get(id);
         if (recorded) this.#calls.delete(id); // to the end: the least recently used goes first
         else recorded = this.#recorded(checked);
@@ -318,8 +315,7 @@ export class Player {
             const rows = Math.ceil(count / limit);
             if (rows > limit) refuse(`n: ${n} keys take ${count} work-groups, more than the device's grids have`);
             const indirect = call.counted && !first ? 12 * i : -1;
-            const own = plan.kind === "top_k" || plan.kind === "gather" ? [call.number, call.take] : call.layouts;
-            const [bound, take] = own ?? [step.minN, step.maxN];
+            const [bound, take] = call.passed ?? [step.minN, step.maxN];
             const numbers = [n, given, Math.min(bound, INT), Math.min(take, INT)];
             launches.push({ kernel: step.kernel, list: step.list, grid: [Math.ceil(count / rows), rows], indirect, first, numbers });
         });

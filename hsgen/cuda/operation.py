@@ -1,0 +1,52 @@
+"""Operations by name on NVIDIA GPUs: build once, call many times.
+
+>>> reverse = Operation("reverse", "u32")
+>>> reverse(keys=keys, out=reversed_keys)
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from hsgen.cuda.runner import Runner
+from hsgen.runners.named import NamedCalls
+
+
+class Operation(Runner):
+    """An operation without a class of its own, on one GPU.
+
+    Args:
+        name, value: as of `hsgen.opencl.Operation`.
+        key, order, target, device: as of `hsgen.cuda.Sorter`.
+
+    Raises:
+        hsgen.core.errors.Usage: there is no such operation, target, key type, value, order or GPU.
+        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing, or the GPU lacks what a target requires.
+    """
+
+    _calls: NamedCalls
+
+    def __init__(
+        self,
+        name: str,
+        key: Any = "u32",
+        *,
+        value: Any = None,
+        order: str = "ascending",
+        target: str | os.PathLike[str] | None = None,
+        device: int | None = None,
+    ) -> None:
+        super().__init__(device, target, NamedCalls(name, key, value, order))
+
+    def __call__(self, *, n: int | None = None, stream: Any = None, **arguments: Any) -> None:
+        """Enqueue a call for the first `n` items (by default all of the source), on the current stream of the library
+        of the source, or on `stream`; arguments are those of `hsgen.opencl.Operation`.
+
+        Raises:
+            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; the operation has no such
+                argument.
+            hsgen.core.errors.Usage: n exceeds `max_n`, or a number does not fit n.
+        """
+        arrays, numbers = self._calls.arguments(n, arguments)
+        self._run(arrays, numbers, stream)

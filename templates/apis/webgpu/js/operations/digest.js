@@ -1,0 +1,18 @@
+export class Digest extends DigestCalls {
+    /** Return the faults between the words of two digests: see hs_webgpu_operations.d.ts. */
+    static faults(before, after, { stable = false } = {}) {
+        const unlike = (...at) => at.some((i) => before[i] !== after[i]);
+        const faults = {
+            order: after[4] !== 0,
+            keys: unlike(0, 1, 7),
+            values: unlike(2, 3),
+            stable: stable && after[5] !== 0,
+            beyond: unlike(6),
+        };
+        return Object.keys(faults).filter((name) => faults[name]);
+    }
+
+    _numbers(call, n) {
+        return { number: whole("capacity", Math.max(n, call.capacity ?? n), n, this.maxN) };
+    }
+}

@@ -1,0 +1,5 @@
+    static create(
+        device: GPUDevice,
+        key: KeyType,
+        options?: SorterOptions & { columns?: number; exclusive?: boolean },
+    ): Promise<Scanner>;
