@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_add_algorithm import place
-from test_docs import ROOT, blocks, only, shell
+from doc_blocks import ROOT, blocks, only, place, shell
 from tools import GLSL, need
 
 from hsgen.engines.hosts import Host
