@@ -421,6 +421,8 @@ def _sorts(rng: Rng, doc: Doc) -> None:
             table = {"ranges": _auto(rng, names)}
             if rng.random() < 0.3:
                 table["ranges_values"] = _auto(rng, names)
+            if rng.random() < 0.2:
+                table["ranges_counts"] = _auto(rng, names)
             doc[f"sort.{key}"] = table
 
 

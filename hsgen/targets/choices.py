@@ -113,12 +113,13 @@ def read_autos(
     names: Mapping[str, Labels],
     device: Device | None,
 ) -> dict[str, Any]:
-    """Return the fields `autos`, `autos_valued` and `firsts` of `hsgen.targets.target.Target`, each by key.
+    """Return the fields `autos`, `autos_valued`, `autos_counted` and `firsts` of a target, each by key.
 
     Only keys with a table in ``[sort]`` are included.  Errors are recorded in `r`.
     """
     plain: dict[str, Auto] = {}
     valued: dict[str, Auto] = {}
+    counted: dict[str, Auto] = {}
     table = r.table(data, "sort", required=False) or {}
     r.unknown(table, "sort", KEYS)
     for key in (k for k in table if k in KEYS):
@@ -132,7 +133,9 @@ def read_autos(
         if len(r.errors) == before and all(autos.values()):
             plain[key] = autos[ranges.RANGES]
             valued[key] = autos.get(ranges.VALUED) or _modest(plain[key], key, choices, device)
-    return {"autos": plain, "autos_valued": valued, "firsts": _firsts(r, data, choices, names)}
+            counted[key] = autos.get(ranges.COUNTED) or plain[key]
+    firsts = _firsts(r, data, choices, names)
+    return {"autos": plain, "autos_valued": valued, "autos_counted": counted, "firsts": firsts}
 
 
 def _firsts(

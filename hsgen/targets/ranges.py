@@ -10,7 +10,8 @@ from hsgen.targets.strategies import Labels
 
 SORT = "sort"
 """The name of the table with the ranges of counts."""
-RANGES, VALUED = "ranges", "ranges_values"
+RANGES, VALUED, COUNTED = "ranges", "ranges_values", "ranges_counts"
+"""The names of the rows for all sorts, for sorts with values, and for sorts of keys alone with device-side counts."""
 FIRST = {
     "first": Field("str", 'the sort whose kernels are compiled first, such as "radix-reduce_scan"', required=False)
 }
@@ -23,14 +24,14 @@ _HINT = 'write rows such as [{ to = 131072, use = "bitonic" }, { use = "radix-on
 
 
 def read(r: Reader, table: Mapping[str, Any], where: str, names: Labels) -> dict[str, tuple[list[str], list[int]]]:
-    """Return for `RANGES`, and for `VALUED` if present, the labels, and the greatest counts of all labels but the last.
+    """Return the labels, and the greatest counts of all labels but the last, of each list of rows, by its name.
 
     A row that names a list is replaced by the cases of the list; the last case serves the counts up to the row's
     greatest count.  Errors are recorded in `r`.
     """
-    r.unknown(table, where, (RANGES, VALUED, *FIRST))
+    r.unknown(table, where, (RANGES, VALUED, COUNTED, *FIRST))
     ranges: dict[str, tuple[list[str], list[int]]] = {}
-    for name in (RANGES, VALUED):
+    for name in (RANGES, VALUED, COUNTED):
         if name not in table:
             if name == RANGES and not r.misspelt(f"{where}.{name}"):
                 r.error(f"{where}.{name}", "missing", _HINT)

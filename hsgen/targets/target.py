@@ -53,6 +53,7 @@ class Target:
     optional suffix, as in radix-bits2.
     autos: for each key name, the labels in the sort for any count, each with the greatest count that it serves.
     autos_valued: the same for sorts with values.
+    autos_counted: the same for sorts of keys alone with device-side counts.
     firsts: for each key name, the label of the sort whose kernels are compiled first.
     isa: for each offline compiler, the devices for which it compiles the kernels.
     named: labels by (full name of a strategy's table, key name); a full name is, for example, radix-onesweep.
@@ -69,6 +70,7 @@ class Target:
     evidence: tuple[Mapping[str, str], ...]
     autos: Mapping[str, Auto] = field(default_factory=dict)
     autos_valued: Mapping[str, Auto] = field(default_factory=dict)
+    autos_counted: Mapping[str, Auto] = field(default_factory=dict)
     firsts: Mapping[str, str] = field(default_factory=dict)
     isa: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     named: Mapping[tuple[str, str], str] = field(default_factory=dict)
@@ -81,6 +83,12 @@ class Target:
         table_width = self.keys_of(width)
         have = [a for a, k in self.choices if k == table_width and self._specialized(a, width, PLAIN) is not None]
         return [AUTO] * any(a in have for a, _ in self.autos.get(table_width, ())) + have
+
+    def autos_for(self, signature: Signature) -> Mapping[str, Auto]:
+        """Return `autos`, `autos_valued` or `autos_counted`, for a signature."""
+        if signature.value_bytes:
+            return self.autos_valued
+        return self.autos_counted if signature.device_count else self.autos
 
     def keys_of(self, width: str) -> str:
         """Return the width whose choices serve a width: u32 for u8 and u16 without choices, else the same width."""
@@ -118,8 +126,7 @@ class Target:
         Raises:
             Usage: the target has no choices for them.
         """
-        autos = self.autos_valued if signature.value_bytes else self.autos
-        upto = autos.get(chosen, ()) if label == AUTO else ((label, ALL),)
+        upto = self.autos_for(signature).get(chosen, ()) if label == AUTO else ((label, ALL),)
         known = {*IMPLICIT, *DERIVED, *(name for name, k in self.choices if k == chosen)}
         if not upto or any(name not in known for name, _ in upto):
             have = ", ".join(f"{a} {k}" for k in KEYS for a in self.labels(k))

@@ -6,11 +6,10 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from hsgen_process import run
 from nightly import nightly
 from tools import GLSL, missing, need
 
@@ -19,15 +18,6 @@ from hsgen.cli import main
 from hsgen.system import resources
 
 ROOT = Path(hsgen.__file__).parent.parent
-
-
-def run(
-    *arguments: str | Path, env: dict[str, str] | None = None, cwd: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "hsgen", *map(str, arguments)]
-    return subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, **(env or {})}, cwd=cwd, check=False
-    )
 
 
 def snapshot(folder: Path) -> dict[str, str]:

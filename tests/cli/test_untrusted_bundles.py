@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 import tiny
+from hsgen_process import run
 from nightly import thinned
-from test_bundles import run
 
 import hsgen
 from hsgen.bundle import manifest_parser

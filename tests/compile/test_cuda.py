@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import missing
+from cuda_compilers import ARCHS, compilers
 from nightly import NIGHTLY
 from tools import tool
 
@@ -25,7 +26,6 @@ from hsgen.system import toolchain
 from hsgen.targets import target
 from hsgen.tools.compile import nvrtc
 
-ARCHS = (35, 50, 60, 70, 75, 80, 86, 89, 90, 100, 120) if NIGHTLY else (35, 90)
 TARGETS = [name for name in target.names() if "cuda" in target.find(name).apis]
 COUNTS = (1, 31, 513, 2048, 2049, 8193, 20000, 65536, 1 << 20, (1 << 29) - 1, 1 << 29)
 WARNINGS = ("-Xcompiler", "-Wall,-Wextra,-Wconversion", "-Werror", "all-warnings")
@@ -46,14 +46,6 @@ SPILLING = """extern "C" __global__ void __launch_bounds__(1024) greedy(const in
 }
 extern "C" __global__ void modest(int *keys) { __shared__ int s[100]; s[threadIdx.x] = keys[0]; keys[1] = s[5]; }
 """
-
-
-def compilers(arch: int) -> list[nvrtc.Compiler]:
-    """The compilers for an architecture: nightly all, otherwise the first."""
-    found = [c for c in nvrtc.compilers() if arch in c.archs]
-    if not found:
-        missing(f"a CUDA compiler for sm_{arch} ({nvrtc.INSTALL})")
-    return found if NIGHTLY else found[:1]
 
 
 def nvcc() -> str:

@@ -11,7 +11,7 @@ from conftest import missing
 from exchanging import Change, planted
 from isa_requests import needed, real
 from on_host import GUARD, compiled
-from test_wgsl_compilers import Compiler, files, naga, tint
+from wgsl_compilers import Compiler, files, naga, tint
 
 from hsgen.core.interpreter import PLAIN
 from hsgen.emit.kernels import render

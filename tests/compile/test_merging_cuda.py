@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from cuda_compilers import ARCHS, compilers
 from nightly import thinned
 from sorts import sort_by
-from test_cuda import ARCHS, compilers
 
 from hsgen.algorithms import bitonic
 from hsgen.core.keys import KEYS, Signature

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from cuda_compilers import ARCHS, compilers
 from nightly import nightly
-from test_cuda import ARCHS, compilers
 
 from hsgen.core.keys import Signature
 from hsgen.emit.kernels import render

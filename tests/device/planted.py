@@ -1,7 +1,7 @@
 """Validates kernels with planted faults, in processes of their own, which faults may crash.
 
-Usage: planted.py MODULE DEVICE FIRST prints a line for each fault that `planted` of a module of tests yields, from the
-one with number FIRST on: whether `check` of that module catches it.
+Usage: planted.py MODULE DEVICE FIRST prints a line for each fault that `planted` of a module yields, from the one with
+number FIRST on: whether `check` of that module catches it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def assert_caught(found: list[str], least: int) -> None:
 
 
 def all_caught(module: str, host: Host, least: int) -> None:
-    """Assert that a module of tests plants a number of faults and catches each one."""
+    """Assert that a module plants a number of faults and catches each one."""
     assert_caught(states(__file__, module, host.label), least)
 
 
@@ -58,10 +58,10 @@ def main(module: str, label: str, first: str) -> None:
     """See above."""
     warnings.simplefilter("ignore")
     host = next(h for h in hosts() if h.label == label)
-    tests = importlib.import_module(module)
-    for name, made in islice(tests.planted(host), int(first), None):
+    faults = importlib.import_module(module)
+    for name, made in islice(faults.planted(host), int(first), None):
         try:
-            tests.check(made())
+            faults.check(made())
         except AssertionError as e:
             caught = re.search("should be|was overwritten", str(e))
             print("caught" if caught else f"left: {name}: {e}".replace("\n", " "), flush=True)

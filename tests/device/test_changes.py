@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from nightly import NIGHTLY, nightly, nightly_except
-from test_oclgrind import grind
+from oclgrind import grind
 
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import offset, scratch_bytes

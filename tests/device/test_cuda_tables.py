@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from fake_cuda import Array, Fake
 from nightly import nightly
-from test_columns import SHAPES, column, order_of
+from random_columns import SHAPES, column, order_of
 
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS, TYPES

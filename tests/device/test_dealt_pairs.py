@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from changed_templates import Change, templates
 from every import direct, sort_of
 from sorts import radix_params as params
-from test_webgpu_native import Change, templates
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.hybrid import dealt, dealt_plan, pairs

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from conftest import missing
 from exchanging import Change, planted
+from lavapipe import Lavapipe, lavapipe
 from nightly import NIGHTLY, nightly
-from test_vulkan import Lavapipe, lavapipe
-from test_webgpu_native import lavapipe as webgpu
+from webgpu_lavapipe import lavapipe as webgpu
 
 from hsgen.cli import main
 from hsgen.engines import metal_shim

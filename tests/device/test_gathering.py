@@ -18,10 +18,10 @@ from every import direct, faulty
 from gathers import SHAPES, sort_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from lavapipe import Lavapipe, lavapipe, validated
 from nightly import nightly, thinned
+from oclgrind import grind
 from planted import Planted, all_caught
-from test_oclgrind import grind
-from test_vulkan import Lavapipe, lavapipe, validated
 from tools import OPENCL, need
 
 from hsgen.cli import main

@@ -20,11 +20,11 @@ from every import direct
 from grouping_faults import SECTIONS, small
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from lavapipe import Lavapipe, lavapipe, validated
 from models import sections
 from nightly import NIGHTLY, nightly, thinned
 from numpy.typing import NDArray
 from planted import assert_caught, states
-from test_vulkan import Lavapipe, lavapipe, validated
 from tools import OPENCL, need
 
 from hsgen.algorithms import reduce_by_key

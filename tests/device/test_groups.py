@@ -7,15 +7,15 @@ are tried above 1500 keys.  All arrays lie between guard words.  Faults are plan
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import cache, partial
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from every import direct
+from group_by_faults import LEAST, check, small
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nightly import NIGHTLY, nightly, thinned
@@ -23,22 +23,16 @@ from planted import all_caught
 from sorters import CROSSOVER, SMALL
 from tools import OPENCL, need
 
-from hsgen.algorithms import group_by, reduce_by_key
 from hsgen.cli import main
-from hsgen.core.errors import Wrong
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import KEYS, TYPES, Signature
-from hsgen.core.plan import Binding, Step
-from hsgen.core.sort import Sort
-from hsgen.engines.compiled import Compiled
+from hsgen.core.keys import KEYS, TYPES
 from hsgen.engines.hosts import Host, hosts
 from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.opencl import GroupBy
-from hsgen.operations.group_by import GROUPS, OPERATION
+from hsgen.operations.group_by import GROUPS
 from hsgen.operations.oracle import permutation
 from hsgen.operations.reduce_by_key import COUNTS, FIRSTS, REDUCTIONS, VALUE_TYPES, number, reduced, starts
 from hsgen.system import toolchain
-from hsgen.targets import assembly, target
 from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import Frame
 
@@ -47,28 +41,10 @@ cl = toolchain.pyopencl()
 array = pytest.importorskip("pyopencl.array")
 
 AROUND = 128  # elements before and after an array, whose beginning devices require to be aligned
-LEAST = 1500  # keys, above which tables of few groups are tried
 NS = (0, 1, 2, 23, 24, 25, 121, CROSSOVER - 1, CROSSOVER, CROSSOVER + 1, 1023, 1024, LEAST, LEAST + 1, 2001, 5003)
-KINDS = ("random", "few distinct", "zipf", "all equal", "all greatest", "sorted")
 EXAMPLES = settings(
     max_examples=80 if NIGHTLY else 30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
-
-
-@cache
-def small(key: str, value: str, *, few: bool = True) -> Sort:
-    """A grouping whose reduction and tables have the shapes above; few: with tables of few groups."""
-    found = target.parse(SMALL, "small", "small.toml")
-    signature = OPERATION.signature(Signature(value=value, key_transform=True))
-    whole = found.sort("group_by", key, signature)
-    before = found.default(key, group_by.sorting(signature))
-    derived: Any = whole.parts[0].params
-    plain = replace(signature, key_transform=False)
-    own = reduce_by_key.Params(key=KEYS[key], signature=plain, work_group=8, items=3, groups=5)
-    tables = derived.few and replace(derived.few, least=LEAST, work_group=32, items=2, groups=3, slots=64)
-    part = replace(whole.parts[0], params=replace(derived, reduce=own, few=tables if few else None))
-    kernels, plan, parts = assembly.joined(part, before)
-    return replace(whole, kernels=kernels, plan=plan, parts=parts)
 
 
 @cache
@@ -179,69 +155,10 @@ def framed(queue: Any, data: Any) -> Any:
     return array.to_device(queue, np.concatenate([ends, data, ends]))
 
 
-def bound(sort: Sort, change: Callable[[Step, Binding], Binding]) -> Sort:
-    """The grouping with other bindings."""
-    steps = (replace(s, bindings=tuple(change(s, b) for b in s.bindings)) for s in sort.plan.steps)
-    return replace(sort, plan=replace(sort.plan, steps=tuple(steps)))
-
-
-def faults(sort: Sort) -> Iterator[tuple[str, Sort]]:
-    """Plans with one fault each."""
-    few, item = sort.parts[0].params.few, sort.key.bytes + sort.signature.value_bytes  # type: ignore[attr-defined]
-    keys = Binding(role="scratch", plus=few.bytes if few else 0)
-    values = replace(keys, per_n=sort.key.bytes, plus=keys.plus + 1024)
-
-    def reads(own: Binding, other: Binding, step: Step, b: Binding) -> Binding:
-        return other if b == own and step.kernel.startswith("reduce_") else b
-
-    def stored(own: Binding, other: Binding, step: Step, b: Binding) -> Binding:
-        return other if b == own and not step.kernel.startswith("reduce_") else b
-
-    def earlier(step: Step, b: Binding) -> Binding:
-        return replace(b, plus=b.plus - 1024) if b.per_n == item else b
-
-    yield "the reduction reads the keys of the call", bound(sort, partial(reads, keys, Binding(role="source")))
-    yield "the reduction reads the values of the call", bound(sort, partial(reads, values, Binding(role="values")))
-    yield "the sort stores values elsewhere", bound(sort, partial(stored, values, replace(values, per_n=3 * item)))
-    yield "the sort's scratch begins 1024 bytes early", bound(sort, earlier)
-    steps = sort.plan.steps
-    names = [s.kernel for s in steps]
-    for kernel in ("few_begin", "few_tables", "reduce_finish", "reduce_write", "reduce_single", "scatter"):
-        if kernel in names:
-            rest = tuple(s for s in steps if s.kernel != kernel)
-            yield f"without {kernel}", replace(sort, plan=replace(sort.plan, steps=rest))
-    last = next(i for i, s in enumerate(steps) if s.kernel.startswith("reduce_") and not s.guard.empty)
-    yield "the reduction is first", replace(sort, plan=replace(sort.plan, steps=(*steps[last:], *steps[:last])))
-
-
-def planted(host: Host) -> Iterator[tuple[str, Callable[[], Direct]]]:
-    """The faults, in a grouping compiled once."""
-    for few in (True, False):
-        sort = small("u32", "v4", few=few)
-        context = context_for(host)
-        kernels = Compiled(context, sort)._kernels
-        for name, changed in faults(sort):
-            yield name, partial(_planted, context, changed, kernels)
-
-
-def _planted(context: Any, sort: Sort, kernels: Any) -> Direct:
-    return Direct(context, Compiled(context, sort, kernels=kernels))
-
-
-def check(engine: Direct) -> None:
-    """As `planted` runs it."""
-    pairs = [(n, kind) for n in (7, 25, 300, 1000, 1001, 2001, 5003, 9000, 5005) for kind in KINDS]
-    try:
-        report = validation.run(engine, pairs, 1, stop=1)
-    except Wrong as e:  # of memory behind that of a call
-        raise AssertionError(f"it was overwritten: {e}") from None
-    assert not report.failed, report.failures
-
-
 def test_the_grouping_without_faults_passes(embedded: Host) -> None:
     for few in (True, False):
         check(direct(embedded, small("u32", "v4", few=few)))
 
 
 def test_planted_faults_are_caught(embedded: Host) -> None:
-    all_caught("test_groups", embedded, 20)
+    all_caught("group_by_faults", embedded, 20)

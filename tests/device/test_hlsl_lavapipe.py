@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from conftest import missing
 from every import WHOLE
+from lavapipe import Lavapipe, lanes, lavapipe
 from nightly import nightly
-from test_vulkan import Lavapipe, lanes, lavapipe
 
 from hsgen.cli import main
 from hsgen.core.keys import Signature

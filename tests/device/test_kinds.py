@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from conftest import missing
 from kinds import KINDS, label, sort_of, wrong
+from lavapipe import Lavapipe
+from lavapipe import lavapipe as lavapipe
 from nightly import nightly
-from test_vulkan import Lavapipe
-from test_vulkan import lavapipe as lavapipe
 from tools import C, need
 
 from hsgen.cli import main

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import pytest
 from every import changed
+from lavapipe import Lavapipe, lavapipe, validated
 from nightly import nightly, thinned
 from sorts import sort_by
-from test_vulkan import Lavapipe, lavapipe, validated
 from tools import OPENCL, need
 
 from hsgen.algorithms import bitonic, merge_path

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import missing
+from lavapipe import Lavapipe, lanes, lavapipe
 from nightly import nightly
 from offset_worker import FORM, OFFSETS, N
-from test_segments import queue_of
-from test_vulkan import Lavapipe, lanes, lavapipe
+from queues import queue_of
 from tools import C, need
 
 from hsgen.core.errors import Unavailable

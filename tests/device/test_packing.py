@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 from every import direct, faulty
+from lavapipe import Lavapipe, lavapipe, validated
 from nightly import nightly
+from oclgrind import grind
 from packs import SHAPES, sort_of
 from planted import Planted, all_caught
-from test_oclgrind import grind
-from test_vulkan import Lavapipe, lavapipe, validated
 from tools import OPENCL, need
 
 from hsgen.cli import main

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from conftest import missing
+from lavapipe import DRIVERS, Lavapipe, lavapipe
 from nightly import NIGHTLY
-from test_vulkan import DRIVERS, Lavapipe, lavapipe
 
 from hsgen.cli import main
 from hsgen.cli.engines import direct

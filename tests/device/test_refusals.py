@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from conftest import missing
+from lavapipe import Lavapipe, lavapipe
 from refusing import LABELS
-from test_vulkan import Lavapipe, lavapipe
 from tools import C, need
 
 from hsgen.core.errors import Unavailable

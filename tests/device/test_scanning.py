@@ -23,11 +23,11 @@ import pytest
 from every import direct, faulty
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from lavapipe import Lavapipe, lanes, lavapipe, validated
 from nightly import NIGHTLY, nightly, thinned
+from oclgrind import grind
 from planted import Planted, all_caught
 from sums import SHAPES, sum_of
-from test_oclgrind import grind
-from test_vulkan import Lavapipe, lanes, lavapipe, validated
 from tools import OPENCL, need
 
 from hsgen.algorithms import scan

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,10 @@ import numpy as np
 import pytest
 from conftest import missing
 from every import changed, direct, faulty
+from lavapipe import Lavapipe, lanes, lavapipe, validated
 from nightly import nightly
+from queues import queue_of
 from sorters import SMALL, order_of, random_keys, random_values
-from test_vulkan import Lavapipe, lanes, lavapipe, validated
 
 from hsgen.algorithms.segmented.capacity import CROWD
 from hsgen.algorithms.segmented.params import LARGE, Params
@@ -42,7 +42,6 @@ pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()
 array = pytest.importorskip("pyopencl.array")
 __all__ = ["lavapipe"]  # a fixture
-CONTEXTS: dict[Host, Any] = {}
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/guides/segmented-sort.md"
 
 WAYS = [
@@ -226,12 +225,6 @@ def test_segments_by_places_through_vulkan(
     assert target.find(str(path)).sort("segmented_sort", key, Signature(value=value)).parts[0].params.placed
     code, rows, said = validated(capsys, "-t", str(path), *options)
     assert code == 0 and rows[0]["failures"] == 0 and rows[0]["cases"] > 400, (rows, said)
-
-
-@cache
-def queue_of(host: Host) -> Any:
-    """A queue, whose context is kept."""
-    return cl.CommandQueue(CONTEXTS.setdefault(host, context_for(host)))
 
 
 @pytest.mark.parametrize("name", ["cpu", "generic", "intel-gen8"])

@@ -21,11 +21,11 @@ import pytest
 from every import direct, faulty
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from lavapipe import Lavapipe, lavapipe, validated
 from nightly import NIGHTLY, nightly, thinned
+from oclgrind import grind
 from planted import Planted, all_caught
 from selections import sort_of
-from test_oclgrind import grind
-from test_vulkan import Lavapipe, lavapipe, validated
 from tools import OPENCL, need
 
 from hsgen.cli import main

@@ -2,85 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import missing
+from changed_templates import templates
+from lavapipe import Lavapipe, lanes, lavapipe, validated
 from nightly import nightly
-from tools import GLSL, VULKAN, need
+from vulkan_examples import example
 
 from hsgen.cli import main
-from hsgen.core.errors import Unavailable
-from hsgen.emit import kernels as render
-from hsgen.engines import native
-from hsgen.engines.hosts import Host
-from hsgen.system import compilers, resources
 from hsgen.targets import target
-from hsgen.tools import worker
 
-LANES = Path(__file__).with_name("lanes")
-DRIVERS = Path("/usr/share/vulkan/icd.d")
-NEEDED = 25
-"""The required Mesa version: earlier lavapipe leaves long loops silently."""
-
-Lavapipe = Callable[[int], Host]
-
-
-def lanes(name: str) -> str:
-    """The file of a tiny target."""
-    return str(LANES / f"{name}.toml")
-
-
-@cache
-def devices(width: int) -> list[Host]:
-    """The Vulkan devices, in the environment that `lavapipe` sets up for a width."""
-    try:
-        return worker.hosts(
-            "vulkan", native.library("vulkan", [target.find(lanes("lanes8"))], "u32", algorithms=["digest"])
-        )
-    except Unavailable as e:
-        missing(str(e))
-
-
-@pytest.fixture
-def lavapipe(monkeypatch: pytest.MonkeyPatch) -> Lavapipe:
-    """Make lavapipe, with subgroups of a given width, the only Vulkan device."""
-
-    def ready(width: int) -> Host:
-        need(GLSL, VULKAN)
-        drivers = sorted(DRIVERS.glob("lvp_icd*.json"))
-        if not drivers:
-            missing("lavapipe is not installed (apt-get install mesa-vulkan-drivers)")
-        monkeypatch.setenv("VK_DRIVER_FILES", str(drivers[0]))
-        monkeypatch.setenv("LP_NATIVE_VECTOR_WIDTH", str(32 * width))
-        found = devices(width)
-        if not found:
-            missing("lavapipe is installed but shows no device")
-        version = re.search(r"Mesa (\d+)", found[0].driver)
-        if version is None or int(version[1]) < NEEDED:
-            missing(f"lavapipe of Mesa {NEEDED} or later; here is {found[0].driver}")
-        assert len(found) == 1 and found[0].widths is not None and width in found[0].widths, found
-        return found[0]
-
-    return ready
-
-
-def validated(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[dict[str, Any]], str]:
-    """Run a validation: exit code, rows and messages."""
-    capsys.readouterr()
-    code = main(["validate", "--api", "vulkan", "--json", *arguments])
-    out, err = capsys.readouterr()
-    if "VK_LAYER_KHRONOS_validation is not installed" in err:
-        missing("the validation layers are not installed (apt-get install vulkan-validationlayers)")
-    return code, json.loads(out) if out else [], err
+__all__ = ["lavapipe", "templates"]  # fixtures
 
 
 def ways() -> Iterator[Any]:
@@ -140,23 +78,6 @@ def test_a_width_that_the_device_has_not(lavapipe: Lavapipe, capsys: pytest.Capt
         assert err.count("\n") == 1 and "has no subgroups of 4 lanes that lanes4 needs" in err
 
 
-@pytest.fixture
-def templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str, str], None]]:
-    """Change a text in a copy of the templates, from which everything is then generated."""
-    place = tmp_path / "templates"
-    shutil.copytree(resources.templates(), place)
-
-    def change(file: str, old: str, new: str) -> None:
-        text = (place / file).read_text(encoding="utf-8")
-        assert old in text
-        (place / file).write_text(text.replace(old, new), encoding="utf-8")
-        monkeypatch.setattr(resources, "templates", lambda: place)
-        render.environment.cache_clear()
-
-    yield change
-    render.environment.cache_clear()
-
-
 @pytest.mark.device
 def test_a_wrong_kernel_is_caught(
     lavapipe: Lavapipe, templates: Callable[[str, str, str], None], capsys: pytest.CaptureFixture[str]
@@ -194,27 +115,6 @@ def test_a_kernel_that_does_not_compile(
     code, rows, err = validated(capsys, "-t", lanes("lanes1"), "--key", "u32")
     assert code == 1 and not rows and err.count("\n") == 1
     assert "targets/lanes1/kernels/glsl/bitonic_u32.comp: kernel clean: " in err and "'oops'" in err
-
-
-def sanitizers(folder: Path) -> list[str]:
-    """Sanitizer options, if the C compiler has sanitizers."""
-    options = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    probe = [*compilers.c_compiler(), *options, "-xc", "-", "-o", str(folder / "probe")]
-    text = "int main(void) { return 0; }\n"
-    failed = subprocess.run(probe, input=text, text=True, capture_output=True, check=False).returncode
-    return [] if failed else options
-
-
-def example(place: Path, program: Path, text: str) -> Path:
-    """The bundle's program, or another `text` of it, built with sanitizers if available."""
-    main_c = program.with_suffix(".c")
-    main_c.write_text(text, encoding="utf-8")
-    files = [f for pattern in ("src/*.c", "targets/*/*.c", "targets/*/spirv/*.c") for f in sorted(place.glob(pattern))]
-    command = [*compilers.c_compiler(), "-std=c99", *sanitizers(program.parent), f"-I{place / 'include'}"]
-    command += [str(f) for f in (main_c, *files)] + ["-lvulkan", "-o", str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return program
 
 
 @pytest.mark.device

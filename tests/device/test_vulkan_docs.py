@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 from conftest import missing
-from test_vulkan import Lavapipe, example, lavapipe, sanitizers
+from lavapipe import Lavapipe, lavapipe
 from tools import GLSL, VULKAN, C, need
+from vulkan_examples import example, sanitizers
+from vulkan_guide import OPTIONS, TEXT, built, changed, program
 
 from hsgen.cli import main
 from hsgen.system import compilers
 
 __all__ = ["lavapipe"]  # a fixture
-TEXT = (Path(__file__).resolve().parents[2] / "docs/guides/vulkan-pairs.md").read_text(encoding="utf-8")
 SORTED = (0, "sorted 65432 of 100000 pairs with target lavapipe\n")
 LAYER = "VK_LAYER_KHRONOS_validation"
 
@@ -36,13 +37,6 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def program() -> str:
-    """The program of the page."""
-    source = re.search(r"^```c\n(/\* pairs\.c: .*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
-    assert source and len(source[1].splitlines()) < 125
-    return source[1]
-
-
 @pytest.fixture
 def place(lavapipe: Lavapipe, bundle: Path, tmp_path: Path) -> Path:
     """A folder with the bundle of the page, and its program."""
@@ -51,14 +45,6 @@ def place(lavapipe: Lavapipe, bundle: Path, tmp_path: Path) -> Path:
     for name in ("sorts", "objects"):
         (tmp_path / name).symlink_to(bundle / name)
     return tmp_path
-
-
-def built(place: Path, arguments: str) -> Path:
-    """The program, compiled with these arguments."""
-    command = f"{' '.join(compilers.c_compiler())} {arguments} -o pairs"
-    done = subprocess.run(["sh", "-ec", command], cwd=place, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return place / "pairs"
 
 
 @pytest.mark.device
@@ -70,15 +56,6 @@ def test_the_program_sorts_as_many_pairs_as_the_device_counted(place: Path) -> N
     env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}  # the program leaves its end to the process
     done = subprocess.run([program], capture_output=True, text=True, env=env, check=False)
     assert (done.returncode, done.stdout) == SORTED, done.stderr
-
-
-def changed(place: Path, *changes: tuple[str, str]) -> None:
-    """Change the program of the page."""
-    text = (place / "pairs.c").read_text(encoding="utf-8")
-    for old, new in changes:
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    (place / "pairs.c").write_text(text, encoding="utf-8")
 
 
 def layered(place: Path) -> tuple[int, str]:
@@ -116,7 +93,6 @@ def without_pool(place: Path) -> None:
 
 
 CREATE = "    TRY(vkCreateDevice("
-OPTIONS = "options.deferred = 1;"
 
 
 @pytest.mark.device

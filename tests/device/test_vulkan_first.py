@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from lavapipe import Lavapipe, lanes, lavapipe, validated
 from nightly import NIGHTLY
-from test_vulkan import Lavapipe, lanes, lavapipe, validated
-from test_vulkan_docs import OPTIONS, built, changed, program
+from vulkan_guide import OPTIONS, built, changed, program
 
 from hsgen.cli import main
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from conftest import missing
 from every import WHOLE, hows, sort_of
+from lavapipe import Lavapipe, lanes, lavapipe
 from nightly import NIGHTLY, nightly_except
-from test_vulkan import Lavapipe, lanes, lavapipe
 
 from hsgen.core.keys import KEYS, VALUES, Signature
 from hsgen.engines import native

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from changed_templates import templates
+from lavapipe import Lavapipe, lanes, lavapipe, validated
 from nightly import nightly
-from test_vulkan import Lavapipe, lanes, lavapipe, templates, validated
 
 from hsgen.targets import target
 

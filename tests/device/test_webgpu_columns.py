@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from conftest import missing
 from nightly import nightly
-from test_webgpu_js import LARGEST, NPM, ROOT, SCRIPTS, driver, lines, node
+from node_scripts import LARGEST, NPM, ROOT, SCRIPTS, driver, lines, node
 
 from hsgen.cli import main
 

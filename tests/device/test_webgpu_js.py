@@ -12,39 +12,16 @@ from typing import Any
 import pytest
 from conftest import missing
 from nightly import nightly
-from tools import tool
+from node_scripts import LARGEST, NPM, ROOT, SCRIPTS, SWIFTSHADER, driver, lines, node
 
 from hsgen.cli import main
 
-ROOT = Path(__file__).parents[2]
-NPM = ROOT / ".ci/npm"
-SCRIPTS = Path(__file__).parent / "webgpu"
-DRIVERS = Path("/usr/share/vulkan/icd.d")
-SWIFTSHADER = Path("/usr/lib/chromium/vk_swiftshader_icd.json")
+__all__ = ["driver", "node"]  # fixtures
 TARGETS = ("webgpu", "webgpu-cpu", "webgpu-subgroups")
 COUNTS = [0, 1, 2, 3, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 2049, 5000]
 CALLS = [{}, {"out": True}, {"out": True, "order": "descending", "offset": 256}]
 COUNTED = [{"counts": True}, {"counts": True, "out": True}]
 BITS = [{"beginBit": 3, "endBit": 9}, {"beginBit": 5, "endBit": 29, "out": True}, {"beginBit": 7, "endBit": 7}]
-LARGEST = 62_000  # bytes of the module with a sort of keys and values
-
-
-@pytest.fixture(scope="session")
-def node() -> str:
-    """Node, with the packages that .ci/npm/package-lock.json pins."""
-    found = tool("node")
-    if not (NPM / "node_modules/webgpu").is_dir():
-        missing("no Dawn for node (npm ci --ignore-scripts --prefix .ci/npm)")
-    return found
-
-
-@pytest.fixture(scope="session")
-def driver() -> Path:
-    """The file by which Vulkan's loader finds lavapipe, or else Chromium's SwiftShader, which has 4 lanes only."""
-    found = [*sorted(DRIVERS.glob("lvp_icd*.json")), *(path for path in [SWIFTSHADER] if path.exists())]
-    if not found:
-        missing("no lavapipe (apt-get install mesa-vulkan-drivers)")
-    return found[0]
 
 
 def generated(folder: Path, *options: str) -> None:
@@ -82,18 +59,6 @@ def widths(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for value in ("none", "v8"):
         generated(folder, "--key", "u16", "--key", "i8", "--key", "u64", "--value", value, "--order", "both")
     return folder
-
-
-def lines(node: str, script: str, request: dict[str, Any], folder: Path, **environment: str) -> list[dict[str, Any]]:
-    """Run a script with a request; return the objects that it prints."""
-    path = folder / "request.json"
-    path.write_text(json.dumps({"npm": str(NPM), **request}), encoding="utf-8")
-    command = [node, str(SCRIPTS / script), str(path)]
-    done = subprocess.run(
-        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=400, check=False
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def compared(node: str, driver: Path, folder: Path, bundle: Path, lanes: int, rows: list[dict[str, Any]]) -> None:

@@ -3,83 +3,23 @@
 from __future__ import annotations
 
 import json
-import re
-import shutil
-from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import missing
+from changed_templates import Change, templates
+from lavapipe import Lavapipe
 from nightly import nightly
-from tools import C, need
+from webgpu_lavapipe import TINY, lavapipe
 
 from hsgen.cli import main
 from hsgen.cli import tune as tuning
-from hsgen.core.errors import Unavailable
-from hsgen.emit import kernels as render
-from hsgen.engines import native
-from hsgen.engines.hosts import Host
-from hsgen.system import resources
 from hsgen.targets import target
-from hsgen.tools import worker
 from hsgen.tools.tune import runner, search
 
+__all__ = ["lavapipe", "templates"]  # fixtures
 BUCKETS = str(Path(__file__).with_name("lanes") / "waitless8.toml")
 PARTS = str(Path(__file__).with_name("lanes") / "webgpu4.toml")
-TINY = str(Path(__file__).with_name("lanes") / "webgpu1.toml")
-DRIVERS = Path("/usr/share/vulkan/icd.d")
-Lavapipe = Callable[[int], Host]
-Change = Callable[[str, str, str], None]
-
-
-@cache
-def devices(width: int) -> list[Host]:
-    """The WebGPU devices, in the environment that `lavapipe` sets up for a width."""
-    need(C)
-    try:
-        return worker.hosts("webgpu", native.library("webgpu", [target.find(TINY)], "u32", algorithms=["digest"]))
-    except Unavailable as e:
-        missing(str(e))
-
-
-@pytest.fixture
-def lavapipe(monkeypatch: pytest.MonkeyPatch) -> Lavapipe:
-    """Make lavapipe, with subgroups of a given width, the only Vulkan device."""
-
-    def ready(width: int) -> Host:
-        drivers = sorted(DRIVERS.glob("lvp_icd*.json"))
-        if not drivers:
-            missing("lavapipe is not installed (apt-get install mesa-vulkan-drivers)")
-        monkeypatch.setenv("VK_DRIVER_FILES", str(drivers[0]))
-        monkeypatch.setenv("LP_NATIVE_VECTOR_WIDTH", str(32 * width))
-        found = devices(width)
-        if not found:
-            missing("wgpu-native shows no device")
-        version = re.search(r"Mesa (\d+)", found[0].driver)
-        if version is None or int(version[1]) < 25:
-            missing(f"lavapipe of Mesa 25 or later; here is {found[0].driver}")
-        return found[0]
-
-    return ready
-
-
-@pytest.fixture
-def templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Change]:
-    """Change a text in a copy of the templates, from which everything is then generated."""
-    place = tmp_path / "templates"
-    shutil.copytree(resources.templates(), place)
-
-    def change(file: str, old: str, new: str) -> None:
-        text = (place / file).read_text(encoding="utf-8")
-        assert old in text
-        (place / file).write_text(text.replace(old, new), encoding="utf-8")
-        monkeypatch.setattr(resources, "templates", lambda: place)
-        render.environment.cache_clear()
-
-    yield change
-    render.environment.cache_clear()
 
 
 @pytest.mark.device

@@ -9,24 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_docs import ROOT, blocks, only, shell
+from doc_blocks import ROOT, blocks, only, place, shell
 from tools import GLSL, need
 
 from hsgen.engines.hosts import Host
 
 PAGE = ROOT / "docs/internals/add-an-algorithm.md"
-
-
-def place(folder: Path, page: Path = PAGE) -> list[str]:
-    """Write a page's files to the paths it names, appending to existing ones; return the paths."""
-    text = page.read_text(encoding="utf-8")
-    named: list[tuple[str, str]] = re.findall(r"`([\w/.]+)`:\n\n```\w+\n(.*?)^```$", text, re.M | re.S)
-    for name, content in named:
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        before = path.read_text(encoding="utf-8") + "\n" if path.exists() else ""
-        path.write_text(before + content, encoding="utf-8")
-    return [name for name, _ in named]
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +27,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     python.parent.mkdir(parents=True)
     python.write_text('#!/bin/sh\nexec "$PYTHON" "$@"\n', encoding="utf-8")
     python.chmod(0o755)
-    named = place(folder)
+    named = place(folder, PAGE)
     assert len(named) == sum(language in ("python", "jinja", "toml") for language, _ in blocks(PAGE))
     return folder
 

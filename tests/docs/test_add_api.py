@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_docs import ROOT, blocks, only, shell
+from doc_blocks import ROOT, blocks, only, shell
 from tools import need, tool
 
 PAGE = ROOT / "docs/internals/add-an-api.md"

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import missing
-from test_add_algorithm import place
-from test_docs import ROOT, blocks, only, shell
+from doc_blocks import ROOT, blocks, only, place, shell
 from tools import GLSL, need, tool
 
 from hsgen.engines.hosts import Host

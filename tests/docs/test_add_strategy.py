@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_docs import ROOT
+from doc_blocks import ROOT
 
 from hsgen.engines.hosts import Host
 

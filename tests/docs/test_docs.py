@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doc_blocks import ROOT, Block, blocks, only, shell
 from nightly import NIGHTLY, nightly
 from tools import OPENCL, need
 
@@ -23,7 +24,6 @@ from hsgen.engines.hosts import Host
 from hsgen.opencl import Sorter
 from hsgen.system import compilers, toolchain
 
-ROOT = Path(__file__).resolve().parents[2]
 DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PARTS = (
     "hsgen",
@@ -39,42 +39,6 @@ PARTS = (
 OPTIONS = {
     name: {o for p in command.params for o in (*p.opts, *p.secondary_opts)} for name, command in group.commands.items()
 }
-
-Block = tuple[str, str]
-
-
-def blocks(path: Path) -> list[Block]:
-    """The fenced blocks of a document: (language, text)."""
-    return re.findall(r"^```(\w+)\n(.*?)^```$", path.read_text(encoding="utf-8"), re.M | re.S)
-
-
-def only(path: Path, language: str) -> list[str]:
-    """The fenced blocks of one language."""
-    return [text for word, text in blocks(path) if word == language]
-
-
-WORDS = """hsgen() { "$PYTHON" -m hsgen "$@"; }
-python3() {
-    case "$1 $2 $3" in
-        "-m pip install") "$PYTHON" "$@" --no-deps --target installed ;; # Debian's python3 has no pip
-        *) command python3 "$@" ;;
-    esac
-}
-"""
-
-
-def shell(text: str, folder: Path, errors: int = subprocess.STDOUT) -> subprocess.CompletedProcess[str]:
-    """Run `text` as a reader would, with the `hsgen` of `folder`; what pip installs stays there."""
-    return subprocess.run(
-        ["sh", "-e", "-c", WORDS + text],
-        cwd=folder,
-        env={**os.environ, "PYTHON": sys.executable, "PYTHONPATH": str(folder)},
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        check=False,
-    )
 
 
 def records(folder: Path, command: str) -> list[dict[str, Any]]:

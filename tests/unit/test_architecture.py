@@ -1,4 +1,4 @@
-"""The structure of the tree: import directions, size budgets, and no unused template."""
+"""The structure of the tree: import directions, size budgets, no unused template, and no test imported."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from hsgen.system import resources
 
 PACKAGE = Path(hsgen.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
+TESTS = Path(__file__).parents[1]
 
 LAYERS = (
     ("core",),
@@ -87,6 +88,29 @@ def test_imports_go_one_way(path: Path) -> None:
         return
     used = {part(m) for m in imports(ast.parse(path.read_text(encoding="utf-8"))) if m.startswith("hsgen.")} - {""}
     assert {u for u in used if layer(u) > layer(own)} == set()
+
+
+def possible_modules(tree: ast.Module) -> set[str]:
+    """Return each part of the names that a module imports, by statements or by `import_module`."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(a.name for a in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            names.update(f"{node.module or ''}.{a.name}" for a in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            names.update(a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str))
+    return {part for name in names for part in name.split(".")}
+
+
+def test_no_module_imports_a_test() -> None:
+    """Helper modules hold what several tests use."""
+    files = sorted(TESTS.rglob("*.py"))
+    tests = {p.stem for p in files if p.name.startswith("test_")}
+    assert len(tests) > 200 and len(files) > len(tests) + 50
+    for path in files:
+        imported = possible_modules(ast.parse(path.read_text(encoding="utf-8"))) & tests
+        assert not imported, f"{path.relative_to(TESTS)} imports {sorted(imported)}"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bitonic_shapes import RAGGED, boundary, shape
 from models.bitonic.memory import Fault, Pairs, Typed
 from models.bitonic.model import run, run_valued
 from nightly import nightly, thinned
 from sorts import sort_by
 from steps import changed
-from test_model import RAGGED, boundary, shape
 
 from hsgen.algorithms import bitonic
 from hsgen.core.interpreter import Options

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 from models.radix.model import Fault, run
-from models.radix.shapes import made, table
+from models.radix.shapes import table
 from nightly import nightly, nightly_except, thinned
-from numpy.typing import NDArray
+from radix_shapes import WAYS, Keys, boundary, failures, kinds, shape
 from sorts import ROOMY, survivors
 from steps import changed
 
@@ -32,57 +32,6 @@ from hsgen.core.interpreter import launches, offset
 from hsgen.core.keys import KEYS
 from hsgen.core.plan import Literal, Pass, PassCount, Plan, Step
 from hsgen.tools.validate.cases import around
-
-Keys = NDArray[np.unsignedinteger[Any]]
-
-
-def shape(key: str = "u32", **values: Any) -> radix.Params:
-    """Return a shape with defaults: tiles of 32 keys, 5 work-groups, up to 20 keys by a single work-group."""
-    small: dict[str, Any] = {"bits": 8, "items": 4, "work_group": 8, "subgroup": 1, "groups": 5, "single": 20}
-    return made(key, {"ranker": "bitmask", "coordination": "scan", **small, **values})
-
-
-WAYS: dict[str, dict[str, Any]] = {
-    "scan": {},
-    "lookback": {"coordination": "lookback"},
-    "endless": {"coordination": "lookback", "redo": False},
-    "folded": {"ranker": "serial", "work_group": 1, "items": 32},
-    "serial": {"ranker": "serial", "work_group": 4, "items": 8},
-    "subgroups walk": {"ranker": "serial", "work_group": 8, "subgroup": 8, "items": 4},
-    "serial, one lane alone": {"ranker": "serial", "work_group": 4, "items": 8, "single_lanes": 1, "loads": 4},
-    "compact": {"ranker": "serial", "work_group": 4, "items": 8, "single_lanes": 1, "compact": True},
-    "compact lanes alone": {"ranker": "serial", "work_group": 1, "items": 32, "compact": True, "single_bits": 9},
-    "lines": {"ranker": "serial", "work_group": 1, "items": 32, "stream_from": 70},
-    "never alone": {"single": 0},
-    "a tile alone": {"single": None, "coordination": "lookback"},
-    "no cap": {"groups": 65535},
-    "portions": {"coordination": "lookback", "whole": 352},
-    "endless portions": {"coordination": "lookback", "whole": 352, "redo": False},
-}
-"""The variants of plans other than by digits, by name."""
-
-
-def boundary(p: radix.Params) -> list[int]:
-    """Return the counts at which a plan or its kernels change their way, and their neighbours."""
-    cap = p.groups * p.tile if p.groups < 100 else 0
-    test_counts = [0, p.alone, p.tile, 2 * p.tile, cap, 2 * cap, p.stream or 0, *(p.tile * k for k in (3, 4))]
-    test_counts += [p.whole, p.tile * portions.count(p), 2 * p.tile * portions.count(p)] * (p.whole > 0)
-    return sorted(around(test_counts, 1 << 20))
-
-
-def kinds(rng: np.random.Generator, n: int, key: str) -> Iterator[Keys]:
-    """Yield random keys, few distinct ones, and some with constant digits: all, the first, the last, inner ones, all
-    except the last."""
-    dtype = np.dtype(f"u{KEYS[key].bytes}")
-    top = np.iinfo(dtype).max
-    keys = rng.integers(0, top, n, dtype, endpoint=True)
-    yield keys
-    yield keys % dtype.type(5)
-    yield np.full(n, top, dtype)
-    yield keys & ~dtype.type(0x7FF & top)
-    yield keys & dtype.type(top >> 11)
-    yield keys & dtype.type(0xFF00F0 & top)
-    yield keys & ~dtype.type(top >> 5)
 
 
 def expected(p: radix.Params, keys: Keys) -> Keys:
@@ -110,14 +59,6 @@ def check(p: radix.Params, plan: Plan, counts: list[int], failures: list[tuple[i
                     assert out.failed <= set(failing)
                     failed += len(out.failed)
     return failed
-
-
-def failures(p: radix.Params) -> list[tuple[int, ...]]:
-    """Return sets of passes whose look-back fails: none, the first, the last, all, some."""
-    last = len(p.digits) - 1
-    if not p.looks_back or p.forward_progress:
-        return [()]
-    return [(), (0,), (last,), tuple(range(last + 1)), tuple(range(1, last + 1, 2))]
 
 
 WIDTHS = [

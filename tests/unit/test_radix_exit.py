@@ -17,8 +17,8 @@ import pytest
 from models.radix import model
 from models.radix.shapes import table
 from nightly import nightly
+from radix_shapes import shape
 from sorts import ROOMY, sort_by
-from test_radix import shape
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.specialize import specialize

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hybrid_pairs import DEVICE, counts, even, play
 from models.radix import finish as pair_model
-from models.radix import model
 from models.radix.memory import Fault
 from nightly import thinned
+from radix_shapes import shape
 from sorts import ROOMY, sort_by, survivors
 from sorts import radix_params as params
 from steps import changed
-from test_radix import shape
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.hybrid import pairs as finish
@@ -32,11 +32,9 @@ from hsgen.core.keys import KEYS, VALUES, Signature
 from hsgen.core.plan import Plan, Step
 from hsgen.core.records import changed as altered
 from hsgen.core.sort import Sort
-from hsgen.operations import oracle
 from hsgen.targets import assembly
 from hsgen.tools.validate.cases import around
 
-DEVICE = replace(ROOMY, progress="guaranteed")
 SMALL: dict[str, Any] = {
     "coordination": "lookback",
     "bits": 8,
@@ -53,13 +51,6 @@ def sort_of(signature: Signature, key: str = "u32", **values: Any) -> Sort:
     """Return the sort of a shape, assembled as for targets."""
     p = replace(shape(key, **{**SMALL, **values}), signature=signature)
     return sort_by("radix", p, signature)
-
-
-def even(rng: np.random.Generator, n: int, key: str) -> Any:
-    """Return keys whose two highest digits are evenly spread, two keys each, and whose other bits are random."""
-    tops = np.arange(n, dtype=f"u{KEYS[key].bytes}") // 2 * (KEYS[key].greatest // max(n // 2, 1))
-    one, left = tops.dtype.type, KEYS[key].bits - 16
-    return rng.permutation(tops >> one(left) << one(left) | rng.integers(0, (1 << left) - 1, n, tops.dtype))
 
 
 def kinds(rng: np.random.Generator, p: radix.Params, n: int) -> Iterator[tuple[str, Any]]:
@@ -90,29 +81,9 @@ def ends(p: radix.Params, keys: Any) -> bool:
     return live and bool(np.bincount(shared.astype(np.int64)).max() <= finish.capacity(p))
 
 
-def play(sort: Sort, plan: Plan, keys: Any, *, in_place: bool, how: Options | None = None, count: Any = None) -> None:
-    """Run one call and compare with the oracle; values are distinct, so that only a stable sort is right."""
-    how = how or Options()
-    live = len(keys) if count is None else min(count, len(keys))
-    index = sort.signature.index
-    values = None if index else np.arange(len(keys), dtype=np.uint32)[::-1].reshape(-1, 1).copy()
-    out = model.run(params(sort), plan, keys, values, in_place=in_place, how=how, count=count)
-    order = oracle.permutation(keys[:live], sort, how)
-    assert out.values is not None
-    if not how.discard:
-        assert np.array_equal(out.keys[:live], keys[:live][order]), (len(keys), how, live, in_place)
-    right = order if values is None else values[:live, 0][order]
-    assert np.array_equal(out.values[:live, 0], right), (len(keys), how, live, in_place)
-
-
 def early(plan: Plan, low: int) -> Plan:
     """Return the plan without the passes that follow buckets, for counts above `low`."""
     return replace(plan, steps=tuple(s for s in plan.steps if s.kernel != "onesweep" or s.guard.min_n >= low))
-
-
-def counts(p: radix.Params, most: int = 2000) -> list[int]:
-    """Return counts around those at which the sort changes its way."""
-    return sorted({*around(finish_plan.test_counts(p), most), 1, p.alone + 1, 555})
 
 
 @pytest.mark.parametrize(

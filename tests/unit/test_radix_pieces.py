@@ -17,19 +17,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hybrid_keys import SMALL as DEALT
+from hybrid_keys import play as play_keys
+from hybrid_pairs import DEVICE, even, play
+from hybrid_pairs import counts as finish_counts
 from models.radix import model, sample
 from models.radix import msd as model_msd
 from models.radix import pieces as model_pieces
 from models.radix.memory import Fault
 from nightly import NIGHTLY, thinned
+from radix_shapes import shape
 from sorts import radix_params as params
 from sorts import sort_by, survivors
 from steps import changed
-from test_radix import shape
-from test_radix_finish import DEVICE, even, play
-from test_radix_finish import counts as finish_counts
-from test_radix_msd import SMALL as DEALT
-from test_radix_msd import play as play_keys
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix import portions

@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 from models.radix import model
 from models.radix.memory import Fault
-from test_radix import WAYS, shape
-from test_radix_forms import RICH, SIMPLE, check, params, sort_of
+from radix_calls import RICH, SIMPLE, check, sort_of
+from radix_shapes import WAYS, shape
+from sorts import radix_params as params
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.words import words

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from models.radix import model
 from nightly import thinned
-from test_radix import kinds
-from test_radix_forms import RICH, drawn
+from radix_calls import RICH, drawn
+from radix_shapes import kinds
 
 from hsgen.algorithms import radix
 from hsgen.core.interpreter import Options, launches

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hybrid_keys import SMALL, kinds, play
 from models.radix import model
 from models.radix import msd as bucket_model
 from models.radix.memory import Fault
+from radix_shapes import shape
 from sorts import sort_by, survivors
 from steps import changed
-from test_radix import shape
-from test_radix_msd import SMALL, kinds, play
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix import hybrid, portions

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from building import CONSUMERS, WARNINGS, compiled, folder, need, opencl, program
 from conftest import missing
-from test_failures import SANITIZERS, sanitizes
+from sanitizers import SANITIZERS, sanitizes
 from tools import VULKAN
 
 from hsgen import apis

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,34 +14,18 @@ from building import (
     compiled,
     core,
     embedded_only,
-    folder,
-    need,
     opencl,
     program,
     run,
     runtime,
 )
 from conftest import missing
+from sanitizers import SANITIZERS, sanitizes
 
 from hsgen.engines.hosts import Host
 
-SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 DRIVER = "leak:libintelocl\n"
 """The driver keeps some memory; leaks of the runtime are tested with the fake driver."""
-
-
-def sanitizes(compiler: str) -> bool:
-    """Whether programs can be built with the sanitizers."""
-    need(compiler)
-    return _sanitizes(compiler)
-
-
-@cache
-def _sanitizes(compiler: str) -> bool:
-    command = [compiler, *SANITIZERS, "-xc", "-", "-o", str(folder("probe") / "probe")]
-    return (
-        subprocess.run(command, input="int main(void) { return 0; }\n", text=True, capture_output=True).returncode == 0
-    )
 
 
 def sanitized(name: str, compiler: str, *files: str | Path, options: tuple[str, ...] = ()) -> Path:

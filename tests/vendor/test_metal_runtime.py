@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 from building import CONSUMERS, PREFIX, WARNINGS, bundle, compiled, folder, need, program, run, runtime
 from conftest import missing
-from test_failures import SANITIZERS, sanitizes
+from objective_c import APPLE, MODES
+from sanitizers import SANITIZERS, sanitizes
 
 from hsgen.cli import main
 from hsgen.core.interpreter import Launch, Options, launches, offset, spare_at
@@ -24,14 +25,7 @@ from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.targets import target
 
-APPLE = Path(__file__).with_name("apple")
 SIMD = str(Path(__file__).parents[1] / "device" / "lanes" / "simd32.toml")
-MODES = {
-    "device_count": ("-xobjective-c", "-std=c99", "-fobjc-arc", "-fobjc-runtime=macosx-11.0"),
-    "by-hand": ("-xobjective-c", "-std=c99", "-fno-objc-arc", "-fobjc-runtime=macosx-11.0"),
-    "c++": ("-xobjective-c++", "-std=c++17", "-fobjc-arc", "-fobjc-runtime=macosx-11.0"),
-}
-"""With and without automatic reference counting, and as Objective-C++."""
 
 VALUES, KEYS = ("none", "v4", "index"), ("u8", "u32", "u64")
 FORM = Signature(key_transform=True, bit_range=True, device_count=True)

@@ -13,7 +13,7 @@ import pytest
 from building import WARNINGS, folder, program, sources
 from conftest import missing
 from nightly import NIGHTLY, nightly
-from test_failures import SANITIZERS, sanitizes
+from sanitizers import SANITIZERS, sanitizes
 from tools import GLSL, VULKAN, need
 
 from hsgen.cli import main

@@ -25,7 +25,7 @@ from building import (
     single,
 )
 from nightly import nightly, nightly_except
-from test_metal_runtime import APPLE, MODES
+from objective_c import APPLE, MODES
 from tools import tool
 
 from hsgen.emit import single_file, spirv, spirv_file

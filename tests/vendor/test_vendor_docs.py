@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 import shutil
-import sys
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 from building import (
@@ -27,6 +23,7 @@ from building import (
     single,
     vulkan,
 )
+from doc_blocks import blocks, shell
 
 from hsgen.apis import APIS
 from hsgen.cli import group
@@ -39,13 +36,6 @@ CI = ROOT / "docs/guides/ci.md"
 HEADERS = sorted(p for p in (ROOT / "templates").glob("**/hs*.h") if not p.stem.endswith("_internal"))
 
 
-@cache
-def machinery() -> Any:
-    """The test module of the other documents."""
-    sys.path.append(str(ROOT / "tests/docs"))
-    return importlib.import_module("test_docs")
-
-
 @pytest.mark.device
 def test_vendoring_as_the_document_says(embedded: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Write every block that names its file, and run every block of sh."""
@@ -54,9 +44,9 @@ def test_vendoring_as_the_document_says(embedded: Host, tmp_path: Path, monkeypa
     for name, value in embedded_only().items():
         monkeypatch.setenv(name, value)
     sorted_by = []
-    for language, text in machinery().blocks(VENDORING):
+    for language, text in blocks(VENDORING):
         if language == "sh":
-            done = machinery().shell(text, tmp_path)
+            done = shell(text, tmp_path)
             assert done.returncode == 0, f"{text}\n{done.stdout}"
             if "success, sorted\n" in done.stdout:
                 sorted_by.append(next(w for w in ("cmake", "ninja", "cc") if re.search(rf"^{w} ", text, re.MULTILINE)))
@@ -204,7 +194,7 @@ def test_hooks_are_what_the_document_says() -> None:
 
 
 def test_snippets_of_ci() -> None:
-    snippets = machinery().blocks(CI)
+    snippets = blocks(CI)
     assert [language for language, _ in snippets] == ["yaml", "yaml", "yaml", "groovy", "make", "yaml"]
     for language, text in snippets:
         if language == "yaml":

@@ -24,8 +24,7 @@ def served(target: Target, key: str, signature: Signature) -> list[tuple[str, in
         sort = target.sort(AUTO, key, signature)
     except Usage:
         return None
-    autos = target.autos_valued if signature.value_bytes else target.autos
-    labels = _labels(sort, [label for label, _ in autos[target.keys_of(key)]])
+    labels = _labels(sort, [label for label, _ in target.autos_for(signature)[target.keys_of(key)]])
     return [(label, part.min_n, part.max_n) for label, part in zip(labels, sort.parts, strict=True)]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from hsgen.algorithms import operation
 from hsgen.core.keys import PLAIN, Signature
 from hsgen.targets.choices import ALL
-from hsgen.targets.ranges import FIRST, RANGES, SORT, VALUED
+from hsgen.targets.ranges import COUNTED, FIRST, RANGES, SORT, VALUED
 from hsgen.targets.tables import changed, rows, table_of
 from hsgen.tools.tune import final
 from hsgen.tools.tune.crossover import Cut, between, priced, raised, refined, serving, within
@@ -79,7 +79,12 @@ class Crossovers(Plans):
         result.tables |= tables
         renamed = rows(data, self._key, [x for x, _ in after], [n for _, n in after[:-1]]) if after else []
         if plan.inner is not None and (self._before or len(after) > 1):
-            auto = {**{k: v for k, v in auto.items() if k in FIRST}, RANGES: renamed, **_only(auto, VALUED)}
+            auto = {
+                **{k: v for k, v in auto.items() if k in FIRST},
+                RANGES: renamed,
+                **_only(auto, VALUED),
+                **_only(auto, COUNTED),
+            }
             if auto != self._data.get(SORT, {}).get(self._key):
                 result.autos[self._key] = auto
         elif auto != self._data.get(SORT, {}).get(self._key, {}):
