@@ -84,7 +84,11 @@ def _say(line: str, colour: str = "yellow") -> None:
 
 
 def _ended(by: BaseException) -> int:
-    """Report that a signal has ended this process, and return its exit code."""
+    """Kill all child programs, report that a signal has ended this process, and return its exit code.
+
+    The thread of `_watch_signals` kills them too, but this process may exit before the thread runs.
+    """
+    processes.stop()
     terminated = isinstance(by, Terminated)
     try:
         _say("terminated" if terminated else "interrupted")

@@ -73,9 +73,12 @@ def test_a_command_that_has_ended_keeps_its_exit_code(number: signal.Signals) ->
     assert process.returncode == 1 and not err
 
 
-def test_children_end_with_the_terminal() -> None:
-    """After SIGHUP there may be no reader for the reason."""
-    code = "cli._main = lambda argv: processes.start(['sh', '-c', 'echo ready; exec sleep 60']) and time.sleep(60)"
+@pytest.mark.parametrize("watch", ["", "cli._ending = lambda reader: time.sleep(60)\n"], ids=["watched", "late"])
+def test_children_end_with_the_terminal(watch: str) -> None:
+    """After SIGHUP there may be no reader for the reason; the thread that kills children may come too late."""
+    code = (
+        f"{watch}cli._main = lambda argv: processes.start(['sh', '-c', 'echo ready; exec sleep 60']) and time.sleep(60)"
+    )
     begin = time.monotonic()
     with started(signal.SIGHUP, code) as process:
         assert process.stdout and process.stderr

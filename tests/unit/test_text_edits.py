@@ -24,7 +24,6 @@ TEXTS = ("dialects/", "emit/kernels", "emit/unroll", "emit/sharing", "cuda/kerne
 TEXTS = (*TEXTS, "engines/hip_shim", "engines/metal_shim", "engines/signatures", "engines/translated", "tree/printing")
 """The modules that have kernels as text; slices elsewhere are those of lists, such as the words of a statement."""
 ALLOWED: dict[tuple[str, str], str] = {
-    ("cuda/runner.py", "_accepted"): "the name of a type of keys",
     ("dialects/reference.py", "dialects"): "the names of templates",
     ("dialects/definitions.py", "_names"): "every other word of a list",
     ("engines/harness.py", "call"): "a line of a harness's output",
