@@ -23,6 +23,9 @@ FAST = {
         "test_bench_measures_features": 1,
         "test_bench_measures_keys_with_values": 0,
     },
+    "cli/test_compile_errors.py": {
+        "test_a_kernel_that_fails_is_an_error_and_the_others_have_numbers": 2,
+    },
     "cli/test_epilogue_bundles.py": {
         "test_a_bundle_keeps_its_epilogue": 0,
         "test_mistakes_get_one_line": 6,
@@ -93,7 +96,7 @@ FAST = {
         "test_wgsl": 1,
     },
     "compile/test_finish_on_host.py": {
-        "test_indices_are_widened_and_bits_given_back": 3,
+        "test_indices_are_widened_and_bits_given_back": 2,
     },
     "compile/test_hip.py": {
         "test_the_example_sorts": 0,
@@ -177,8 +180,8 @@ FAST = {
         "test_uneven_keys_are_left_to_look_back": 1,
     },
     "device/test_call_numbers.py": {
-        "test_numbers_are_integers_within_bounds": 2,
-        "test_scratch_is_computed_in_integers_of_python": 3,
+        "test_numbers_are_integers_within_bounds": 1,
+        "test_scratch_is_computed_in_integers_of_python": 2,
     },
     "device/test_changes.py": {
         "test_oclgrind_reports_a_missing_barrier_and_nothing_else": 1,
@@ -211,7 +214,7 @@ FAST = {
         "test_even_keys_need_no_pass": 1,
         "test_every_kind_type_order_and_count": 1,
         "test_faults_are_noticed": 2,
-        "test_uneven_keys_and_calls_in_place_are_left_to_passes": 2,
+        "test_uneven_keys_and_calls_in_place_are_left_to_passes": 1,
     },
     "device/test_early_return.py": {
         "test_kernels_that_may_return_before_a_barrier_end_with_one": 1,
@@ -287,7 +290,7 @@ FAST = {
         "test_waits_without_bound_end": 1,
     },
     "device/test_merging.py": {
-        "test_merges": 3,
+        "test_merges": 2,
         "test_ranges": 1,
         "test_rows": 3,
         "test_sorts_whose_runs_are_merged_by_paths": 1,
@@ -362,6 +365,9 @@ FAST = {
         "test_oclgrind_reports_nothing": 1,
         "test_sorts": 1,
     },
+    "device/test_refusals.py": {
+        "test_vulkan": 0,
+    },
     "device/test_report_page.py": {
         "test_nothing_is_wider_than_the_window_and_no_text_is_cut": 1,
     },
@@ -406,7 +412,7 @@ FAST = {
         "test_a_wrong_grouping_is_reported": 1,
     },
     "device/test_tiny_segments.py": {
-        "test_each_way_sorts_and_its_faults_are_seen": 1,
+        "test_each_way_sorts_and_its_faults_are_seen": 0,
         "test_tiny_segments": 0,
     },
     "device/test_tuning.py": {
@@ -425,7 +431,11 @@ FAST = {
     },
     "device/test_vulkan_docs.py": {
         "test_the_example_keeps_its_pipelines_in_a_file": 0,
+        "test_the_layers_find_nothing_but_a_missing_barrier": 0,
         "test_the_program_sorts_as_many_pairs_as_the_device_counted": 0,
+    },
+    "device/test_vulkan_first.py": {
+        "test_a_thread_makes_the_pipelines_while_calls_are_recorded": 0,
     },
     "device/test_vulkan_forms.py": {
         "test_every_way_to_call_a_sort": 0,
@@ -447,6 +457,7 @@ FAST = {
         "test_parts_of_subgroups_sort": 0,
         "test_sorts_through_webgpu": 0,
         "test_subgroups_may_be_numbered_in_any_order": 0,
+        "test_the_lanes_of_a_subgroup_are_found_by_a_kernel": 2,
         "test_what_webgpu_reports_fails_a_validation": 1,
     },
     "device/test_webgpu_page.py": {
@@ -478,6 +489,7 @@ FAST = {
     "docs/test_json_schemas.py": {
         "test_output_conforms": 2,
         "test_output_of_devices_conforms": 1,
+        "test_targets_conform": 26,
     },
     "docs/test_semantics.py": {
         "test_examples_run": 0,
@@ -500,6 +512,7 @@ FAST = {
     },
     "unit/test_forms.py": {
         "test_a_bit_range_is_sorted_by_radix_for_any_count": 8,
+        "test_grids_are_those_of_the_real_count": 10,
         "test_parts_of_scratch_never_overlap": 2,
         "test_shapes_of_targets_fit_their_device_in_every_form": 8,
         "test_what_auto_serves": 2,
@@ -510,6 +523,9 @@ FAST = {
     "unit/test_group_by.py": {
         "test_buffers_in_scratch_keep_their_room_behind_the_sorted_arrays": 17,
         "test_every_target_groups_the_keys_that_it_sorts_and_reduces": 19,
+    },
+    "unit/test_js_files.py": {
+        "test_a_module_has_the_plan_of_its_sort": 2,
     },
     "unit/test_max_n_plans.py": {
         "test_the_launches_up_to_n_are_the_same": 2,
@@ -538,6 +554,7 @@ FAST = {
         "test_proposals_are_legal_tables_and_differ": 3,
     },
     "unit/test_plan.py": {
+        "test_every_count_has_one_block_sort_that_covers_it": 19,
         "test_levels_have_their_stages_and_lanes": 10,
         "test_no_row_can_be_dropped": 3,
     },
@@ -636,7 +653,7 @@ FAST = {
         "test_what_targets_have_lies_in_their_spaces": 22,
     },
     "unit/test_untrusted_epilogues.py": {
-        "test_excessive_time_or_memory_ends_in_one_line": 2,
+        "test_excessive_time_or_memory_ends_in_one_line": 1,
     },
     "vendor/test_consumers.py": {
         "test_cmake_defines_what_the_project_can_build": 1,
@@ -661,6 +678,7 @@ FAST = {
         "test_the_program_prints_what_it_says": 1,
     },
     "vendor/test_inclusion.py": {
+        "test_an_includer_calls_newer_versions_of_opencl": 3,
         "test_the_binding_for_cplusplus_is_included_after": 1,
     },
     "vendor/test_install.py": {
