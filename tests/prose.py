@@ -1,188 +1,146 @@
-"""List phrases to weed out of what people read: documents, docstrings, comments, error messages and `--help`.
+"""The form of prose: long sentences, sentences that begin with a pronoun, and names that say nothing.
 
-usage: python tests/prose.py [FILE...]     FILE:LINE: phrase (better): text, and a count; exit code 1 if there are any
-       python tests/prose.py --later       rewrite LATER below: the files that have hits now
+usage: python tests/prose.py [-v] [PATH...]     a row for each area; -v also prints each place
 
-Without FILE, all tracked files are searched, including those of LATER.  A phrase that is right in its place is exempted
-by `prose: ok` at the end of its line, or in EXEMPT.
+A reader's judgement counts, not these numbers: the numbers show where to read.  Only areas with counts above `MOST`
+fail a test, so that no area gets worse.
 """
 
 from __future__ import annotations
 
 import ast
-import fnmatch
 import io
 import re
 import subprocess
 import sys
 import tokenize
-from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SEEN = ("*.md", "*.py", "*.j2", "*.c", "*.h", "*.cu", "*.m", "*.toml", "*.html", "*.css", "Makefile")
-SKIPPED = ("generated/*", "tests/unit/queries/*", "docs/results/*", "tests/prose.py")
-"""Output of hsgen and of other programs, and this list."""
+LONGEST = 24
+"""The words of the longest sentence that is not counted."""
+PRONOUN = re.compile(r"(It|They|Those|These|That|This|Which|One|Some|Others?|Such|So)\b(?! (is|are) (the|a|an) )")
+FILLER = frozenset(
+    [
+        "found",
+        "made",
+        "given",
+        "asked",
+        "wanted",
+        "own",
+        "some",
+        "how",
+        "what",
+        "other",
+        "others",
+        "said",
+        "held",
+        "settled",
+        "kept",
+        "taken",
+        "does",
+        "does_",
+        "mine",
+        "whole",
+    ]
+)
+SUFFIXES = (".py", ".j2", ".c", ".h", ".cu", ".m", ".js", ".md")
+AREAS = ("README.md", "docs", "hsgen", "templates", "tests", "targets")
+SKIPPED = ("docs/results/", "docs/decisions/", "tests/vendor/")
+"""Measurements and records of their time, and programs in the manner of users."""
 
-PHRASES = {
-    r"\b(tells?|told|telling)\b": "report, say, state",
-    r"\bso many\b": "the number",
-    r"\bbesides?\b": "in addition, next to",
-    r"(?-i:\b(is|are) none\b)": "there is no ...",
-    r"\bof no (keys|kernel|pass|segments?)\b": "when n = 0, not a ...",
-    r"\bwhatever\b": "any, regardless of",
-    r"\bleaves? away\b": "omit",
-    r"\basks? nothing\b": "requires no ...",
-    r"\b(what|that which) is asked for\b": "the request",
-    r"\b(a|another|its|the|their) begins?\b(?! with)": "start, prefix",
-    r"\bas far as\b": "where, if, up to",
-    r"\bnobody (knows|has|can)\b": "unknown, impossible",
-    r"\bby (day|night)\b": "fast tests, nightly tests",
-    r"\b(stands?|stood) (behind|beside|there)\b": "follows, is in",
-    r"\bbehind (it|them|the last|a sort|this one)\b": "after",
-    r"\bkeys? that nobody wants\b": "discarded keys",
-    r"\bgoes? on\b": "continues, makes progress",
-    r"\bcomes? out of\b": "results from",
-    r"\bcomes? of it\b": "the result",
-    r"\bbut for\b": "except",
-    r"\banew\b": "again",
-    r"\bin vain\b": "without success",
-    r"\bas ever\b": "as before",
-    r"\bfor want of\b": "for lack of, without",
-    r"\bheld against\b": "compared with",
-    r"\bmade of it\b": "the result",
-    r"\bthe one and then the other\b": "both in turn",
-    r"\bbrings? about\b": "produce",
+MOST = {
+    "README.md": (1, 0, 0),
+    "docs": (128, 68, 0),
+    "hsgen": (52, 58, 14),
+    "templates": (25, 32, 0),
+    "tests": (42, 75, 1782),
 }
-"""What is looked for, in any case of letters and across line ends, and what to write instead."""
-
-EXEMPT: dict[str, tuple[str, ...]] = {
-    "templates/keys.j2": ("beside",),
-    "tests/device/test_checks.py": ("are none",),
-    "tests/docs/test_prose.py": ("as far as", "besides", "goes on", "so many", "tells", "told"),
-}
-"""File: its phrases that are right in their place: most are messages of hsgen that tests quote."""
-
-LATER = """
-"""
-"""Files that are not rewritten yet, by folder.  The list only shrinks: the test fails for a file here without a hit."""
-
-GAP = r"\s+(?:(?:\*|//|#)\s+)?"  # between words: a space, or a line end with the mark of a comment
-PATTERNS = [(re.compile(p.replace(" ", GAP), re.I), better) for p, better in PHRASES.items()]
-C_PROSE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
-C_LIKE = (".c", ".h", ".cu", ".m", ".css")
+"""For each area, the greatest numbers of long sentences, of pronouns at the start and of filler names."""
 
 
-@dataclass(frozen=True)
-class Hit:
-    """A phrase: where it is, and what to write instead."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A sentence or a name that a reader should look at."""
 
     file: str
     line: int
-    phrase: str
-    better: str
+    kind: str
     text: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.phrase!r} ({self.better}): {self.text}"
+        return f"{self.file}:{self.line}: {self.kind}: {self.text[:140]}"
 
 
-def later() -> set[str]:
-    """Return the files of LATER."""
-    rows = (line.split(": ") for line in LATER.strip().splitlines())
-    return {f"{folder}/{name}".removeprefix("./") for folder, names in rows for name in names.split()}
+def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of more than three words; code and links are one word each."""
+    text = re.sub(r"`[^`]*`|\[[^\]]*\]\([^)]*\)", "X", text)
+    for part in re.split(r"\n\s*\n|\n\s*[-*|#>]", text):
+        for sentence in re.split(r"(?<=[.;:!?])\s+", " ".join(part.split())):
+            if len(sentence.split()) > 3:
+                yield sentence
 
 
-def files() -> list[str]:
-    """Return the tracked files, and those not ignored, that hold prose."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *SEEN]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    skipped = tuple(re.compile(fnmatch.translate(p)) for p in SKIPPED)
-    found = (n for n in done.stdout.splitlines() if not any(p.match(n) for p in skipped))
-    return sorted({name for name in found if (ROOT / name).is_file()})
-
-
-def prose(name: str, text: str) -> Iterator[tuple[int, str]]:
-    """Yield the parts of a file that people read, each with the number of its first line."""
+def texts(name: str, body: str) -> Iterator[tuple[int, str]]:
+    """Yield the prose of a file, with its lines: docstrings and comments, or all of a document but its code."""
     if name.endswith(".py"):
-        yield from _python(text)
-    elif name.endswith(C_LIKE):
-        yield from ((text.count("\n", 0, m.start()) + 1, m[0]) for m in C_PROSE.finditer(text))
+        for node in ast.walk(ast.parse(body)):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (doc := ast.get_docstring(node)):
+                yield getattr(node, "lineno", 1), doc
+        for token in tokenize.generate_tokens(io.StringIO(body).readline):
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string.lstrip("# ")
+    elif name.endswith(".j2"):
+        for m in re.finditer(r"\{#(.*?)#\}|//([^\n]*)", body, re.DOTALL):
+            yield body.count("\n", 0, m.start()) + 1, m[1] or m[2]
+    elif name.endswith(".md"):
+        yield 1, re.sub(r"```.*?```", "", body, flags=re.DOTALL)
     else:
-        yield 1, text
+        for m in re.finditer(r"/\*(.*?)\*/", body, re.DOTALL):
+            yield body.count("\n", 0, m.start()) + 1, re.sub(r"\n\s*\*", "\n", m[1])
 
 
-def _python(text: str) -> Iterator[tuple[int, str]]:
-    """Yield comments, those of consecutive lines joined, and strings."""
-    start, comment = 0, ""
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            follows = comment and start + comment.count("\n") + 1 == token.start[0]
-            if comment and not follows:
-                yield start, comment
-            start, comment = (start, f"{comment}\n{token.string}") if follows else (token.start[0], token.string)
-    if comment:
-        yield start, comment
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            whole = (node.end_lineno or node.lineno) - node.lineno == node.value.count("\n")
-            yield node.lineno, node.value if whole else node.value.replace("\n", " ")
+def places(name: str, body: str) -> Iterator[Place]:
+    """Yield the places of a file."""
+    for line, text in texts(name, body):
+        for sentence in sentences(text):
+            if len(sentence.split()) > LONGEST:
+                yield Place(name, line, "long", sentence)
+            elif PRONOUN.match(sentence):
+                yield Place(name, line, "pronoun", sentence)
+    if name.endswith(".py"):
+        for node in ast.walk(ast.parse(body)):
+            stored = node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else ""
+            if (word := node.arg if isinstance(node, ast.arg) else stored) in FILLER:
+                yield Place(name, getattr(node, "lineno", 1), "name", word)
 
 
-def hits(name: str, text: str, exempt: Collection[str] | None = None) -> list[Hit]:
-    """Return the phrases in a file except `exempt` ones, by default those of EXEMPT."""
-    exempt = EXEMPT.get(name, ()) if exempt is None else exempt
-    lines = text.splitlines()
-    found = set()
-    for first, part in prose(name, text):
-        for pattern, better in PATTERNS:
-            for match in pattern.finditer(part):
-                number = first + part.count("\n", 0, match.start())
-                phrase = re.sub(GAP, " ", match[0])
-                line = lines[min(number, len(lines)) - 1]
-                if "prose: ok" not in line and phrase.lower() not in exempt:
-                    found.add(Hit(name, number, phrase, better, line.strip()[:100]))
-    return sorted(found, key=lambda h: (h.line, h.phrase))
+def files(*paths: str) -> list[str]:
+    """Return the tracked files with prose."""
+    done = subprocess.run(["git", "ls-files", *paths], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [x for x in done.stdout.splitlines() if x.endswith(SUFFIXES) and not x.startswith(SKIPPED)]
 
 
-def of_files(names: list[str]) -> list[Hit]:
-    """Return the phrases in files, which are named relative to the checkout."""
-    return [hit for name in names for hit in hits(name, (ROOT / name).read_text(encoding="utf-8"))]
+def counts(found: list[Place]) -> tuple[int, int, int]:
+    """Return the numbers of long sentences, of pronouns at the start and of filler names."""
+    kinds = [place.kind for place in found]
+    return kinds.count("long"), kinds.count("pronoun"), kinds.count("name")
 
 
-def relist() -> None:
-    """Write LATER into this file."""
-    folders = defaultdict(list)
-    for name in sorted({h.file for h in of_files(files())}):
-        folders[Path(name).parent.as_posix()].append(Path(name).name)
-    rows = []
-    for folder, names in sorted(folders.items()):
-        row = f"{folder}:"
-        for name in names:
-            if len(f"{row} {name}") > 118:
-                rows.append(row)
-                row = f"{folder}:"
-            row += f" {name}"
-        rows.append(row)
-    here = Path(__file__)
-    text = here.read_text(encoding="utf-8")
-    head, _, tail = text.partition('LATER = """\n')
-    here.write_text(
-        head + 'LATER = """\n' + "".join(f"{r}\n" for r in rows) + tail[tail.index('"""') :], encoding="utf-8"
-    )
-
-
-def main() -> int:
-    if sys.argv[1:] == ["--later"]:
-        relist()
-        return 0
-    named = [Path(f).resolve().relative_to(ROOT).as_posix() for f in sys.argv[1:]]
-    found = of_files(named or files())
-    print(*found, f"{len(found)} phrases", sep="\n")
-    return bool(found)
+def main(words: list[str]) -> None:
+    """Print the table."""
+    areas: dict[str, list[Place]] = {}
+    for name in files(*(w for w in words if w != "-v")) if words else files(*AREAS):
+        area = "/".join(name.split("/")[:2])
+        areas.setdefault(area, []).extend(places(name, (ROOT / name).read_text(encoding="utf-8")))
+    print(f"{'area':34} {'long':>5} {'pronoun':>7} {'filler names':>12}")
+    for area, here in areas.items():
+        long, pronouns, names = counts(here)
+        print(f"{area:34} {long:5} {pronouns:7} {names:12}")
+        print("".join(f"{place}\n" for place in here) if "-v" in words else "", end="")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(sys.argv[1:])

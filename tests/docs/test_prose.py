@@ -1,4 +1,4 @@
-"""Files outside LATER, and the help of commands, contain no phrase of the list in tests/prose.py."""
+"""The form of prose in files and in the help of commands: see tests/prose.py."""
 
 from __future__ import annotations
 
@@ -9,53 +9,46 @@ import pytest
 from hsgen.cli import group
 
 
-def test_files_have_no_phrase_of_the_list() -> None:
-    found = prose.of_files([name for name in prose.files() if name not in prose.later()])
-    assert not found, "\n".join(map(str, found))
-
-
-def test_the_list_of_files_to_rewrite_shrinks() -> None:
-    """A file that has been rewritten, or is gone, leaves LATER."""
-    there = prose.later() & set(prose.files())
-    done = (prose.later() - there) | {name for name in there if not prose.of_files([name])}
-    assert not done, f"remove from LATER in tests/prose.py: {' '.join(sorted(done))}"
-
-
-def test_every_exemption_is_needed() -> None:
-    exempt = {(name, phrase) for name, phrases in prose.EXEMPT.items() for phrase in phrases}
-    found = {
-        (hit.file, hit.phrase.lower())
-        for name in prose.EXEMPT
-        for hit in prose.hits(name, (prose.ROOT / name).read_text(encoding="utf-8"), exempt=())
-    }
-    assert not exempt - found, f"remove from EXEMPT in tests/prose.py: {sorted(exempt - found)}"
+@pytest.mark.parametrize("area", prose.MOST)
+def test_no_area_gets_worse(area: str) -> None:
+    here = [
+        x for name in prose.files(area) for x in prose.places(name, (prose.ROOT / name).read_text(encoding="utf-8"))
+    ]
+    most = prose.MOST[area]
+    assert all(x <= y for x, y in zip(prose.counts(here), most, strict=True)), (prose.counts(here), most)
 
 
 @pytest.mark.parametrize("name", ["", *sorted(group.commands)])
-def test_help_has_no_phrase_of_the_list(name: str) -> None:
+def test_help_has_short_sentences(name: str) -> None:
     command = group.commands[name] if name else group
     how = {"max_content_width": 10_000, "help_option_names": ["-h", "--help"]}  # click keeps the first that it makes
     text = command.get_help(click.Context(command, info_name=f"hsgen {name}", **how))
-    found = prose.hits(f"hsgen {name} --help", text)
-    assert not found, "\n".join(map(str, found))
+    options = [m[1] for m in (prose.re.match(r"\s+-.*?\s{2,}(.*)", line) for line in text.splitlines()) if m]
+    long = [s for option in options for s in prose.sentences(option) if len(s.split()) > prose.LONGEST]
+    assert not long, "\n".join(long)
+
+
+WORDS = " ".join(["word"] * 24)
 
 
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
-        ("a.md", "It tells the\nnumber", [("tells", 1)]),
-        ("a.md", "one\nas far\nas possible", [("as far as", 2)]),
-        ("a.md", "It tells it. <!-- prose: ok -->", []),
-        ("a.py", "told = 1\n", []),
-        ("a.py", "# one\n# goes\n# on\n", [("goes on", 2)]),
-        ("a.py", 'x = 1\ny = f"told {x}"\n', [("told", 2)]),
-        ("a.c", "int told; /* one\n * that is so\n * many */\n", [("so many", 2)]),
-        ("a.c", 'told("besides");\n', [("besides", 1)]),
-        ("a.toml", "# besides\n", [("besides", 1)]),
+        ("a.md", f"The {WORDS}.", [("long", 1)]),
+        ("a.md", f"{WORDS}.", []),
+        ("a.md", f"```sh\nThe {WORDS}\n```\n", []),
+        ("a.md", "The key is kept. It is sorted then.", [("pronoun", 1)]),
+        ("a.md", "This is the key of a row.", []),
+        ("a.py", "# one\n\n# They are sorted by key\n", [("pronoun", 3)]),
+        ("a.py", '"""Return a key.\n\nSuch a key is least."""\n', [("pronoun", 1)]),
+        ("a.py", "found = 1\ncount = 2\n", [("name", 1)]),
+        ("a.py", "def key(how, n):\n    return n\n", [("name", 1)]),
+        ("a.c", "int found; /* They have the\n * keys of a row */\n", [("pronoun", 1)]),
+        ("a.j2", "{# They have the keys of #}\nint made;\n// So the key is less\n", [("pronoun", 1), ("pronoun", 3)]),
     ],
 )
-def test_phrases_are_found(name: str, text: str, expected: list[tuple[str, int]]) -> None:
-    assert [(h.phrase, h.line) for h in prose.hits(name, text)] == expected
+def test_places_are_found(name: str, text: str, expected: list[tuple[str, int]]) -> None:
+    assert [(x.kind, x.line) for x in prose.places(name, text)] == expected
 
 
 def test_no_summary_of_a_command_is_cut() -> None:
