@@ -20,7 +20,7 @@ def context(p: Tile) -> dict[str, object]:
         "whole": portions.whole(p),
         "passes": p.digits,
         "part": p.signature.bit_range or (p.begin, p.end) != (0, None),
-        "bit_range": None if p.signature.bit_range else (p.begin, p.key.bits if p.end is None else p.end),
+        "bit_range": None if p.signature.bit_range else (p.begin, p.last),
         "columns": columns(p),
         "index": "hs_i64" if p.index64 else "int",
         "count_type": "hs_u64" if p.index64 else "hs_u32",

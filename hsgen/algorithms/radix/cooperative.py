@@ -206,7 +206,7 @@ def plan(p: Cooperative) -> Plan:
         steps=(*(rows.single(p, _single(p)) if p.alone else ()), row),
         max_n=max_n(p),
         first_bit=p.begin,
-        bits=(p.key.bits if p.end is None else p.end) - p.begin,
+        bits=p.last - p.begin,
         scratch=scratch_of(min_n=p.alone, plus=_table(p), per_n=p.signature.value_bytes),
     )
 

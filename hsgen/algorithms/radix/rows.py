@@ -127,7 +127,7 @@ def copied(p: Tile, kernel: Kernel) -> list[Step]:
 
 def plan(p: Tile, steps: Sequence[Step]) -> Plan:
     """Return the launch plan with these steps."""
-    bits = (p.key.bits if p.end is None else p.end) - p.begin
+    bits = p.last - p.begin
     return Plan(
         steps=tuple(steps),
         max_n=max_n(p),

@@ -124,7 +124,7 @@ def kernels(p: Single) -> tuple[Kernel, ...]:
 
 def plan(p: Single) -> Plan:
     """Return the plan: one row, up to a tile of keys."""
-    bits = (p.key.bits if p.end is None else p.end) - p.begin
+    bits = p.last - p.begin
     return Plan(steps=tuple(rows.single(p, kernel(p))), max_n=p.alone, first_bit=p.begin, bits=bits)
 
 

@@ -192,12 +192,16 @@ class Tile(Request):
         return self.skips or self.signature.bit_range or len(self.digits) % 2 == 1
 
     @property
+    def last(self) -> int:
+        """The end of the sorted bits: one more than the greatest sorted bit."""
+        return self.key.bits if self.end is None else self.end
+
+    @property
     def digits(self) -> tuple[tuple[int, int], ...]:
         """(shift, width in bits) of the digit of each pass: as few digits as `bits` allows, of widths as equal as
         possible.
         """
-        end = self.key.bits if self.end is None else self.end
-        return digits(self.begin, end, self.bits)
+        return digits(self.begin, self.last, self.bits)
 
     @property
     def radix(self) -> int:

@@ -71,16 +71,22 @@ def _bucket_grids(p: Hybrid) -> list[list[Span]]:
 
 
 def launched(
-    k: Kernel, bound: Mapping[str, Binding], grids: Iterable[Span], low: int, high: int, flags: int = 0
+    k: Kernel,
+    bound: Mapping[str, Binding],
+    grids: Iterable[Span],
+    low: int,
+    high: int,
+    flags: int = 0,
+    place: str = "any",
 ) -> list[Step]:
     """Return the plan rows of a kernel in sorts by all bits: one for each grid that serves counts above `low` up to
     `high`.
 
-    flags: if not 0, the kernel gets the bit range with these flags as its argument.
+    flags: if not 0, the kernel gets the bit range with these flags as its argument.  place: of `Guard`.
     """
     argument: Argument = BitRange(flags=flags) if flags else Literal()
     return [
-        launch(k, bound, max(least, low), min(most, high), grid, argument, part="whole")
+        launch(k, bound, max(least, low), min(most, high), grid, argument, part="whole", place=place)
         for least, most, grid in grids
         if max(least, low) < min(most, high)
     ]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import bucket_shape
 from hsgen.algorithms.radix.hybrid import dealt, pairs
-from hsgen.algorithms.radix.hybrid.buckets_plan import Span
+from hsgen.algorithms.radix.hybrid.buckets_plan import Span, launched
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.rows import BOUND, launch
 from hsgen.algorithms.radix.stages import Dealt, PairBucket
@@ -32,10 +32,7 @@ def steps(p: Hybrid) -> list[Step]:
         (dealt.partition(p), tiles),
         (dealt.bucket(p), _bucket_grids(p)),
     ):
-        for least, most, grid in grids:
-            low, high = max(least, dealt.least(p)), min(most, dealt.most(p))
-            if low < high:
-                rows.append(launch(kernel, bound, low, high, grid, part="whole", place="out"))
+        rows += launched(kernel, bound, grids, dealt.least(p), dealt.most(p), place="out")
     return rows
 
 

@@ -23,7 +23,7 @@ def plan(p: Partition) -> Plan:
         steps.append(rows.row(p, partition(p), rows.tiles(p), high=high, part="whole"))
         steps.append(rows.row(p, bucket(p), rows.fixed(1 << p.first), high=high, part="whole"))
     steps.append(rows.row(p, fallback(p), rows.tiles(passing(p)), BitRange(flags=DIRECT), high=MAX_N))
-    bits = (p.key.bits if p.end is None else p.end) - p.begin
+    bits = p.last - p.begin
     return Plan(steps=tuple(steps), max_n=MAX_N, first_bit=p.begin, bits=bits, scratch=_scratch(p))
 
 
