@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -46,20 +47,24 @@ class _Template(jinja2.Template):
 class _Compiled(jinja2.BytecodeCache):
     """The compiled templates in the user's cache; without a usable cache, each process compiles its templates.
 
-    An entry is valid for a text of a template, a version of Jinja, and this module, whose filters Jinja applies to
-    constants.
+    An entry is valid for a text of a template, a Python, a version of Jinja, and this module, whose filters Jinja
+    applies to constants.
     """
 
     def __init__(self) -> None:
-        self._folder = folders.usable("templates")
-        self._compiler = version("jinja2") + Path(__file__).read_text(encoding="utf-8")
+        try:
+            module = Path(__file__).read_text(encoding="utf-8")
+            self._compiler = f"{sys.implementation.cache_tag} {version('jinja2')} {module}"
+            self._folder = folders.usable("templates")
+        except (OSError, PackageNotFoundError):  # in a frozen program
+            self._compiler, self._folder = "", None
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:
         """Return the file name of an entry: by the template's name, so that copies of hsgen share entries."""
         return hashlib.sha256(name.encode()).hexdigest()
 
     def get_source_checksum(self, source: str) -> str:
-        """Return the checksum of a template's text, of Jinja's version and of this module."""
+        """Return the checksum of a template's text, of Python, Jinja and this module."""
         return hashlib.sha256(f"{self._compiler}{source}".encode()).hexdigest()
 
     def load_bytecode(self, bucket: Bucket) -> None:

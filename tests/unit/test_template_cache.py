@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import jinja2
@@ -66,6 +67,14 @@ def test_without_a_cache_each_process_compiles(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert [rendered(), rendered()] == ["3", "3"] and compiled == ["a.j2", "a.j2"]
     assert not recwarn.list
+
+
+def test_a_frozen_program_compiles(compiled: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def version(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(templates, "version", version)
+    assert [rendered(), rendered()] == ["3", "3"] and compiled == ["a.j2", "a.j2"]
 
 
 def test_errors_name_the_template(compiled: list[str]) -> None:
