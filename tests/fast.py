@@ -326,7 +326,7 @@ FAST = {
     "device/test_packing.py": {
         "test_packs": 3,
         "test_planted_faults_are_caught": 0,
-        "test_the_c_runtime_packs": 0,
+        "test_the_c_runtime_packs": 1,
         "test_vulkan_packs": 0,
     },
     "device/test_pair_buckets.py": {
@@ -373,7 +373,7 @@ FAST = {
     },
     "device/test_scanning.py": {
         "test_sums": 2,
-        "test_the_c_runtime_sums": 0,
+        "test_the_c_runtime_sums": 1,
         "test_the_python_api": 3,
         "test_tiles_that_starve_are_done_again": 3,
         "test_vulkan_sums": 0,
