@@ -20,7 +20,7 @@
 #define HOST_RESIDENT 24u /* blocks that run at once */
 #endif
 #ifndef HOST_YIELDS
-#define HOST_YIELDS 5000000ull /* until a launch ends with an error */
+#define HOST_YIELDS 5000000ull /* until a launch ends with an error, and 20000 for each lane that runs at once */
 #endif
 #define __global__
 #define __device__
@@ -80,7 +80,7 @@ static unsigned word; /* the driver's, for grid barriers */
 static std::function<void()> body;
 
 static const char *wrong; /* the error of a launch; null: no error */
-static unsigned long long yields;
+static unsigned long long yields, most_yields;
 
 /* Back to the scheduler.  swapcontext would ask the kernel for the mask of signals, which takes most of a launch. */
 static void leave()
@@ -105,7 +105,7 @@ static void stop(const char *what)
 
 static void yield()
 {
-    if (++yields > HOST_YIELDS) stop("nobody goes on");
+    if (++yields > most_yields) stop("nobody goes on");
     leave();
 }
 
@@ -203,6 +203,7 @@ static const char *launch(Dim size, unsigned lanes, size_t shared, unsigned seed
     body = what;
     wrong = nullptr;
     yields = 0;
+    most_yields = HOST_YIELDS + 20000ull * lanes * (blocks < resident ? blocks : resident);
     word = random() & 0x80000000u;
     std::vector<Room> rooms(blocks < resident ? blocks : resident);
     unsigned begun = 0, left = blocks;
