@@ -47,8 +47,8 @@ class _Template(jinja2.Template):
 class _Compiled(jinja2.BytecodeCache):
     """The compiled templates in the user's cache; without a usable cache, each process compiles its templates.
 
-    An entry is valid for a text of a template, a Python, a version of Jinja, and this module, whose filters Jinja
-    applies to constants.
+    An entry is valid for a text of a template, for a Python, for a version of Jinja, and for this module.  Jinja
+    applies the filters of this module to constants.
     """
 
     def __init__(self) -> None:
