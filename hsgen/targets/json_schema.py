@@ -163,9 +163,7 @@ def target_schema() -> Schema:
     top["summary"] |= _TEXT
     rows = {"type": "array", "items": _table(ranges.ROW), "minItems": 1}
     first = {name: _field(field) for name, field in ranges.FIRST.items()}
-    served = _object(
-        {ranges.RANGES: rows, ranges.VALUED: rows, ranges.COUNTED: rows, **first}, required=[ranges.RANGES]
-    )
+    served = _object({**dict.fromkeys(ranges.LISTS, rows), **first}, required=[ranges.RANGES])
     tables = {
         "device": _table(schema.DEVICE, "the facts of the device that constrain parameters"),
         "match": _match(),

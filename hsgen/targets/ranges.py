@@ -10,7 +10,7 @@ from hsgen.targets.strategies import Labels
 
 SORT = "sort"
 """The name of the table with the ranges of counts."""
-RANGES, VALUED, COUNTED = "ranges", "ranges_values", "ranges_counts"
+LISTS = RANGES, VALUED, COUNTED = "ranges", "ranges_values", "ranges_counts"
 """The names of the rows for all sorts, for sorts with values, and for sorts of keys alone with device-side counts."""
 FIRST = {
     "first": Field("str", 'the sort whose kernels are compiled first, such as "radix-reduce_scan"', required=False)
@@ -29,9 +29,9 @@ def read(r: Reader, table: Mapping[str, Any], where: str, names: Labels) -> dict
     A row that names a list is replaced by the cases of the list; the last case serves the counts up to the row's
     greatest count.  Errors are recorded in `r`.
     """
-    r.unknown(table, where, (RANGES, VALUED, COUNTED, *FIRST))
+    r.unknown(table, where, (*LISTS, *FIRST))
     ranges: dict[str, tuple[list[str], list[int]]] = {}
-    for name in (RANGES, VALUED, COUNTED):
+    for name in LISTS:
         if name not in table:
             if name == RANGES and not r.misspelt(f"{where}.{name}"):
                 r.error(f"{where}.{name}", "missing", _HINT)

@@ -15,7 +15,7 @@ from hsgen.algorithms.radix.stages import PairBucket
 from hsgen.algorithms.scan import NAME as SCAN
 from hsgen.algorithms.scan.rule import expanded, variant
 from hsgen.core.records import DOT, nested
-from hsgen.targets.ranges import COUNTED, RANGES, SORT, VALUED
+from hsgen.targets.ranges import LISTS, SORT
 
 _BUCKET = {
     "bucket_group": "bucket.work_group",
@@ -123,7 +123,7 @@ def runs(data: Mapping[str, Any]) -> list[Run]:
     out: list[Run] = []
     for key, sort in data.get(SORT, {}).items():
         names = {name_of(path): path for path in known if path[1] == key}
-        rows = {name: sort[name] for name in (RANGES, VALUED, COUNTED) if name in sort}
+        rows = {name: sort[name] for name in LISTS if name in sort}
         used = [row["use"] for name in rows for row in rows[name]]
         for name, listed in rows.items():
             out += _runs(key, name, listed, names, known, used)
@@ -212,7 +212,7 @@ def converted(data: Mapping[str, Any], schema: int) -> dict[str, Any]:
         out[SCAN] = {key: sums(table) or table for key, table in data[SCAN].items()}
     for key, table in data.get(SORT, {}).items():
         names = renamed(data, key)
-        rest = {k: names.get(v, v) for k, v in table.items() if k not in (RANGES, VALUED, COUNTED)}
+        rest = {k: names.get(v, v) for k, v in table.items() if k not in LISTS}
         ranges = {k: rest[k] if k in rest else rows(lists, key, k, table[k], names) for k in table}
         out[SORT] = {**out[SORT], key: ranges}
     return out

@@ -12,7 +12,7 @@ from typing import Any
 from hsgen.algorithms import TABLES
 from hsgen.algorithms.radix import FALLBACK
 from hsgen.core.records import DOT, nested
-from hsgen.targets.ranges import COUNTED, RANGES, SORT, VALUED
+from hsgen.targets.ranges import LISTS, SORT
 from hsgen.targets.strategies import CASE, NAME
 
 STRATEGY = "strategy"
@@ -168,7 +168,7 @@ def renamed(before: Mapping[str, Any], after: Mapping[str, Any], key: str, label
     names = {full(before, x, key): full(after, x, key) for x in labels}
     table = before.get(SORT, {}).get(key, {})
     return {
-        k: [{**row, "use": names.get(row["use"], row["use"])} for row in v] if k in (RANGES, VALUED, COUNTED) else v
+        k: [{**row, "use": names.get(row["use"], row["use"])} for row in v] if k in LISTS else v
         for k, v in table.items()
     }
 

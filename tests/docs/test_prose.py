@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 import prose
 import pytest
@@ -23,7 +25,7 @@ def test_help_has_short_sentences(name: str) -> None:
     command = group.commands[name] if name else group
     how = {"max_content_width": 10_000, "help_option_names": ["-h", "--help"]}  # click keeps the first that it makes
     text = command.get_help(click.Context(command, info_name=f"hsgen {name}", **how))
-    options = [m[1] for m in (prose.re.match(r"\s+-.*?\s{2,}(.*)", line) for line in text.splitlines()) if m]
+    options = [m[1] for m in (re.match(r"\s+-.*?\s{2,}(.*)", line) for line in text.splitlines()) if m]
     long = [s for option in options for s in prose.sentences(option) if len(s.split()) > prose.LONGEST]
     assert not long, "\n".join(long)
 
