@@ -43,23 +43,33 @@ def devices(width: int) -> list[Host]:
         missing(str(e))
 
 
+def select(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    """Make lavapipe, with subgroups of a width, the only Vulkan device of this process and of its children."""
+    drivers = sorted(DRIVERS.glob("lvp_icd*.json"))
+    if not drivers:
+        missing("lavapipe is not installed (apt-get install mesa-vulkan-drivers)")
+    monkeypatch.setenv("VK_DRIVER_FILES", str(drivers[0]))
+    monkeypatch.setenv("LP_NATIVE_VECTOR_WIDTH", str(32 * width))
+
+
+def check_version(host: Host) -> None:
+    """Skip the test, or fail with HSGEN_REQUIRE=1, if lavapipe is older than `NEEDED`."""
+    version = re.search(r"Mesa (\d+)", host.driver)
+    if version is None or int(version[1]) < NEEDED:
+        missing(f"lavapipe of Mesa {NEEDED} or later; here is {host.driver}")
+
+
 @pytest.fixture
 def lavapipe(monkeypatch: pytest.MonkeyPatch) -> Lavapipe:
     """Make lavapipe, with subgroups of a given width, the only Vulkan device."""
 
     def ready(width: int) -> Host:
         need(GLSL, VULKAN)
-        drivers = sorted(DRIVERS.glob("lvp_icd*.json"))
-        if not drivers:
-            missing("lavapipe is not installed (apt-get install mesa-vulkan-drivers)")
-        monkeypatch.setenv("VK_DRIVER_FILES", str(drivers[0]))
-        monkeypatch.setenv("LP_NATIVE_VECTOR_WIDTH", str(32 * width))
+        select(monkeypatch, width)
         found = devices(width)
         if not found:
             missing("lavapipe is installed but shows no device")
-        version = re.search(r"Mesa (\d+)", found[0].driver)
-        if version is None or int(version[1]) < NEEDED:
-            missing(f"lavapipe of Mesa {NEEDED} or later; here is {found[0].driver}")
+        check_version(found[0])
         assert len(found) == 1 and found[0].widths is not None and width in found[0].widths, found
         return found[0]
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 
 import pytest
 from conftest import missing
-from lavapipe import DRIVERS, Lavapipe
+from lavapipe import Lavapipe, check_version, select
 from tools import C, need
 
 from hsgen.core.errors import Unavailable
@@ -35,17 +34,11 @@ def lavapipe(monkeypatch: pytest.MonkeyPatch) -> Lavapipe:
     """Make lavapipe, with subgroups of a given width, the only Vulkan device."""
 
     def ready(width: int) -> Host:
-        drivers = sorted(DRIVERS.glob("lvp_icd*.json"))
-        if not drivers:
-            missing("lavapipe is not installed (apt-get install mesa-vulkan-drivers)")
-        monkeypatch.setenv("VK_DRIVER_FILES", str(drivers[0]))
-        monkeypatch.setenv("LP_NATIVE_VECTOR_WIDTH", str(32 * width))
+        select(monkeypatch, width)
         found = devices(width)
         if not found:
             missing("wgpu-native shows no device")
-        version = re.search(r"Mesa (\d+)", found[0].driver)
-        if version is None or int(version[1]) < 25:
-            missing(f"lavapipe of Mesa 25 or later; here is {found[0].driver}")
+        check_version(found[0])
         return found[0]
 
     return ready
