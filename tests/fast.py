@@ -210,7 +210,7 @@ FAST = {
         "test_reductions_and_groups": 1,
         "test_unique_keys_and_run_lengths": 1,
     },
-    "device/test_dealt_pairs.py": {
+    "device/test_pair_partition.py": {
         "test_even_keys_need_no_pass": 1,
         "test_every_kind_type_order_and_count": 1,
         "test_faults_are_noticed": 2,
@@ -566,7 +566,7 @@ FAST = {
     "unit/test_radix_exit.py": {
         "test_sorted_and_nearly_sorted_keys_are_sorted": 2,
     },
-    "unit/test_radix_finish.py": {
+    "unit/test_radix_pair_buckets.py": {
         "test_every_kind_is_sorted": 1,
     },
     "unit/test_radix_forms.py": {
@@ -577,7 +577,7 @@ FAST = {
     "unit/test_radix_grid.py": {
         "test_the_model_sorts": 2,
     },
-    "unit/test_radix_msd.py": {
+    "unit/test_radix_key_buckets.py": {
         "test_every_kind_is_sorted": 1,
         "test_the_counters_of_buckets_are_within_scratch": 1,
     },
@@ -587,7 +587,7 @@ FAST = {
         "test_exactly_the_passes_that_a_sample_asks_for_sort_keys": 1,
         "test_types_orders_ranges_and_counts": 1,
     },
-    "unit/test_radix_places.py": {
+    "unit/test_radix_bins.py": {
         "test_keys_end_in_the_destination_by_as_few_passes_as_that_takes": 9,
     },
     "unit/test_radix_several.py": {

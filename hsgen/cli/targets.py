@@ -28,7 +28,12 @@ from hsgen.targets.json_schema import target_schema
 @click.command()
 @click.option("--details", is_flag=True, help="Also list the sorts and the evidence of each target.")
 @click.option("--markdown", is_flag=True, help="Print the table of docs/reference/targets.md.")
-@click.option("--upgrade", "file", metavar="FILE", help="Rewrite a target file of schema 2 in schema 3, in place.")
+@click.option(
+    "--upgrade",
+    "file",
+    metavar="FILE",
+    help="Rewrite a target file of schema 2 in schema 3, in place.",
+)
 @click.option("--schema", "as_schema", is_flag=True, help="Print the JSON Schema of target files, for editors.")
 @json_option
 def targets(details: bool, markdown: bool, file: str | None, as_schema: bool, as_json: bool) -> None:
@@ -82,9 +87,7 @@ def _upgrade(file: Path) -> None:
         click.echo(f"{shown(file)}: is of schema {schema.SCHEMA} already; nothing to do")
         return
     replace(file, after, "nothing was changed")
-    click.echo(
-        f"{shown(file)}: rewritten from schema {schema.SCHEMA - 1} to {schema.SCHEMA}; it makes the same choices"
-    )
+    click.echo(f"{shown(file)}: rewritten in schema {schema.SCHEMA}; it makes the same choices")
 
 
 def _apis(target: target_files.Target) -> str:

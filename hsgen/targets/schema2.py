@@ -37,12 +37,14 @@ NEW: Mapping[str, Mapping[str, str]] = {
         "finish_items": "pair_bucket.items",
         "finish_places": "pair_bucket.bins",
         "finish_mean": "pair_bucket.mean",
-        "deal_from": "dealt.above",
-        "deal_group": "dealt.work_group",
-        "deal_items": "dealt.items",
-        "deal_places": "dealt.bins",
+        "deal_from": "pair_partition.above",
+        "deal_group": "pair_partition.work_group",
+        "deal_items": "pair_partition.items",
+        "deal_places": "pair_partition.bins",
     },
     "partition": {**_BUCKET, "pass_group": "uneven.work_group", "pass_items": "uneven.items"},
+    "cooperative": {"places": "bins"},
+    "single": {"places": "bins"},
 }
 """For each strategy whose keys differ, the keys of schema 3 by the keys of schema 2."""
 HYBRID = "hybrid"

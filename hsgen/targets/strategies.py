@@ -23,6 +23,12 @@ from hsgen.core.errors import shown
 from hsgen.core.fields import Field, Reader
 from hsgen.core.keys import KEYS
 
+EARLY: Mapping[str, Mapping[str, str]] = {
+    "cooperative": {"places": "bins"},
+    "single": {"places": "bins"},
+    "hybrid": {"dealt": "pair_partition"},
+}
+"""For each strategy, the present keys by the keys of early files of schema 3."""
 VARIANT = r"[a-z0-9]{1,32}"
 WRONG_VARIANT = "cannot name a variant", "use up to 32 lower-case letters and digits"
 NAME, UP_TO = "name", "up_to"
@@ -125,6 +131,10 @@ def _entries(r: Reader, where: str, table: Mapping[str, Any]) -> Iterator[Entry]
 
 def _of_strategy(r: Reader, where: str, strategy: str, variant: str, table: Any) -> Iterator[Entry]:
     """Yield the table of a strategy, or the cases of its list; record errors in `r`."""
+    early = EARLY.get(strategy, {})
+    for key in [x for x in early if isinstance(table, dict) and x in table]:
+        r.error(f"{where}.{key}", f"is called {early[key]}", "rewrite the file with `hsgen targets --upgrade FILE`")
+        return
     if isinstance(table, dict):
         before = len(r.errors)
         good = r.fields(_without_variants(r, table, where, strategy), where, fields(strategy))

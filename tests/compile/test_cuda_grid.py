@@ -98,7 +98,7 @@ def test_fewer_lanes_than_digits_and_a_single_before(tmp_path: Path) -> None:
         assert right(made, keys_of(rng, n, "u32", number), in_place=number % 2 == 0, seed=number), n
 
 
-PLACES: dict[str, Any] = {"bits": 4, "items": 5, "places": 64}
+PLACES: dict[str, Any] = {"bits": 4, "items": 5, "bins": 64}
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_larger_samples(tmp_path: Path) -> None:
         return sooner(text).replace(*WRONG["steps that overlap"])
 
     sort = grid_sort(signature=UNEVEN["index"][1], **SAMPLED)
-    assert radix_params(sort).tile >= 4 * SAMPLED["places"]
+    assert radix_params(sort).tile >= 4 * SAMPLED["bins"]
     made, rng = compiled(sort, tmp_path, sooner), np.random.default_rng(18)
     for n in (200, 201, 320, 500, 501, 700, 801, 930, 960, 1100, 1280):
         for number, keys in enumerate((normal(rng, n, "u32"), *(keys_of(rng, n, "u32", k) for k in range(6)))):
@@ -278,7 +278,7 @@ def numeric_order(bits: np.ndarray[Any, Any], *, descending: bool) -> np.ndarray
 
 RAW = {
     "digits": ("u32", {"bits": 4, "items": 5, "single": 150}),
-    "places": ("u32", {**PLACES, "single": 150}),
+    "bins": ("u32", {**PLACES, "single": 150}),
     "sampled": ("u32", SAMPLED),
     "f64": ("u64", SAMPLED),
 }

@@ -63,19 +63,19 @@ def main(ranker: str, word: str = "") -> None:
     sort = sort_of(p)
     counts = (10,) if fault else (70,) if few else (0, 1, 10, 11, 17, 70, 150)
     frame = Frame(engine(sort, dropped=4 if fault else 0), max(*counts, 450))
-    for n in (450,) if p.finish else ():
+    for n in (450,) if p.has_pair_buckets else ():
         even = np.random.default_rng(n).permutation(np.arange(n, dtype=np.uint32) * np.uint32((1 << 32) // n))
         for number, keys in enumerate((even, even & ~np.uint32(31 << 23), even >> 2)):  # crowded, or uneven
             rng = np.random.default_rng(1)
             made = validation.call(sort, keys, Options(), in_place=number % 2 == 0, count=None, rng=rng)
             if problem := frame.run(made):
                 raise SystemExit(f"{n} pairs: {problem}")
-    for n in counts if not p.finish else ():
-        for kind in ("random", "all equal", *(["sorted"] if p.msd else [])):
+    for n in counts if not p.has_pair_buckets else ():
+        for kind in ("random", "all equal", *(["sorted"] if p.has_key_buckets else [])):
             keys = KINDS[kind](np.random.default_rng(n), n, np.dtype(np.uint32))
             if kind == "sorted":
                 keys &= np.uint32(3 << 30)  # even, and few distinct keys in a bucket
-            right = np.sort(keys) if p.msd else keys[np.argsort(keys >> 8 & 0x7FF, kind="stable")]
+            right = np.sort(keys) if p.has_key_buckets else keys[np.argsort(keys >> 8 & 0x7FF, kind="stable")]
             for in_place in (kind == "random",) if few else (True, False):
                 problem = tried(frame, keys, right, in_place=in_place)
                 if problem and not fault:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from every import direct, sort_of
-from models.radix import msd as bucket_model
+from models.radix import key_buckets as bucket_model
 from nightly import nightly
 from sorts import sort_by
 

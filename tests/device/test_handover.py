@@ -35,7 +35,7 @@ from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import Frame
 
 PAIRS = Signature(value="v4")
-PLACES: dict[str, Any] = {"bits": 4, "items": 5, "places": 64}
+PLACES: dict[str, Any] = {"bits": 4, "items": 5, "bins": 64}
 
 
 def scanned(coordination: str, **values: Any) -> Sort:

@@ -92,7 +92,7 @@ MAKES: tuple[Make, ...] = (bits_of, shifted, narrow, few, alike, pairs_of, repea
 
 def counts(p: radix.Params) -> list[int]:
     """Return counts around those at which the number of buckets doubles, and a large one."""
-    found = pairs_plan.test_counts(p) if p.finish else buckets_plan.test_counts(p)
+    found = pairs_plan.test_counts(p) if p.has_pair_buckets else buckets_plan.test_counts(p)
     return sorted({n for n in around(found, MOST) if n > pieces.span(p, MOST)[0]} | {MOST})
 
 
@@ -113,12 +113,12 @@ def test_all_keys_are_sorted(embedded: Host, key: str, value: str) -> None:
 @pytest.mark.parametrize(
     ("value", "key", "kernels", "make"),
     [
-        ("v4", "u32", ("finish", "finish_settle"), bits_of),
-        ("v4", "u64", ("finish", "finish_settle"), shifted),
-        ("v4", "u64", ("finish_settle",), alike),
-        ("v4", "u64", ("finish_settle",), pairs_of),
-        ("none", "u64", ("bucket", "finish_settle"), shifted),
-        ("none", "u64", ("finish_settle",), alike),
+        ("v4", "u32", ("pair_bucket", "range_sort"), bits_of),
+        ("v4", "u64", ("pair_bucket", "range_sort"), shifted),
+        ("v4", "u64", ("range_sort",), alike),
+        ("v4", "u64", ("range_sort",), pairs_of),
+        ("none", "u64", ("bucket", "range_sort"), shifted),
+        ("none", "u64", ("range_sort",), alike),
     ],
 )
 def test_kernels_are_needed(embedded: Host, value: str, key: str, kernels: tuple[str, ...], make: Make) -> None:

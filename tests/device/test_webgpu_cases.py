@@ -22,8 +22,10 @@ def test_parts_of_fewer_lanes_have_buckets_of_few_keys(width: int, tmp_path: Pat
             (part,) = found.default(key, form).parts
             assert part.params.subgroup == width
             p, shipped = part.params, target.find("webgpu-subgroups").default(key, form).parts[-1].params
-            assert max((x.above for x in (p.partition, p.dealt) if x), default=0) < MOST
+            assert max((x.above for x in (p.partition, p.pair_partition) if x), default=0) < MOST
             assert p.pair_bucket is None or p.pair_bucket.start < MOST
             own, other = ((x.partition if value == "none" else x.pair_bucket) for x in (p, shipped))
             assert (own is None) == (other is None), (key, value)
-            assert p.deal == shipped.deal and not (p.deal and p.dealt.above > MOST // 4)
+            assert p.partitions_pairs == shipped.partitions_pairs and not (
+                p.partitions_pairs and p.pair_partition.above > MOST // 4
+            )

@@ -272,7 +272,7 @@ def test_one_key_type_with_subgroups_is_small(node: str, tmp_path: Path) -> None
     assert main(words) == 0
     source = f'import {{ Sorter }} from "hs-webgpu/runtime";\nimport sort from "hs-webgpu/{name}/auto_u32_v4";\n'
     source += 'export const made = (device) => Sorter.create(device, "u32", { value: "u32", sorts: [sort] });\n'
-    assert "deal_bucket" in minified(tmp_path, tmp_path / "hs", source)
+    assert "pair_partition_bucket" in minified(tmp_path, tmp_path / "hs", source)
 
 
 def test_the_program_of_the_guide_runs(node: str, driver: Path, bundle: Path, tmp_path: Path) -> None:

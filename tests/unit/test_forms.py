@@ -246,7 +246,7 @@ def parts_of_scratch(sort: Sort, step: Step, n: int) -> Iterator[tuple[str, int,
             rows = p.radix * columns(p) * (portion if looks else min(tiles, p.groups) * counts)
             rows = (
                 0 if kernel.template.startswith(("radix/hybrid/partition", "radix/hybrid/bucket")) else rows
-            )  # see test_radix_msd
+            )  # see test_radix_key_buckets
             size = 4 * words(p).tile_states.start + (0 if wide else 4 * rows)
             size = 8 * (p.radix + rows) if buffer.name == "table" else size
         elif buffer.name == "bounds":  # the starts of buckets use the memory of values

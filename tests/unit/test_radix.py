@@ -508,6 +508,6 @@ def test_all_mistakes_of_a_shape_are_named_at_once() -> None:
 
 def test_single_values_are_judged_alone_where_others_are_wrong() -> None:
     device = replace(ROOMY, progress="none", work_group=64)
-    found = list(radix.alone({"strategy": "onesweep", "work_group": 65, "subgroup": 2, "places": 64}, device))
-    assert [key for key, _, _ in found] == ["subgroup", "work_group", "places"]
+    found = list(radix.alone({"strategy": "onesweep", "work_group": 65, "subgroup": 2, "bins": 64}, device))
+    assert [key for key, _, _ in found] == ["subgroup", "work_group", "bins"]
     assert list(radix.alone({}, device)) == []

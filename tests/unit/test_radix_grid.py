@@ -80,9 +80,9 @@ def test_the_model_sorts(key: str, bits: int, value: str) -> None:
 
 @pytest.mark.parametrize("value", ["none", "v4", "v16", "index"])
 def test_the_model_deals_keys_out(value: str) -> None:
-    """Even keys are dealt, uneven ones sorted by all digits; both also where a sample must find out."""
-    p = shape(items=20, places=64, signature=Signature(value=value, key_transform=True))
-    assert p.dealt and radix.problems(p, DEVICE) == []
+    """Even keys are partitioned, uneven ones sorted by all digits; both also where a sample must find out."""
+    p = shape(items=20, bins=64, signature=Signature(value=value, key_transform=True))
+    assert p.partitioned and radix.problems(p, DEVICE) == []
     sort, rng = sort_of(p), np.random.default_rng(4)
     for n in (1, 21, 60, 160, 500, 800):
         for keys in keys_of(rng, n, "u32"):
@@ -100,7 +100,7 @@ def test_the_model_deals_keys_out(value: str) -> None:
 @pytest.mark.parametrize(("key", "name"), [("u32", "f32"), ("u64", "f64")])
 def test_the_model_deals_uneven_keys_out_by_a_sample(key: str, name: str, value: str) -> None:
     """Normal floats go to one work-group each, and to no pass."""
-    p = shape(key, items=40, places=256, quantiles=True, signature=Signature(value=value, key_transform=True))
+    p = shape(key, items=40, bins=256, quantiles=True, signature=Signature(value=value, key_transform=True))
     assert p.quantiles and radix.problems(p, DEVICE) == []
     sort, rng = sort_of(p), np.random.default_rng(7)
     for n in (21, 100, 300, 700, 1000, 1600):
@@ -116,17 +116,17 @@ def test_the_model_deals_uneven_keys_out_by_a_sample(key: str, name: str, value:
 
 
 def test_a_sample_needs_places_for_all_digits() -> None:
-    assert cooperative.uneven(shape(items=40, places=256)).quantiles
-    assert not cooperative.uneven(shape(items=40, places=128)).quantiles  # fewer places than digits
-    assert not cooperative.uneven(shape(items=20, places=256)).quantiles  # more than a tile
+    assert cooperative.uneven(shape(items=40, bins=256)).quantiles
+    assert not cooperative.uneven(shape(items=40, bins=128)).quantiles  # fewer places than digits
+    assert not cooperative.uneven(shape(items=20, bins=256)).quantiles  # more than a tile
     assert not cooperative.uneven(shape(items=40)).quantiles
-    sort = sort_of(shape(items=34, places=256, signature=Signature(value="index")))
+    sort = sort_of(shape(items=34, bins=256, signature=Signature(value="index")))
     room = max(k.local_bytes(sort.key) for k in sort.kernels)
     assert floats.uneven(sort, room) == sort  # the curve takes more local memory
     changed = floats.uneven(sort, room + 4 * 257)
     assert [k.name for k in changed.kernels] == [k.name for k in sort.kernels] and changed.plan == sort.plan
     assert changed.parts[0].params == cooperative.uneven(radix_params(sort))
-    larger = shape(items=40, places=256, signature=Signature(value="index"))
+    larger = shape(items=40, bins=256, signature=Signature(value="index"))
     assert cooperative.uneven(larger).items == 34 and floats.uneven(sort_of(larger), 1 << 20) == sort_of(larger)
     other = sort_by("radix", made("u32", {"bits": 8, "items": 4, "work_group": 8, "groups": 4, "ranker": "bitmask"}))
     assert floats.uneven(other, 1 << 20) == other and floats.raw(other) is None

@@ -21,8 +21,8 @@ from hybrid_keys import SMALL as DEALT
 from hybrid_keys import play as play_keys
 from hybrid_pairs import DEVICE, even, play
 from hybrid_pairs import counts as finish_counts
+from models.radix import key_buckets as model_keys
 from models.radix import model, sample
-from models.radix import msd as model_msd
 from models.radix import pieces as model_pieces
 from models.radix.memory import Fault
 from nightly import NIGHTLY, thinned
@@ -81,7 +81,7 @@ def alone(signature: Signature = PLAIN, key: str = "u32", **values: Any) -> Sort
 
 def counts(p: radix.Params) -> list[int]:
     """Return counts around those at which the sort changes its way, and a large one."""
-    return [*(finish_counts(p, 900) if p.finish else (101, 104, 105, 416, 417, 900)), MANY]
+    return [*(finish_counts(p, 900) if p.has_pair_buckets else (101, 104, 105, 416, 417, 900)), MANY]
 
 
 def bits(p: radix.Params, n: int) -> int:
@@ -145,12 +145,12 @@ def kinds(rng: np.random.Generator, p: radix.Params, n: int) -> Iterator[tuple[s
 
 def planned(sort: Sort) -> Step:
     """Return the row that chooses the digits."""
-    return next(s for s in sort.plan.steps if s.kernel.startswith("finish_starts"))
+    return next(s for s in sort.plan.steps if s.kernel.startswith("ahead_starts"))
 
 
-def dealt(p: radix.Params, keys: Any) -> bool:
+def partitioned(p: radix.Params, keys: Any) -> bool:
     """Whether keys alone end in buckets that hold them."""
-    if not p.msd or model_msd.in_vain(p, sample.taken(p, keys)):
+    if not p.has_key_buckets or model_keys.in_vain(p, sample.taken(p, keys)):
         return False
     shared = (keys >> keys.dtype.type(p.key.bits - bits(p, len(keys)))).astype(np.int64)
     return bool(np.bincount(shared).max() <= pieces.capacity(p))
@@ -162,7 +162,7 @@ def lowest(sort: Sort, keys: Any) -> int:
     p, sizes = params(sort), planned(sort).argument.value
     live = [len(np.unique(keys >> keys.dtype.type(s) & keys.dtype.type((1 << w) - 1))) > 1 for s, w in p.digits]
     mean, more = sizes & (1 << pairs.SLACK) - 1, sizes >> pairs.SLACK
-    if dealt(p, keys):
+    if partitioned(p, keys):
         return len(live)
     return model_pieces.chosen(sample.taken(p, keys), live, p.digit, mean, mean + mean * more // 128)
 
@@ -174,7 +174,7 @@ def without(plan: Plan, low: int, *, ahead: bool = True, behind: bool = True) ->
     kept = []
     for i, step in enumerate(plan.steps):
         passes = step.kernel == "onesweep" and (step.pass_number or 0) < low
-        bucket = step.kernel.startswith(("bucket", "finish")) and step.kernel != "finish_starts"
+        bucket = step.kernel.startswith(("bucket", "pair_bucket", "range_sort"))
         if not (passes or (bucket and not (behind if i > last else ahead))):
             kept.append(step)
     return replace(plan, steps=tuple(kept))
@@ -206,7 +206,7 @@ def test_every_kind_is_sorted(made: Any, key: str, value: str, more: dict[str, A
 
 @pytest.mark.parametrize(("made", "key"), [(sort_of, "u32"), (sort_of, "u64"), (alone, "u64")])
 def test_exactly_the_passes_that_a_sample_asks_for_sort_keys(made: Any, key: str) -> None:
-    """None where keys alone are dealt; two to five passes, which buckets on chip follow; or all of them."""
+    """None where keys alone are partitioned; two to five passes, which buckets on chip follow; or all of them."""
     sort = made(V4 if made is sort_of else PLAIN, key)
     p, found, rng = params(sort), {}, np.random.default_rng(2)
     uneven = {"constant digits", "few values of two digits", "few values of three digits", "one value too often"}
@@ -219,10 +219,10 @@ def test_exactly_the_passes_that_a_sample_asks_for_sort_keys(made: Any, key: str
                 for other in (without(own, 0, ahead=False, behind=False), without(own, low + 1)):
                     with pytest.raises((AssertionError, Fault)):
                         played(sort, other, keys, in_place=False)
-    top, last = len(p.digits) - 2, len(p.digits) if p.msd else len(p.digits) - 2
+    top, last = len(p.digits) - 2, len(p.digits) if p.has_key_buckets else len(p.digits) - 2
     assert found["even"] == last and found["all equal"] == 0
-    assert found["few values of four digits"] == (top - 3 if key == "u64" and not p.msd else 0)
-    if p.msd:
+    assert found["few values of four digits"] == (top - 3 if key == "u64" and not p.has_key_buckets else 0)
+    if p.has_key_buckets:
         assert set(found.values()) >= {0, top, last}
         return
     assert found["one value too often"] == found["each value often"] == top
@@ -255,9 +255,9 @@ def test_every_way_of_pieces_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
             seen.add("large" if end - begin > pairs.capacity(p) else "crowded")
         for begin, end in m.words.get("pieces", ()):
             seen.add("empty" if begin == end else "piece")
-        run["finish_settle"](p, m, at, failing)
+        run["range_sort"](p, m, at, failing)
 
-    monkeypatch.setitem(model_pieces.PLAY, "finish_settle", settle)
+    monkeypatch.setitem(model_pieces.PLAY, "range_sort", settle)
     rng, sort = np.random.default_rng(3), sort_of(V4, "u64", **LARGE)
     for _, keys in kinds(rng, params(sort), MANY):
         play(sort, sort.plan, keys, in_place=False)
@@ -284,7 +284,7 @@ def test_types_orders_ranges_and_counts(made: Any) -> None:
 
 
 KERNELS = (
-    *("histogram", "onesweep", "finish_starts", "finish_bounds", "finish_cuts", "finish", "finish_settle"),
+    *("histogram", "onesweep", "ahead_starts", "bucket_bounds", "bucket_cuts", "pair_bucket", "range_sort"),
     *("first_histogram", "bucket"),
 )
 
@@ -293,8 +293,8 @@ def mutants(plan: Plan, low: int, many: int) -> Iterator[tuple[str, Plan]]:
     """Yield plans with one row that counts above `low` take missing or wrong; the largest has `many` buckets."""
     for i, step in enumerate(plan.steps):
         portion = step.kernel == "onesweep" and step.guard.min_n >= MANY
-        on_chip = step.kernel in ("finish", "bucket")
-        if step.kernel not in KERNELS or portion or (step.kernel == "finish" and step.guard.min_n >= 1664):
+        on_chip = step.kernel in ("pair_bucket", "bucket")
+        if step.kernel not in KERNELS or portion or (step.kernel == "pair_bucket" and step.guard.min_n >= 1664):
             continue  # a number of buckets that no count of this test uses
         if step.kernel == "bucket" and not step.guard.min_n < MANY <= step.guard.max_n:
             continue  # keys of other counts may end in buckets either way
@@ -310,19 +310,19 @@ def mutants(plan: Plan, low: int, many: int) -> Iterator[tuple[str, Plan]]:
             del rows["other buffers"]
         if step.kernel == "bucket":
             del rows["ends too early"]
-        if step.kernel == "bucket" or (step.kernel == "finish_settle" and step.argument.value):
+        if step.kernel == "bucket" or (step.kernel == "range_sort" and step.argument.value):
             del rows["runs too late"]  # no keys of that count need it
-        if step.kernel == "finish_starts":
+        if step.kernel == "ahead_starts":
             rows["another mean"] = changed(step, value=step.argument.value - 1)
-        if step.kernel in ("bucket", "finish_settle") and step.argument.value:
-            rows["dealt ones"] = changed(step, value=0)
+        if step.kernel in ("bucket", "range_sort") and step.argument.value:
+            rows["partitioned ones"] = changed(step, value=0)
         if step.kernel in ("histogram", "first_histogram"):
             rows["a group too few"] = changed(step, add=step.grid.add - step.grid.div)
             rows["a lower cap"] = changed(step, cap=step.grid.cap - 1)
-        if on_chip or step.kernel == "finish_settle":
+        if on_chip or step.kernel == "range_sort":
             rows["a group too few"] = changed(step, cap=step.grid.cap - 1)
-        if step.kernel in ("finish_bounds", "finish_cuts"):  # 8 lanes each, and a start more than buckets
-            rows["a group too few"] = changed(step, cap=many // 8 if step.kernel == "finish_bounds" else many // 4 - 1)
+        if step.kernel in ("bucket_bounds", "bucket_cuts"):  # 8 lanes each, and a start more than buckets
+            rows["a group too few"] = changed(step, cap=many // 8 if step.kernel == "bucket_bounds" else many // 4 - 1)
         if step.pass_number is not None:
             rows["other pass"] = changed(step, number=step.pass_number ^ 1)
         for what, row in rows.items():
@@ -336,11 +336,14 @@ def test_every_fault_in_a_plan_is_noticed(made: Any) -> None:
     key, groups = ("u32", 300) if made is sort_of else ("u64", 200)
     sort = made(signature, key, work_group=8, groups=groups, whole=1 << 30)  # portions: see test_radix.py
     p, rng = params(sort), np.random.default_rng(5)
-    low, on_chip = pieces.span(p, 1 << 30)[0], [s.guard for s in sort.plan.steps if s.kernel in ("finish", "bucket")]
+    low, on_chip = (
+        pieces.span(p, 1 << 30)[0],
+        [s.guard for s in sort.plan.steps if s.kernel in ("pair_bucket", "bucket")],
+    )
     ends = [n for guard in on_chip for n in (guard.min_n + 1, guard.max_n) if n <= 1664]
     inputs = [bits_of(rng, p.alone + 1, p)]
     for n in ends:
-        inputs += [even(rng, n, key), *([bits_of(rng, n, p) >> np.uint64(8)] if p.msd else [])]
+        inputs += [even(rng, n, key), *([bits_of(rng, n, p) >> np.uint64(8)] if p.has_key_buckets else [])]
     inputs += [keys for n in (low + 1, 1000, MANY) for _, keys in kinds(rng, p, n)]
 
     def check(plan: Plan) -> None:
@@ -350,7 +353,7 @@ def test_every_fault_in_a_plan_is_noticed(made: Any) -> None:
 
     check(sort.plan)
     made_wrong = mutants(sort.plan, low, 1 << bits(p, MANY))
-    if p.msd:  # passes are those of pairs
+    if p.has_key_buckets:  # passes are those of pairs
         made_wrong = ((what, plan) for what, plan in made_wrong if " onesweep: " not in what)
     tried, survived = survivors(made_wrong, check, Fault)
     assert tried > 40 and survived == [], survived
@@ -392,7 +395,7 @@ def test_the_table_of_pieces_fits_in_scratch(key: str, value: str) -> None:
     """Of every shape of the target, and for every count up to 2^31 of which it is tried."""
     sort = target.find("nvidia-hopper").default(key, Signature(value=value))
     tried = 0
-    for p in {x.params for x in sort.parts if getattr(x.params, "finish", False)}:
+    for p in {x.params for x in sort.parts if getattr(x.params, "pair_bucket", False)}:
         plan, most = radix.plan(p), min(pairs.most(p), max_n(p), 1 << 31)
         assert p.sampled and portions.count(p) == 2
         for b in range(1, pairs.top_bits(p) + 1):
@@ -488,7 +491,7 @@ def test_other_forms_take_no_sample() -> None:
             has = value in ("v4", "index") and key != "u16"
             assert (p.sampled > 0) == has
             names = {k.name for k in radix.kernels(p)}
-            assert ("finish_settle" in names) == ("finish_cuts" in names) == has and "finish_rest" not in names
+            assert ("range_sort" in names) == ("bucket_cuts" in names) == has and "pair_bucket_rest" not in names
 
 
 def test_bytes_moved() -> None:

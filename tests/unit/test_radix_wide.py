@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from hybrid_keys import SMALL, kinds, play
+from models.radix import key_buckets as bucket_model
 from models.radix import model
-from models.radix import msd as bucket_model
 from models.radix.memory import Fault
 from radix_shapes import shape
 from sorts import sort_by, survivors
@@ -134,7 +134,7 @@ def test_passes_over_2_to_the_30_pairs_and_more_have_portions_that_states_can_co
     for n in (MAX_N - 1, MAX_N, MAX_N + 1, pairs.most(p), pairs.most(p) + 1, max_n(p)):
         rows = list(launches(sort.plan, n, in_place=False))
         assert not any(sort.kernel(x.step.kernel).index64 for x in rows), n
-        assert any(x.step.kernel.startswith("finish") for x in rows) == (n <= pairs.most(p)), n
+        assert any(x.step.kernel.startswith("pair_bucket") for x in rows) == (n <= pairs.most(p)), n
         sweeps = [x for x in rows if x.step.kernel.startswith("onesweep")]
         several = portions.count(p) if n > MAX_N else 1
         assert len(sweeps) == len(p.digits) * several and portions.count(p) == 2

@@ -170,7 +170,7 @@ class Dealt:
 def following(tables: Few | None, dealt: Shape | None, kernels: tuple[Kernel, ...], sort: Plan) -> Dealt | None:
     """Return the parameters of dealing before a sort with these kernels; None if pairs are not dealt."""
     waiting = [k for k in kernels if k.cooperative]
-    many = next((k.params for k in kernels if isinstance(k.params, Hybrid) and k.params.finish), None)
+    many = next((k.params for k in kernels if isinstance(k.params, Hybrid) and k.params.has_pair_buckets), None)
     sorter: Any = many or next((k.params for k in waiting), None)
     if tables is None or dealt is None or sorter is None:
         return None

@@ -12,8 +12,8 @@ from hsgen.algorithms.radix.words import columns
 def context(p: Tile) -> dict[str, object]:
     """Return the variables of every template of radix sorts."""
     return {
-        "msd": buckets.layout(p) if isinstance(p, Hybrid) and p.msd else None,
-        "fin": pairs.layout(p) if isinstance(p, Hybrid) and (p.finish or p.pieces) else None,
+        "key_buckets": buckets.sizes(p) if isinstance(p, Hybrid) and p.has_key_buckets else None,
+        "pair_buckets": pairs.sizes(p) if isinstance(p, Hybrid) and (p.has_pair_buckets or p.pieces) else None,
         "status": pairs.STATUS,
         "early": pairs.EARLY,
         "portions": portions.count(p),

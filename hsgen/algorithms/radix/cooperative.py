@@ -2,8 +2,8 @@
 
 A work-group keeps its keys in registers.  In each pass, the work-group stores the histogram of its keys and ranks the
 keys.  After a barrier of the grid, the work-group sums the histograms of earlier work-groups and scatters its keys; a
-second barrier ends the pass.  Before the passes, work-groups may try to deal keys: each work-group gets the keys of a
-range of highest digits, and sorts them on chip.
+second barrier ends the pass.  Before the passes, work-groups may try to partition keys: each work-group gets the keys
+of a range of highest digits, and sorts them on chip.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FIELDS = {
     **rankers.FIELDS,
     "groups": Field("int", "the most work-groups of all", least=1, greatest=65535),
     "least": Field("int", "the least keys of a lane, 1 if not given", required=False, least=1, greatest=64),
-    "places": single.PLACES,
+    "bins": single.BINS,
     **tile.SINGLE,
 }
 
@@ -46,31 +46,31 @@ class Cooperative(Ranked):
     groups: the most work-groups.  All must be resident at once; the greatest count is the number of keys that they
     hold.
     least: the least keys of a lane, while there are fewer than `groups` work-groups.
-    places: the bins by which a work-group sorts keys on chip, as in `hsgen.algorithms.radix.single.Single`.  With bins,
-    work-groups first try to deal the keys by their highest digit.  0 means neither.
-    quantiles: keys are dealt by their quantile in a sample, for uneven keys (see `uneven`).
+    bins: the bins by which a work-group sorts keys on chip, as in `hsgen.algorithms.radix.single.Single`.  With bins,
+    work-groups first try to partition the keys by their highest digit.  0 means neither.
+    quantiles: keys are partitioned by their quantile in a sample, for uneven keys (see `uneven`).
     """
 
     STRATEGY: ClassVar[str] = "cooperative"
     least: int = 1
-    places: int = 0
+    bins: int = 0
     quantiles: bool = False
 
     @property
-    def dealt(self) -> bool:
-        """True if work-groups first try to deal keys and sort them by bins; only sorts by all bits do."""
-        return self.places > 0 and not self.signature.bit_range
+    def partitioned(self) -> bool:
+        """True if work-groups first try to partition keys and sort them by bins; only sorts by all bits do."""
+        return self.bins > 0 and not self.signature.bit_range
 
     @property
-    def deal_bits(self) -> int:
-        """Bits of the number by whose highest digit keys are dealt: the key, or its quantile in the sample."""
-        return (self.radix * self.places).bit_length() - 1 if self.quantiles else self.key.bits
+    def partition_bits(self) -> int:
+        """Bits of the number by whose highest digit keys are partitioned: the key, or its quantile in the sample."""
+        return (self.radix * self.bins).bit_length() - 1 if self.quantiles else self.key.bits
 
     @property
     def bin_sort(self) -> BinSort:
-        """The sort by bins of the keys dealt to a work-group; bins are less even if keys are dealt by quantiles."""
+        """The sort by bins of the keys of a work-group; bins are less even if keys are partitioned by quantiles."""
         return (StableBinSort if self.valued else BinSort)(
-            shape=single.bucket(self, self.places),
+            shape=single.bucket(self, self.bins),
             subgroup=self.subgroup,
             key=self.key,
             digit="hs_quantile" if self.quantiles else "hs_digit",
@@ -82,9 +82,11 @@ class Cooperative(Ranked):
     def alongside(self) -> bool:
         """Whether values go through local memory next to their keys.
 
-        Indices of keys that are dealt by their digits do not, because the indices are cheap to make.
+        Indices of keys that are partitioned by their digits do not, because the indices are cheap to make.
         """
-        return super(Cooperative, self).alongside and not (self.dealt and self.signature.index and not self.quantiles)
+        return super(Cooperative, self).alongside and not (
+            self.partitioned and self.signature.index and not self.quantiles
+        )
 
 
 Params = Cooperative
@@ -94,12 +96,12 @@ _BOTH = 34
 
 
 def uneven(p: Cooperative) -> Cooperative:
-    """Return the shape for uneven keys, such as floats, which deals keys by their quantiles in a sample.
+    """Return the shape for uneven keys, such as floats, which partitions keys by their quantiles in a sample.
 
-    Even keys are dealt by their highest digit, because a sample takes longer than a histogram.  With values a lane
-    holds fewer keys; 64-bit keys next to values of 4 bytes would be too few, and keep their shape.
+    Even keys are partitioned by their highest digit, because a sample takes longer than a histogram.  With values a
+    lane holds fewer keys; 64-bit keys next to values of 4 bytes would be too few, and keep their shape.
     """
-    shape = replace(p, quantiles=p.dealt and p.radix <= p.places <= p.tile)
+    shape = replace(p, quantiles=p.partitioned and p.radix <= p.bins <= p.tile)
     if not (shape.quantiles and shape.valued):
         return shape
     if p.key.bytes > 4:
@@ -140,14 +142,14 @@ class OneLaunch(Body):
     """The variants of the phases of the kernel, as names of sets of macros.
 
     values: how values move in a pass.
-    deal: the attempt to deal keys before the passes, or none.
-    by: the number by whose highest digit keys are dealt: the key or its quantile.
-    sort: how a work-group sorts its dealt keys.
+    attempt: the attempt to partition keys before the passes, or none.
+    by: the number by whose highest digit keys are partitioned: the key or its quantile.
+    sort: how a work-group sorts its partitioned keys.
     restore: whether zeros and NaNs get their original bits at the end.
     """
 
     values: str
-    deal: str
+    attempt: str
     by: str
     sort: str
     restore: str = f"{_FOLDER}grid.j2:as_read"
@@ -159,7 +161,7 @@ def _variants(p: Cooperative) -> OneLaunch:
     return OneLaunch(
         ranker=rankers.template(p.ranker),
         values=f"{_FOLDER}grid.j2:" + (moved if p.valued else "keys_alone"),
-        deal=f"{_FOLDER}grid.j2:" + ("tried" if p.dealt else "untried"),
+        attempt=f"{_FOLDER}grid.j2:" + ("tried" if p.partitioned else "untried"),
         by=f"{_FOLDER}grid.j2:" + ("by_curve" if p.quantiles else "by_digit"),
         sort=f"{_FOLDER}grid.j2:" + (f"pairs_{moved}" if p.valued else "keys"),
     )
@@ -172,21 +174,21 @@ def raw(data: OneLaunch) -> OneLaunch:
 
 def kernel(p: Cooperative) -> Kernel:
     """Return the kernel that runs all passes in one launch."""
-    places = p.places if p.dealt else 0
-    curve = (word_array("curve", places + 1),) if p.quantiles else ()
-    attempt = (word_array("fits", 1), *bin_sort.arrays(single.bucket(p, places), p.subgroup)) if p.dealt else ()
+    bins = p.bins if p.partitioned else 0
+    curve = (word_array("curve", bins + 1),) if p.quantiles else ()
+    attempt = (word_array("fits", 1), *bin_sort.arrays(single.bucket(p, bins), p.subgroup)) if p.partitioned else ()
     more = (word_array("bases", p.radix), word_array("moves", 1), *attempt, *curve)
     summary = f"sort up to {p.groups * p.tile} keys in one launch"
     grid = ranking(p, "grid", summary, moving(p, SOURCE, DESTINATION, WORDS), more, folder=_FOLDER)
     buffers = tuple(b if b.read_only else replace(b, coherent=DEVICE) for b in grid.buffers)
     grid = replace(picking(grid, keys=False), cooperative=True, buffers=buffers, scratch=tables(p))
     grid = replace(grid, template=f"{_FOLDER}grid:grid", data=_variants(p))
-    return bin_sort.with_room(grid) if places else grid
+    return bin_sort.with_room(grid) if bins else grid
 
 
 def _single(p: Cooperative) -> Kernel:
     """The kernel of the sort by one work-group alone, with a smaller tile: as many items as `p.alone` keys need."""
-    return single.kernel(single.of(p, items=-(-p.alone // p.work_group), places=p.places))
+    return single.kernel(single.of(p, items=-(-p.alone // p.work_group), bins=p.bins))
 
 
 def kernels(p: Cooperative) -> tuple[Kernel, ...]:
@@ -238,7 +240,7 @@ def problems(p: Cooperative, device: Device) -> Iterator[Problem]:
     if p.ranker not in ("match_ballot", "match_broadcast"):
         yield "ranker", f"in one launch the ranker {p.ranker} cannot sort", 'give "match_ballot" or "match_broadcast"'
     else:
-        yield from single.place_problems(p, p.places)
+        yield from single.bin_problems(p, p.bins)
     if p.least > p.items:
         yield "least", f"a lane holds {p.items} keys", f"give at most {p.items}"
 
@@ -249,7 +251,7 @@ def space(key: KeyType, device: Device) -> Iterator[Box]:
         return
     groups = steps(16, min(device.groups, 1024)) if device.cores is None else (device.cores, 2 * device.cores)
     for box in search_space.matched(device):
-        yield {**box, "groups": groups, "least": (1, 2, 4, 8), "places": single.COUNTERS}
+        yield {**box, "groups": groups, "least": (1, 2, 4, 8), "bins": single.COUNTERS}
 
 
 def notes(p: Cooperative) -> list[tuple[str, str]]:

@@ -26,7 +26,7 @@ _WIDENED = "_widened"  # suffix of the name of a kernel
 
 
 def uneven(sort: Sort, local_bytes: int) -> Sort:
-    """Return the sort with a first part for uneven keys, which deals keys by their quantiles in a sample.
+    """Return the sort with a first part for uneven keys, which partitions keys by their quantiles in a sample.
 
     The sort is returned as it is if its first part does not run in one launch.  The same applies if the result would
     need more local memory.

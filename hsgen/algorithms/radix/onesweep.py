@@ -100,12 +100,12 @@ def begin(p: Onesweep) -> Kernel:
 
 def histogram(p: Onesweep) -> Kernel:
     """Return the kernel that counts the digits of all passes in one read, and clears the states of tiles."""
-    counts = word_array("counts", max(len(p.digits) * p.radix * p.sets, sampling(p) if p.finish else 0))
+    counts = word_array("counts", max(len(p.digits) * p.radix * p.sets, sampling(p) if p.has_pair_buckets else 0))
     summary, arrays = "count the digits of all passes", (counts, *order_flag(p))
     data = Histogram(
         launch=_launch(p),
         order_check=order_check(p.sorted_exit),
-        sample=_VARIANTS + ("pair_sample" if p.sampled and p.finish else "no_sample"),
+        sample=_VARIANTS + ("pair_sample" if p.sampled and p.has_pair_buckets else "no_sample"),
     )
     return replace(plain(p, "histogram", summary, (SOURCE, WORDS), arrays, folder=_KERNELS), data=data)
 
@@ -159,7 +159,7 @@ def head(p: Onesweep) -> list[Step]:
     """Return the plan rows that count all digits."""
     return [
         rows.row(p, begin(p), rows.fixed(1)),
-        rows.row(p, histogram(p), rows.tiles(p, more=1 if p.sampled and p.finish else 0), BitRange()),
+        rows.row(p, histogram(p), rows.tiles(p, more=1 if p.sampled and p.has_pair_buckets else 0), BitRange()),
     ]
 
 

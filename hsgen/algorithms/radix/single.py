@@ -25,27 +25,27 @@ from hsgen.core.plan import Plan, Step
 if TYPE_CHECKING:
     from hsgen.algorithms.radix.cooperative import Cooperative
 
-PLACES = Field(
+BINS = Field(
     "int",
     "the counters by which one work-group sorts on chip, a power of two; 0 for none",
     required=False,
     greatest=65536,
 )
-FIELDS = {**rankers.FIELDS, "places": PLACES}
+FIELDS = {**rankers.FIELDS, "bins": BINS}
 COUNTERS = (0, *steps(512, 8192))
-"""Values of `places` that are worth measuring."""
+"""Values of `bins` that are worth measuring."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Single(Ranked):
     """The table ``[radix.KEY.single]``.
 
-    places: the number of bins, between the least and the greatest key, by which keys are sorted
+    bins: the number of bins, between the least and the greatest key, by which keys are sorted
     (templates/radix/bin_sort.j2).  Keys are sorted digit by digit only if bins are crowded.  0 means no bins.
     """
 
     STRATEGY: ClassVar[str] = "single"
-    places: int = 0
+    bins: int = 0
 
 
 Params = Single
@@ -77,10 +77,10 @@ def kernel(p: Single) -> Kernel:
     buffers = tuple(b for b in moving(p, SOURCE, DESTINATION) if b != VALUES_TMP)
     summary = f"sort up to {p.alone} keys in one work-group"
     stable = p.valued or p.signature.bit_range
-    more = bin_sort.arrays(bucket(p, p.places), p.subgroup) if p.places else ()
-    more += slots(p) if p.places and stable else ()
+    more = bin_sort.arrays(bucket(p, p.bins), p.subgroup) if p.bins else ()
+    more += slots(p) if p.bins and stable else ()
     by_digits = ranking(p, "single", summary, buffers, more, folder="radix/single/single:")
-    if not p.places:
+    if not p.bins:
         return by_digits
     data = OnChip(ranker=template(p.ranker), bins=_stable(p) if stable else _bins(p), lane_values=_lane_values(p))
     by_bins = replace(by_digits, template=f"radix/single/single:{'stable' if stable else 'keys'}", data=data)
@@ -89,7 +89,7 @@ def kernel(p: Single) -> Kernel:
 
 def _bins(p: Single) -> BinSort:
     """The sort by bins of keys without values."""
-    return BinSort(shape=bucket(p, p.places), subgroup=p.subgroup, key=p.key)
+    return BinSort(shape=bucket(p, p.bins), subgroup=p.subgroup, key=p.key)
 
 
 def _stable(p: Single) -> StableBinSort:
@@ -98,7 +98,7 @@ def _stable(p: Single) -> StableBinSort:
     In place, a result overwrites a source.  Every source is therefore read before any result is stored.
     """
     return StableBinSort(
-        shape=bucket(p, p.places),
+        shape=bucket(p, p.bins),
         subgroup=p.subgroup,
         key=p.key,
         load="pairs_in_bounds" if _keeps_values(p) else "in_bounds",
@@ -141,28 +141,28 @@ def test_counts(p: Single, greatest: int) -> set[int]:
 def problems(p: Single, device: Device) -> Iterator[Problem]:
     """Yield the problems of a shape on a device."""
     yield from rankers.problems(p)
-    yield from place_problems(p, p.places)
+    yield from bin_problems(p, p.bins)
 
 
-def place_problems(p: Ranked, places: int) -> Iterator[Problem]:
-    """Yield the problems of `places`, the number of bins of a work-group."""
-    if not places:
+def bin_problems(p: Ranked, bins: int) -> Iterator[Problem]:
+    """Yield the problems of `bins`, the number of bins of a work-group."""
+    if not bins:
         return
     if p.ranker not in ("match_ballot", "match_broadcast"):
         yield (
-            "places",
-            f"the ranker {p.ranker} sorts by no places",
+            "bins",
+            f"the ranker {p.ranker} sorts by no bins",
             'leave it out, or give "match_ballot" or "match_broadcast"',
         )
-    if places & (places - 1) or p.work_group & (p.work_group - 1) or places < p.work_group:
-        message = f"{places} places of {p.work_group} lanes are not powers of two, each lane with one place or more"
-        yield "places", message, "give a power of two, and lanes that are one"
+    if bins & (bins - 1) or p.work_group & (p.work_group - 1) or bins < p.work_group:
+        message = f"{bins} bins of {p.work_group} lanes are not powers of two, each lane with one place or more"
+        yield "bins", message, "give a power of two, and lanes that are one"
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
     """Yield a box of choices for each ranker with subgroup operations and each subgroup width."""
     for box in search_space.matched(device):
-        yield {**box, "places": COUNTERS}
+        yield {**box, "bins": COUNTERS}
 
 
 P = TypeVar("P", bound="Single | Cooperative")
@@ -170,7 +170,7 @@ P = TypeVar("P", bound="Single | Cooperative")
 
 def fitted(p: P) -> P:
     """Return the shape for its key and form: only keys of 4 and 8 bytes that are not packed are sorted by bins."""
-    return p if p.key.bytes >= 4 and p.signature.value != "packed" else replace(p, places=0)
+    return p if p.key.bytes >= 4 and p.signature.value != "packed" else replace(p, bins=0)
 
 
 def notes(p: Single) -> list[tuple[str, str]]:

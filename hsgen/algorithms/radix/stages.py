@@ -114,10 +114,10 @@ class PairBucket(Bucket):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dealt(Tiles):
+class PairPartition(Tiles):
     """Tiles of few 32-bit keys with values of 4 bytes: one launch stores keys with their indices in buckets.
 
-    above: the count above which pairs are dealt.
+    above: the count above which pairs are partitioned.
     bins: the bins by which a bucket of these pairs is sorted, as in `Bucket`.
     """
 
@@ -161,9 +161,9 @@ PAIR_BUCKET = _fields(
     above=Field("int", "the count above which buckets are tried, if not the least possible", required=False, least=1),
     mean=Field("int", "the mean number of pairs, at most, if not 13/16 of the size", required=False, least=1),
 )
-DEALT = _fields("dealt", "few pairs, dealt into buckets at once", above=ABOVE, bins=BINS)
+PAIR_PARTITION = _fields("pair_partition", "few pairs, partitioned into buckets by one launch", above=ABOVE, bins=BINS)
 UNEVEN = _fields("uneven", "tiles of the passes over uneven keys")
-FIELDS: Mapping[str, Field] = {**PARTITION, **BUCKET, **COUNTING, **PAIR_BUCKET, **DEALT, **UNEVEN}
+FIELDS: Mapping[str, Field] = {**PARTITION, **BUCKET, **COUNTING, **PAIR_BUCKET, **PAIR_PARTITION, **UNEVEN}
 """The keys of all stages, as "stage.key"."""
 
 

@@ -109,12 +109,12 @@ class Tile(Request):
         return 0
 
     @property
-    def msd(self) -> bool:
+    def has_key_buckets(self) -> bool:
         """Whether large counts of keys without values are first partitioned into buckets."""
         return False
 
     @property
-    def finish(self) -> bool:
+    def has_pair_buckets(self) -> bool:
         """Whether large counts of keys with values end in buckets that are sorted on chip."""
         return False
 

@@ -1,1 +1,1 @@
-"""Radix sorts in numpy: `model` executes a plan; `msd`, `grid`, `finish` and `pieces` model single kernels."""
+"""Radix sorts in numpy: `model` executes a plan; the other modules model single kernels."""

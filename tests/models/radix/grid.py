@@ -34,7 +34,7 @@ def play(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
     spans = [slice(min(g * slots, at.n), min(g * slots + slots, at.n)) for g in range(groups)]
     keys, values_at, moved = [m.entries(p, 0, at.n)[0][s] for s in spans], 0, False
     passes = all_digits(p, at)
-    by = _dealing(p, m, at, groups) if p.dealt else None
+    by = _dealing(p, m, at, groups) if p.partitioned else None
     if by is not None and _dealt(p, m, at, groups, by):
         return
     for number, (shift, mask) in enumerate(passes):
@@ -81,17 +81,17 @@ def _dealing(p: Params, m: Memory, at: Pass, groups: int) -> NDArray[np.intp] | 
     """Return the digits by which keys are distributed; None if a sample shows that work-groups would get too many."""
     if not p.quantiles:
         return _highest(p, m, at) if _even(p, m, at, groups) else None
-    own, even = _own(p, groups), p.places // p.radix
+    own, even = _own(p, groups), p.bins // p.radix
     more, said, eighths = (4, 15, 8) if at.n > 1 << 18 else (1, 3, 7)
-    kept = min(p.tile // p.places, 4) if at.n > 1 << 20 else 1
-    most = p.places * kept * (p.tile // 64) // (at.n // 64 + 1) * eighths // 8
-    if most * 8 < even * 11 * own * kept or at.n < p.places:
+    kept = min(p.tile // p.bins, 4) if at.n > 1 << 20 else 1
+    most = p.bins * kept * (p.tile // 64) // (at.n // 64 + 1) * eighths // 8
+    if most * 8 < even * 11 * own * kept or at.n < p.bins:
         return None
     keys = oracle.ordered(m.entries(p, 0, at.n)[0], at.kind, descending=at.descending).astype(object)
-    sample = keys[_drawn(at.n, p.places * more)]
-    weights = said * np.bincount(_steps(p, sample), minlength=p.places) + more
+    sample = keys[_drawn(at.n, p.bins * more)]
+    weights = said * np.bincount(_steps(p, sample), minlength=p.bins) + more
     curve = _curve(p, weights, more * (said + 1))
-    if np.bincount(_digits(p, sample[: p.places * kept], curve) // own).max() > most:
+    if np.bincount(_digits(p, sample[: p.bins * kept], curve) // own).max() > most:
         return None
     return _digits(p, keys, curve)
 
@@ -104,7 +104,7 @@ def _drawn(n: int, count: int) -> NDArray[np.intp]:
 
 def _steps(p: Params, keys: NDArray[Any]) -> NDArray[np.intp]:
     """Return the highest bits of keys, of which a sample is counted."""
-    return (keys >> (p.key.bits - (p.places.bit_length() - 1))).astype(np.intp)
+    return (keys >> (p.key.bits - (p.bins.bit_length() - 1))).astype(np.intp)
 
 
 def _curve(p: Params, weights: NDArray[np.intp], scale: int) -> NDArray[np.intp]:
@@ -114,17 +114,17 @@ def _curve(p: Params, weights: NDArray[np.intp], scale: int) -> NDArray[np.intp]
         Fault: the weights are those of another number of samples.
     """
     curve = np.concatenate([[0], np.cumsum(weights)]) * p.radix // scale
-    if curve[-1] != p.radix * p.places:
-        raise Fault(f"the curve ends at {curve[-1]}, not at {p.radix * p.places}")
+    if curve[-1] != p.radix * p.bins:
+        raise Fault(f"the curve ends at {curve[-1]}, not at {p.radix * p.bins}")
     return curve
 
 
 def _digits(p: Params, keys: NDArray[Any], curve: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the digits of the shares of keys: between two steps of a curve keys are taken to be even."""
-    step, left = _steps(p, keys), p.key.bits - (p.places.bit_length() - 1)
+    step, left = _steps(p, keys), p.key.bits - (p.bins.bit_length() - 1)
     low = (keys % (1 << left) * (1 << 32) // (1 << left)).astype(np.int64)
     share = curve[step] + (low * (curve[step + 1] - curve[step]) >> 32)
-    return share // p.places
+    return share // p.bins
 
 
 def _even(p: Params, m: Memory, at: Pass, groups: int) -> bool:

@@ -18,9 +18,9 @@ from hsgen.algorithms.radix.hybrid import pairs as finish
 from hsgen.algorithms.radix.words import columns
 from hsgen.core.interpreter import PLAIN, Options, launches
 from hsgen.core.plan import Plan
-from models.radix import finish as model_finish
 from models.radix import grid as model_grid
-from models.radix import msd as model_msd
+from models.radix import key_buckets as model_keys
+from models.radix import pair_buckets as model_pairs
 from models.radix import pieces as model_pieces
 from models.radix.memory import Fault, Keys, Memory, Pass, Values, all_digits, digits_of, unpacked
 
@@ -54,7 +54,7 @@ def _place(p: Params, m: Memory, at: Pass) -> int:
 
 
 def _idle(p: Params, m: Memory, at: Pass) -> bool:
-    if p.index64 and p.msd and model_msd.dealt(p, m, at.n):
+    if p.index64 and p.has_key_buckets and model_keys.partitioned(p, m, at.n):
         return True
     return at.redo and not any(q in m.failed for q in range(at.number + 1))
 
@@ -116,7 +116,7 @@ def _begin(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
 
 
 def _histogram(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
-    if model_msd.done(p, m, at):
+    if model_keys.done(p, m, at):
         return
     m.look(p, at.n, at, (at.begin, at.end))
     for number, (shift, mask) in enumerate(all_digits(p, at)):
@@ -124,9 +124,9 @@ def _histogram(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None
 
 
 def _starts(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
-    if model_msd.done(p, m, at):
+    if model_keys.done(p, m, at):
         return
-    model_finish.ordered(p, m, at, model_finish.living(p, m, at, m.histogram[: len(all_digits(p, at))]))
+    model_pairs.ordered(p, m, at, model_pairs.living(p, m, at, m.histogram[: len(all_digits(p, at))]))
 
 
 def _onesweep(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
@@ -203,8 +203,8 @@ PLAY: dict[str, Callable[[Params, Memory, Pass, Collection[int]], None]] = {
     "copy": _copy,
     "grid": model_grid.play,
     "single": _single,
-    **model_msd.PLAY,
-    **model_finish.PLAY,
+    **model_keys.PLAY,
+    **model_pairs.PLAY,
 }
 
 
@@ -215,12 +215,12 @@ def _needed(p: Params, name: str, at: Pass) -> int:
         return _rows_of_states(p, at.n)
     if name == "grid":
         return model_grid.shares(p, at.n)[0]
-    if name in model_msd.PLAY or name in model_finish.PLAY or name in model_pieces.PLAY:
+    if name in model_keys.PLAY or name in model_pairs.PLAY or name in model_pieces.PLAY:
         return 1  # they detect it themselves
     if name == "rows":
         return -(-(at.mask + 1) // p.work_group) if p.serial else at.mask + 1
     if name == "histogram":
-        return min(tiles, p.groups) + int(p.sampled > 0 and p.finish)  # one looks at a sample
+        return min(tiles, p.groups) + int(p.sampled > 0 and p.has_pair_buckets)  # one looks at a sample
     return 1 if name in ("single", "begin", "starts") else min(tiles, p.groups)
 
 

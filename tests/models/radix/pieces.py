@@ -1,8 +1,9 @@
 """Pieces of buckets in numpy, where a sample of the keys says how many digits are passed first.
 
 On the scratch of `hsgen.algorithms.radix.hybrid.pairs`, and the table of templates/radix/hybrid/pieces.j2.  The on-chip
-sort of pairs is that of `models.radix.finish`; it is not stable either, so equal keys keep their order only by their
-slots.  Buckets of keys alone are dealt first (`models.radix.msd`); where they were not tried, keys are passed, too.
+sort of pairs is that of `models.radix.pair_buckets`.  The sort is not stable either, so equal keys keep their order
+only by their slots.  Keys alone are first partitioned into buckets (`models.radix.key_buckets`); where buckets were not
+tried, keys are passed, too.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from hsgen.algorithms.radix.words import words
 from hsgen.core.interpreter import offset
 from hsgen.operations import oracle
 from models.radix import sample
-from models.radix.finish import living, ordered
+from models.radix.key_buckets import restored
 from models.radix.memory import Fault, Keys, Memory, Pass
-from models.radix.msd import restored
+from models.radix.pair_buckets import living, ordered
 
 Ranges = list[tuple[int, int]]
 
@@ -71,7 +72,7 @@ def _starts(p: Params, m: Memory, at: Pass) -> None:
     if not pieces.limit(p) == mean <= most <= pieces.capacity(p):
         raise Fault("kernels find other buckets in the argument")
     keys = oracle.ordered(m.buffers[0][: at.n], at.kind, descending=at.descending)
-    found = m.sample if p.msd else sample.taken(p, keys)
+    found = m.sample if p.has_key_buckets else sample.taken(p, keys)
     live = living(p, m, at, m.histogram)
     low = chosen(found, live, p.digit, mean, most)
     numbers = {
@@ -199,9 +200,9 @@ def _finish(p: Params, m: Memory, at: Pass) -> None:
 
 
 def _bucket(p: Params, m: Memory, at: Pass) -> None:
-    """Sort buckets of keys alone: dealt ones, which are in the order of their bits, or what was passed."""
+    """Sort buckets of keys alone: partitioned keys, which are in the order of their bits, or what was passed."""
     left = []
-    starts = m.words["bucket_starts"] if _dealt(p, at) else None
+    starts = m.words["bucket_starts"] if _partitioned(p, at) else None
     for begin, end in _ranges(m, at) if starts is None else pairwise(int(x) for x in starts):
         keys = _keys(m, at, begin, end) if starts is None else m.buffers[1][begin:end].copy()
         large = len(keys) > pieces.capacity(p)
@@ -217,15 +218,15 @@ def _bucket(p: Params, m: Memory, at: Pass) -> None:
     m.words["rest"] = np.array(left, np.int64).reshape(-1, 2)
 
 
-def _dealt(p: Params, at: Pass) -> bool:
-    """Whether a launch is for keys alone that were dealt."""
-    return p.msd and at.number == 0
+def _partitioned(p: Params, at: Pass) -> bool:
+    """Whether a launch is for keys alone that were partitioned."""
+    return p.has_key_buckets and at.number == 0
 
 
 def _settle(p: Params, m: Memory, at: Pass) -> None:
     for begin, end in m.words["rest"]:
         _moved(m, at, int(begin), np.argsort(_keys(m, at, int(begin), int(end)), kind="stable"))
-    if _dealt(p, at):
+    if _partitioned(p, at):
         m.order = dict.fromkeys(range(len(p.digits)), 0)
         m.where[len(p.digits)] = 1
 
@@ -233,27 +234,27 @@ def _settle(p: Params, m: Memory, at: Pass) -> None:
 def _needed(p: Params, name: str, n: int) -> int:
     """The number of work-groups that the kernel requires."""
     count = 1 << max(1, (-(-n // pieces.limit(p)) - 1).bit_length())
-    if name == "finish_cuts":
+    if name == "bucket_cuts":
         return -(-2 * count // p.work_group)
-    every = dict.fromkeys(("finish_bounds", "finish_settle"), pieces.groups(p))
-    return {"finish": count, "bucket": count, **every}.get(name, 1)
+    every = dict.fromkeys(("bucket_bounds", "range_sort"), pieces.groups(p))
+    return {"pair_bucket": count, "bucket": count, **every}.get(name, 1)
 
 
 def _idle(p: Params, m: Memory, name: str, at: Pass) -> bool:
     """Whether a kernel has nothing to do."""
-    if name == "finish_starts":
-        return p.msd and bool(m.words["fits"][1])
-    dealt = name in ("bucket", "finish_settle") and _dealt(p, at)
-    return not m.words["fits"][1] if dealt else bool(m.words["uneven"][0])
+    if name == "ahead_starts":
+        return p.has_key_buckets and bool(m.words["fits"][1])
+    partitioned = name in ("bucket", "range_sort") and _partitioned(p, at)
+    return not m.words["fits"][1] if partitioned else bool(m.words["uneven"][0])
 
 
 _KERNELS: dict[str, Callable[[Params, Memory, Pass], None]] = {
-    "finish_starts": _starts,
-    "finish_bounds": _bounds,
-    "finish_cuts": _cuts,
-    "finish": _finish,
+    "ahead_starts": _starts,
+    "bucket_bounds": _bounds,
+    "bucket_cuts": _cuts,
+    "pair_bucket": _finish,
     "bucket": _bucket,
-    "finish_settle": _settle,
+    "range_sort": _settle,
 }
 
 
@@ -268,7 +269,7 @@ def play(name: str) -> Callable[[Params, Memory, Pass, Collection[int]], None]:
     def played(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
         if _idle(p, m, name, at):
             return
-        if name == "bucket" and not _dealt(p, at):
+        if name == "bucket" and not _partitioned(p, at):
             if at.groups != buckets.CHIP:
                 raise Fault(f"{name} gets {at.groups} work-groups, and its steps are {buckets.CHIP}")
         elif at.groups < (least := _needed(p, name, at.n)):

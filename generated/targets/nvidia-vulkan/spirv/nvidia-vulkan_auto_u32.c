@@ -287,8 +287,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_partition_scan[] = {
 "v,#v7=#PPD#gg>#3f~2C#gi#>#-%y/>#'-x8L@;w,#q;Ma.I=9%<#e#%=#@@>)1ew9I696>('(v>I(9$Ix#9|#>#'&u*I(9$Io(9}'P$n-Q$]",
 0};
 
-/* partition_deal */
-static const char *const hs_nvidia_vulkan_auto_u32_partition_deal[] = {
+/* partition_scatter */
+static const char *const hs_nvidia_vulkan_auto_u32_partition_scatter[] = {
 "qtn~u{%onv5upwz(ym'##%4%#y%#)$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#eu#s(}=u>')3+F}X%%((m#9#k#(#%#3(#%#3(#%#3"
 "(#%#3(#%#+)&l9'*'le9X*3#&*}##-*e,U({*,#l){*#*)]**#$)*y0Oo#)u1&*-#%)%#)%#*s6,n#+'m#}V#T(}I###)q6'*)]**#$#*uaY+({a###)"
 "{a#*)]**#$'*s(OR,%6'-&E)'.'8/e%.)#$/':75'0+B97777//1'D;592'`;=53'O/@+1)#,3#+{y13#'%3#+tw.4%7V/L#%1D2T2JJ23)5|X1)#M3#"
@@ -1298,7 +1298,7 @@ const hs_spirv hs_nvidia_vulkan_auto_u32_spirv[] = {
     {0, 19688, hs_nvidia_vulkan_auto_u32_clean},
     {0, 3980, hs_nvidia_vulkan_auto_u32_partition_count},
     {0, 4492, hs_nvidia_vulkan_auto_u32_partition_scan},
-    {0, 15736, hs_nvidia_vulkan_auto_u32_partition_deal},
+    {0, 15736, hs_nvidia_vulkan_auto_u32_partition_scatter},
     {0, 23712, hs_nvidia_vulkan_auto_u32_partition_bucket},
     {0, 25092, hs_nvidia_vulkan_auto_u32_partition_rest},
     {0, 1828, hs_nvidia_vulkan_auto_u32_partition_begin_radix},

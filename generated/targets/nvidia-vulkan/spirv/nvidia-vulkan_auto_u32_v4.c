@@ -627,8 +627,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_partition_scan[] = {
 "gg>#3f~2C#gi#>#-%y/>#'-x8L@;s,#m;Ma.I=9%<#e#%=#@@>)1ew9I696>('(r>I(9$Ix#9|#>#'&q*I(9$Io(9}'P$n-Q$]",
 0};
 
-/* partition_deal */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_partition_deal[] = {
+/* partition_scatter */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_partition_scatter[] = {
 "qtn~u{%onv5upwz(os'##%4%#y%#)$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#eu#s(w<o=')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#3"
 "(#%#3(#%#3(#%#3(#%#3(#%#+)&l9'*'le9X*3#&*}##-*X,U(o*2#x%)o*#*)]**#$)*m0Oo#){0&*-#%)%#)%#*u5,n#+'m#yT#T(sH###)s5'*)]*"
 "*#$#*w2Y++}2##(}2###)}2#*)]**#$+*yQY#(mR###)mR#*)]**#$'*3Y'(9###)9#*)]**#$/*})OJ,%6'-&E)'.'8/e%.)#$/':75'0.B97777777"
@@ -1022,8 +1022,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_onesweep_radix_pairs[] = {
 "s|(Q=o#HB;%H:;:E#7{+~z'H(;$Hv%;z%Hv-;v-<}$#Gru(}$}$;w;Hr~&;%H%;|v(H(;$<1#G}r&+1;{w(Hww(;*b$n-c$]",
 0};
 
-/* finish_starts_radix_pairs */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_starts_radix_pairs[] = {
+/* ahead_starts_radix_pairs */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_ahead_starts_radix_pairs[] = {
 "qtn~u{%onv5upwz(oM##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&)2-+owvxty{$#}#')3+Fu;%%((m#F#k#(#%#3(#%#+)&lF'*'l}#9_*F,U(m"
 "$&#:)m$#*)]**#$#*}BOV+%6',&E)'-'8/e%.'O/5%-5#$/':DB'0(BFD//1'DH5F2'`HJ51'#8.#Fup%3%7Z.#1xo%.#321R252VV2.55'4'@y$Bw$1"
 "5)m#255).#+&1)#l.#)s<5&A{%B6&B}%{%133q$29931'(p$.4;|:17)#.55{w&.#/ny&.45).59m;4m%#m%1c2m)2{#{#2.47#2#y$#.#o)p;2#{&#."
@@ -1041,8 +1041,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_starts_radix_pairs[
 "#3rCp/D#'u@o3O#u0z3o3G#;;K#9##HI9O:A9AD#/X|I:(9$D#-rCs(S#m%#`aK#7##9I77:~#9p$T$n-U$]",
 0};
 
-/* finish_bounds_radix_pairs */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_bounds_radix_pairs[] = {
+/* bucket_bounds_radix_pairs */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_bucket_bounds_radix_pairs[] = {
 "qtn~u{%onv5upwz(s4##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#q%m&}&')3+Fu;%%('l1/+)(m#3#k#*&l3'()]*(#$')/###"
 ")#%#3)#%#3)#%#3)#%#+*/#(o$OT(1#&(3#-(i,U)q)*#[*q)#()]*(#$#(RY+)X###*X#()]*(#$%({#OT+%6',&E)'-'8/e#.&A1//&B310'D5;31'"
 "`57;--#%2'O9;#3':=/'4*B@===990/(/1//(2#-'2,%&0+#22-/+01)#5%7_2#;(2#/'0F(-2#1qp%3w##%0;2{#1u#u#20'#r$2,9tp%1#1#2-5s;1"
@@ -1055,8 +1055,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_bounds_radix_pairs[
 "3E#Fm#p+O#{#{#{#@#q.q.q%9J#AJJJ8J>#Hz-Z;#H|)#HR(y+u2m#Hy%B{'8%BI8IB]8]S$n-T$]",
 0};
 
-/* finish_radix_pairs */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_radix_pairs[] = {
+/* pair_bucket_radix_pairs */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_pair_bucket_radix_pairs[] = {
 "qtn~u{%onv5upwz({z+##%4%#y%#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#k{#u+mq#ys&')3+Fu;%%((m#F#k#(#%#3(#%#3(#%"
 "#3(#%#3(#%#+)&lF'*'lk9X*3#&*=,K(u#,#l)u##*)]**#$)*HY%(N###)N#*)]**#$'*eOZ*y&,U(w*###)w*#*)]**#$#*}+Y+(q,###)q,#*)]**"
 "#$%)wN&*sNOu#)%#)%#*yX#$*{Q#A+%6',&E)'-'8/e%.'O/5%-5#$/':DB'0+BFDDDD//1'DH5F2'`HJ5.#9)1)#8.#1op%3%7]/F#%1=2Z2DD2.55v"
@@ -1126,8 +1126,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_radix_pairs[] = {
 "$=pA:tA=uN:uNc$n-d$]",
 0};
 
-/* finish_rest_radix_pairs */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs[] = {
+/* pair_bucket_rest_radix_pairs */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_pair_bucket_rest_radix_pairs[] = {
 "qtn~u{%onv5upwz(ov$##%4%#y%#)$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#o%}%y,w0o1')3+Fu;%%('l1/+)(m#3#k#*&l3'()]"
 "*(#$))/###)#%#3)#%#3)#%#3)#%#3)#%#+*/#(m$OR(1#&(P,K)}&,#l*}&#()]*(#$'(m#OZ(D,U)o%###*o%#()]*(#$%(DOs#*R&(-#%*%#*%#(R"
 ",n#)q$###*P'()]*(#$#(wjOV+%6',&E)'-'8/e#.&A1//&B310'D5;31'`57;--#%2'O9;#3':=/'4+B@====990/(/1//(2#-)2,%(0+#22--w})0/"
@@ -1164,8 +1164,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs[] 
 "8@#5kru#C(9$R###Crp#9vp#@#':q,C(9$Cox#9}w#Y$n-Z$]",
 0};
 
-/* finish_again_radix_pairs */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_again_radix_pairs[] = {
+/* ahead_fallback_radix_pairs */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_ahead_fallback_radix_pairs[] = {
 "qtn~u{%onv5upwz(sC##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#7Ha')3+Fu;%%('l79X(3#&(;#-(7,U)(m#w##k#*&lw#'()"
 "]*(#$#)+###)#%#3)#%#+*+#(o8OV+%6',&E)'-%7/.'81e#/':31)0'D5%31'`57%2'O19#0)#$2#+%1#3#.D#%2D7$1);#3&Au#14&Bw#u#0a9i1a="
 "9/m##$5(Bm$}#RR0+(+1++(0'#p#2#Zw})0/)#2#;n})2#3&2#=12#;{|)2#;p})2#/*0{)(D2#s#L2#}(G2CVo;6)P3}<{<BB7(Z'+#)8%{,-9&z,m="
@@ -1311,8 +1311,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_onesweep_radix_pairs_addre
 "f;k##LB=%L:=:G#Lwknq'EdLL(=$Lr%=v%Ln-=n-@y$#Ktn(y$y$=y:Eo'pJLnx&=%L%=zo(L(=$@1#Kwm&+1=yp(Lup(=*g$n-h$]",
 0};
 
-/* finish_starts_radix_pairs, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_starts_radix_pairs_address[] = {
+/* ahead_starts_radix_pairs, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_ahead_starts_radix_pairs_address[] = {
 "qtn~u{%onv5upwz(yI##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
 "rO#&&1q{@%')2-+owvxty{$#o$()3+Fu;%%)(m#D#k#)#%#3)#%#+*&lD'+'lH/+))&#:*)#+]-V+yA#*,%6'-&E)'.'8/e%/'D11/0'O/5%1&KBs{@2"
 "(BDB//.9#$3&AHF4&BJH/3wz@=/-rz@(5'`LN5/'#60#Jup%6%7_0#1xo%0#32/R295VV2095'7'@}$F{$/5)m#555)0#+&/)#l0#)s<//-&081uY//s"
@@ -1332,8 +1332,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_starts_radix_pairs_
 "R#s.n1s0J#55M#3##BS3E##=:;:G#/s0rF<>;=(;$W#{##OPM#1##x:S11##=l;p#X$n-Y$]",
 0};
 
-/* finish_bounds_radix_pairs, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_bounds_radix_pairs_address[] = {
+/* bucket_bounds_radix_pairs, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_bucket_bounds_radix_pairs_address[] = {
 "qtn~u{%onv5upwz(q3##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
 "rO#&&1q{@%'+2-+owvxty{$#m%{%y&()3+Fu;%%)(m#5#k#)#%#3)#%#3)#%#3)#%#+*&l5'+'l9/+))*#[*)#+'##)'###*'#+w#-P+1#&+3#-+u)#*"
 ",%6'-&E)'.&K/s{@.%#/'83e%0*B5/1133/'#$1&A972&B;93'D/s{@;1'#2''3%#'33rz@,4'`BD55'O3F'3)#&5#+&5#%+3-sz@)5'+*6%7Z35vz@&"
@@ -1347,8 +1347,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_bounds_radix_pairs_
 "Dt,#DY(y+}0iXu%Hy&<%HG<GGq(u&HV<VZ$n-[$]",
 0};
 
-/* finish_radix_pairs, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_radix_pairs_address[] = {
+/* pair_bucket_radix_pairs, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_pair_bucket_radix_pairs_address[] = {
 "qtn~u{%onv5upwz({w-##%4%#y%#+#}s@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q"
 "${~x|{rO#&&1q{@%'-2-+owvxty{$#{#y$m+so#mr&()3+Fu;%%)(m#H#k#)#%#3)#%#3)#%#3)#%#3)#%#+*&lH'+'lL/+)),#l*)#+'##)'###*'#+"
 "'##)'###*'#+J-P+3#&+s%#-*wl&+sc#;*%#*%#+yX#$+qQ#A,%6'-&E)'.'8/e%/'D11/0'O/5%1&KBs{@1%#1%#2+BHBDFF//.=#$3&ALJ4&BNL/3w"
@@ -1426,8 +1426,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_radix_pairs_address
 "|n'pm+F(iiN<Lsu(Ev13uOw}(F)33Q#9m|'##g9H##Cp%=t%L#B{u*n|+Bx(NC(=$C|@=nAB{,x}&C}M=}Mi$n-j$]",
 0};
 
-/* finish_rest_radix_pairs, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs_address[] = {
+/* pair_bucket_rest_radix_pairs, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_pair_bucket_rest_radix_pairs_address[] = {
 "qtn~u{%onv5upwz(s~$##%4%#y%#)#mt@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q"
 "${~x|{rO#&&1q{@%'-2-+owvxty{$#s%o&}+s/}/()3+Fu;%%)(m#7#k#)#%#3)#%#3)#%#3)#%#3)#%#+*&l7'+'l;/+)),#l*)#+'##)'###*'#+'#"
 "#)'###*'#+w#-P+1#&+{$#-+c#9*m.&+-#%*%#*%#+yl#C,%6'-&E)'.&K/s{@.%#.%#/'85e%0+B7/13355/'#$1&A;92&B=;3'D/s{@=1'#2''3%#'"
@@ -1469,8 +1469,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs_ad
 "vn#O#'E{*Hrp#'I(=$Hox#1I}u#=yu#a$n-b$]",
 0};
 
-/* finish_again_radix_pairs, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_again_radix_pairs_address[] = {
+/* ahead_fallback_radix_pairs, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_ahead_fallback_radix_pairs_address[] = {
 "qtn~u{%onv5upwz(oA##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
 "rO#&&1q{@%'+2-+owvxty{$#7Ha()3+Fu;%%)'l79X)3#&);#-*(m#w##k#*#%#3*#%#++&lw#');,U*'&#:+'#)s5-N,%6'-&E)'.%7//'81e#0':31"
 ")1'D5%32'`57%3'O19#1)#$3#+%2#3#/D#%3D7$2);#1X/$4&Ku#s{@5(Bw#u#RR6&Ay#17&B{#y#1'wz@o#1+rz@&2eB31'#$3#Tw})1+sz@f1+vz@D"
@@ -1495,18 +1495,18 @@ const hs_spirv hs_nvidia_vulkan_auto_u32_v4_spirv[] = {
     {0, 2300, hs_nvidia_vulkan_auto_u32_v4_gather},
     {0, 3820, hs_nvidia_vulkan_auto_u32_v4_partition_count},
     {0, 4460, hs_nvidia_vulkan_auto_u32_v4_partition_scan},
-    {0, 16484, hs_nvidia_vulkan_auto_u32_v4_partition_deal},
+    {0, 16484, hs_nvidia_vulkan_auto_u32_v4_partition_scatter},
     {0, 45268, hs_nvidia_vulkan_auto_u32_v4_partition_bucket},
     {0, 29312, hs_nvidia_vulkan_auto_u32_v4_partition_rest},
     {0, 1340, hs_nvidia_vulkan_auto_u32_v4_begin_radix_pairs},
     {0, 5376, hs_nvidia_vulkan_auto_u32_v4_histogram_radix_pairs},
     {0, 5568, hs_nvidia_vulkan_auto_u32_v4_starts_radix_pairs},
     {0, 22768, hs_nvidia_vulkan_auto_u32_v4_onesweep_radix_pairs},
-    {0, 5148, hs_nvidia_vulkan_auto_u32_v4_finish_starts_radix_pairs},
-    {0, 3196, hs_nvidia_vulkan_auto_u32_v4_finish_bounds_radix_pairs},
-    {0, 23032, hs_nvidia_vulkan_auto_u32_v4_finish_radix_pairs},
-    {0, 11916, hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs},
-    {0, 4104, hs_nvidia_vulkan_auto_u32_v4_finish_again_radix_pairs},
+    {0, 5148, hs_nvidia_vulkan_auto_u32_v4_ahead_starts_radix_pairs},
+    {0, 3196, hs_nvidia_vulkan_auto_u32_v4_bucket_bounds_radix_pairs},
+    {0, 23032, hs_nvidia_vulkan_auto_u32_v4_pair_bucket_radix_pairs},
+    {0, 11916, hs_nvidia_vulkan_auto_u32_v4_pair_bucket_rest_radix_pairs},
+    {0, 4104, hs_nvidia_vulkan_auto_u32_v4_ahead_fallback_radix_pairs},
 };
 const hs_spirv hs_nvidia_vulkan_auto_u32_v4_spirv_address[] = {
     {0, 0, 0},
@@ -1523,9 +1523,9 @@ const hs_spirv hs_nvidia_vulkan_auto_u32_v4_spirv_address[] = {
     {0, 5908, hs_nvidia_vulkan_auto_u32_v4_histogram_radix_pairs_address},
     {0, 6252, hs_nvidia_vulkan_auto_u32_v4_starts_radix_pairs_address},
     {0, 25240, hs_nvidia_vulkan_auto_u32_v4_onesweep_radix_pairs_address},
-    {0, 5692, hs_nvidia_vulkan_auto_u32_v4_finish_starts_radix_pairs_address},
-    {0, 3200, hs_nvidia_vulkan_auto_u32_v4_finish_bounds_radix_pairs_address},
-    {0, 25952, hs_nvidia_vulkan_auto_u32_v4_finish_radix_pairs_address},
-    {0, 13548, hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs_address},
-    {0, 4648, hs_nvidia_vulkan_auto_u32_v4_finish_again_radix_pairs_address},
+    {0, 5692, hs_nvidia_vulkan_auto_u32_v4_ahead_starts_radix_pairs_address},
+    {0, 3200, hs_nvidia_vulkan_auto_u32_v4_bucket_bounds_radix_pairs_address},
+    {0, 25952, hs_nvidia_vulkan_auto_u32_v4_pair_bucket_radix_pairs_address},
+    {0, 13548, hs_nvidia_vulkan_auto_u32_v4_pair_bucket_rest_radix_pairs_address},
+    {0, 4648, hs_nvidia_vulkan_auto_u32_v4_ahead_fallback_radix_pairs_address},
 };

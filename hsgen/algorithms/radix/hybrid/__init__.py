@@ -14,8 +14,8 @@ from hsgen.algorithms.radix import onesweep, reduce_scan, rows, search_space, si
 from hsgen.algorithms.radix.hybrid import (
     buckets,
     buckets_plan,
-    dealt,
-    dealt_plan,
+    pair_partition,
+    pair_partition_plan,
     pair_passes,
     pairs_plan,
     partition,
@@ -42,26 +42,29 @@ _ANY = PairBucket(work_group=1, items=1, bins=1)
 def kernels(p: Hybrid) -> tuple[Kernel, ...]:
     """Return every kernel, in the order of their launches."""
     if not p.looks_back:  # the fallback is reduce-scan
-        first = [*(_buckets(p) if p.msd else ()), *(_finish(p) if p.finish and not p.index64 else ())]
-        if p.deal and not p.index64:
-            first += dealt.kernels(p)
+        first = [
+            *(_buckets(p) if p.has_key_buckets else ()),
+            *(_pair_kernels(p) if p.has_pair_buckets and not p.index64 else ()),
+        ]
+        if p.partitions_pairs and not p.index64:
+            first += pair_partition.kernels(p)
         return (*first, *reduce_scan.kernels(p))
     every = [single.kernel(single.of(p))] if p.alone else []
-    if p.msd:
+    if p.has_key_buckets:
         every += _buckets(p)
     every += [replace(k, common=_common(p)) for k in onesweep.swept(p)]
-    if p.finish or p.pieces:
-        every += _finish(p)
+    if p.has_pair_buckets or p.pieces:
+        every += _pair_kernels(p)
     every += onesweep.again(p)
-    return (*every, *(kernels(large(p)) if p.large and p.msd else reduce_scan.beyond(p)))
+    return (*every, *(kernels(large(p)) if p.large and p.has_key_buckets else reduce_scan.beyond(p)))
 
 
 def _common(p: Hybrid) -> Hybrid:
     """The shape with one size for all buckets, for kernels whose text depends only on whether pairs have buckets."""
-    return replace(p, pair_bucket=p.pair_bucket and _ANY, dealt=None)
+    return replace(p, pair_bucket=p.pair_bucket and _ANY, pair_partition=None)
 
 
-def _finish(p: Hybrid) -> tuple[Kernel, ...]:
+def _pair_kernels(p: Hybrid) -> tuple[Kernel, ...]:
     if p.pieces:
         return pieces.kernels(p, _common(p))
     *most, last = pair_passes.kernels(p)
@@ -78,7 +81,7 @@ def large(p: Hybrid) -> Hybrid:
     Digits then have more bits.  Tiles have fewer keys, so that the counters of these digits fit local memory.
     """
     wide = replace(p, large=False, index64=True, single=0, sorted_exit=False)
-    room = 8 * (wide.msd_digits - p.msd_digits)
+    room = 8 * (wide.partition_radix - p.partition_radix)
     tiles = present(p.partition)
     fewer = -(-room // (tiles.work_group * p.key.held))
     return replace(wide, partition=replace(tiles, items=max(1, tiles.items - fewer)))
@@ -92,14 +95,16 @@ def plan(p: Hybrid) -> Plan:
     """
     high = max_n(p)
     if not p.looks_back:
-        first = buckets_plan.steps(p, high) if p.msd else []
-        first += dealt_plan.steps(p) if p.deal and not p.index64 else []
-        return reduce_scan.plan(p, [*first, *(pairs_plan.steps(p, high) if p.finish and not p.index64 else [])])
+        first = buckets_plan.steps(p, high) if p.has_key_buckets else []
+        first += pair_partition_plan.steps(p) if p.partitions_pairs and not p.index64 else []
+        return reduce_scan.plan(
+            p, [*first, *(pairs_plan.steps(p, high) if p.has_pair_buckets and not p.index64 else [])]
+        )
     steps = rows.single(p, single.kernel(single.of(p)))
-    steps += buckets_plan.steps(p, high) if p.msd else []
-    steps += pieces.settled(p, high) if p.msd and p.pieces else []
+    steps += buckets_plan.steps(p, high) if p.has_key_buckets else []
+    steps += pieces.settled(p, high) if p.has_key_buckets and p.pieces else []
     steps += onesweep.head(p)
-    least, most = pieces.span(p, high) if p.pieces else pairs_plan.span(p, high) if p.finish else (high, high)
+    least, most = pieces.span(p, high) if p.pieces else pairs_plan.span(p, high) if p.has_pair_buckets else (high, high)
     steps += [*onesweep.started(p, p.alone, least), *onesweep.started(p, most, high)]
     after: list[Step] = []
     if least < most:
@@ -110,7 +115,7 @@ def plan(p: Hybrid) -> Plan:
         else:
             steps += pairs_plan.steps(p, high)
     narrow = rows.plan(p, [*steps, *onesweep.passes(p), *after, *rows.copied(p, copy(p))])
-    if not (p.large and p.msd):
+    if not (p.large and p.has_key_buckets):
         return reduce_scan.joined(p, narrow)
     return reduce_scan.joined(p, narrow, plan(large(p)), min(max_n(p), buckets.most(p)))
 
@@ -118,15 +123,15 @@ def plan(p: Hybrid) -> Plan:
 def moved(p: Hybrid, step: Step, n: int) -> int:
     """Return the bytes that a launch of `step` reads and writes for `n` keys that buckets hold."""
     name = step.kernel.removesuffix("_wide")
-    if name in ("bucket_rest", "finish_rest"):
+    if name in ("bucket_rest", "pair_bucket_rest"):
         return 0
-    if p.msd and p.pieces and (again := pieces.moved(p, step, n)) is not None:
+    if p.has_key_buckets and p.pieces and (again := pieces.moved(p, step, n)) is not None:
         return again
-    if p.msd and (dealt := buckets_plan.moved(p, name, n)) is not None:
-        return dealt
-    if (dealt_at_once := dealt_plan.moved(p, step, n)) is not None:
-        return dealt_at_once
-    if p.finish and (ended := pairs_plan.moved(p, step, n)) is not None:
+    if p.has_key_buckets and (of_keys := buckets_plan.moved(p, name, n)) is not None:
+        return of_keys
+    if (of_pairs := pair_partition_plan.moved(p, step, n)) is not None:
+        return of_pairs
+    if p.has_pair_buckets and (ended := pairs_plan.moved(p, step, n)) is not None:
         return ended
     return onesweep.moved(p, step, n) if p.looks_back else rows.moved(p, step, n)
 
@@ -134,16 +139,16 @@ def moved(p: Hybrid, step: Step, n: int) -> int:
 def test_counts(p: Hybrid, greatest: int) -> set[int]:
     """Return the counts up to `greatest` at which the launches or their work change."""
     counts = onesweep.test_counts(p, greatest)
-    counts |= set(buckets_plan.test_counts(p)) if p.msd else set()
-    counts |= set(pairs_plan.test_counts(p)) if p.finish else set()
-    return counts | (set(dealt_plan.test_counts(p)) if p.deal else set())
+    counts |= set(buckets_plan.test_counts(p)) if p.has_key_buckets else set()
+    counts |= set(pairs_plan.test_counts(p)) if p.has_pair_buckets else set()
+    return counts | (set(pair_partition_plan.test_counts(p)) if p.partitions_pairs else set())
 
 
 def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
     """Yield the problems of a shape on a device; problems of buckets only if the fallback has no problem."""
     fallback = list(reduce_scan.problems(p, device) if p.waitless else onesweep.problems(p, device))
     sizes = fallback or [*buckets_plan.problems(p, device), *pairs_plan.problems(p, device)]
-    yield from sizes or [*pieces.problems(p), *dealt_plan.problems(p, device)]
+    yield from sizes or [*pieces.problems(p), *pair_partition_plan.problems(p, device)]
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
@@ -179,8 +184,10 @@ def fitted(p: Hybrid) -> Hybrid:
     if p.signature.value != "none" or few:
         shape = replace(shape, partition=None, bucket=None, counting=None)
     if p.signature.value == "packed" or few:
-        shape = replace(shape, pair_bucket=None, dealt=None)
-    if p.waitless and (p.signature.bit_range or shape.finish):  # as `reduce_scan.fitted`; passes ahead move keys first
+        shape = replace(shape, pair_bucket=None, pair_partition=None)
+    if p.waitless and (
+        p.signature.bit_range or shape.has_pair_buckets
+    ):  # as `reduce_scan.fitted`; passes ahead move keys first
         shape = replace(shape, sorted_exit=False)
     return shape
 
@@ -189,21 +196,25 @@ def notes(p: Hybrid) -> list[tuple[str, str]]:
     """Return (name, text) of derived values, for `hsgen show`."""
     return [
         *onesweep.notes(p),
-        *([("buckets", _keys(p))] if p.msd else []),
-        *([("buckets of pairs", _pairs(p))] if p.finish else []),
+        *([("buckets", _keys(p))] if p.has_key_buckets else []),
+        *([("buckets of pairs", _pairs(p))] if p.has_pair_buckets else []),
     ]
 
 
 def _keys(p: Hybrid) -> str:
     tiles, bucket = present(p.partition), present(p.bucket)
-    dealt = f"{tiles.work_group} lanes x {tiles.items} = {tiles.size} keys dealt at once"
+    partition = f"{tiles.work_group} lanes x {tiles.items} = {tiles.size} keys partitioned at once"
     size = f"{bucket.work_group} lanes x {bucket.items} = {bucket.size} keys at most"
     tally = f"; with 64-bit indices, a bucket is counted by its lowest {p.counting.bits} bits" if p.counting else ""
-    return f"from {max(tiles.above, p.alone) + 1} keys on, {dealt}; a bucket {size}, {bucket.bins} bins{tally}"
+    return f"from {max(tiles.above, p.alone) + 1} keys on, {partition}; a bucket {size}, {bucket.bins} bins{tally}"
 
 
 def _pairs(p: Hybrid) -> str:
     bucket = present(p.pair_bucket)
     size = f"{bucket.work_group} lanes x {bucket.items} = {bucket.size} pairs at most"
-    at_once = f"; from {dealt.least(p) + 1} on dealt at once, {present(p.dealt).bins} bins" if p.deal else ""
+    at_once = (
+        f"; from {pair_partition.least(p) + 1} on partitioned at once, {present(p.pair_partition).bins} bins"
+        if p.partitions_pairs
+        else ""
+    )
     return f"from {max(bucket.start, p.alone) + 1} pairs on; a bucket {size}, {bucket.bins} bins{at_once}"

@@ -18,7 +18,6 @@ from hsgen.algorithms.radix.stages import Bucket, Tiles, present
 from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
-from hsgen.core.regions import Region
 
 CHIP = 1056
 """The work-groups that sort pieces of keys without values, after passes: see `pieces`."""
@@ -47,7 +46,7 @@ def limit(p: Hybrid) -> int:
 
 def most(p: Hybrid) -> int:
     """Return the greatest count that two digits partition into buckets."""
-    return 1 << 32 if p.counted else min(limit(p) << 2 * p.msd_digit, 1 << 32)
+    return 1 << 32 if p.counted else min(limit(p) << 2 * p.partition_bits, 1 << 32)
 
 
 def least(p: Hybrid) -> int:
@@ -74,15 +73,8 @@ def widths(p: Hybrid, n: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
-    """Numbers derived from the shape, and regions of scratch, for the templates of buckets.
-
-    shared: the result of `shared`.
-    buckets: the region use_buckets.
-    fits: the two words use_partition and use_buckets.
-    rest: the region crowded_buckets.
-    table: the region bucket_starts.
-    """
+class Sizes:
+    """Numbers derived from the shape, for the templates of buckets of keys; `shared`: the result of `shared`."""
 
     least: int
     most: int
@@ -90,29 +82,11 @@ class Layout:
     capacity: int
     shared: int
     groups: int
-    key_bits: int
-    buckets: Region
-    fits: Region
-    rest: Region
-    table: Region
 
 
-def layout(p: Hybrid) -> Layout:
-    """Return the layout of a shape."""
-    scratch = words(p)
-    return Layout(
-        least=least(p),
-        most=most(p),
-        limit=limit(p),
-        capacity=capacity(p),
-        shared=shared(p),
-        groups=groups(p),
-        key_bits=p.key.bits,
-        buckets=present(scratch.use_buckets),
-        fits=present(scratch.use_buckets) + -1,
-        rest=present(scratch.crowded_buckets),
-        table=scratch.bucket_starts,
-    )
+def sizes(p: Hybrid) -> Sizes:
+    """Return the numbers of a shape."""
+    return Sizes(least=least(p), most=most(p), limit=limit(p), capacity=capacity(p), shared=shared(p), groups=groups(p))
 
 
 def groups(p: Hybrid) -> int:

@@ -38,14 +38,14 @@ def steps(p: Hybrid, high: int) -> list[Step]:
         launches = rows(first)
     tile, more = buckets.tile(p), 1 if p.sampled else 0
     # the tiles of the second digit: each value of the first digit may add a partial tile
-    second = grid(Grid(add=p.msd_digits * tile, div=tile))
+    second = grid(Grid(add=p.partition_radix * tile, div=tile))
     launches += rows(
         partition.histogram(p), grid(Grid(add=(more + 1) * tile - 1, div=tile, cap=buckets.groups(p) + more))
     )
     launches += rows(partition.starts(p))
     launches += rows(partition.first(p), grid(Grid(add=tile - 1, div=tile)))
     launches += rows(partition.second_histogram(p), second)
-    launches += rows(partition.bucket_starts(p), grid(fixed(p.msd_digits)))
+    launches += rows(partition.bucket_starts(p), grid(fixed(p.partition_radix)))
     launches += rows(partition.second(p), second)
     for kernel, grids in zip(_buckets(p), _bucket_grids(p), strict=False):
         launches += rows(kernel, *grids)
@@ -66,7 +66,7 @@ def _bucket_grids(p: Hybrid) -> list[list[Span]]:
     most = buckets.most(p)
     if p.counted:
         return [[(0, most, fixed(1 << buckets.shared(p)))]]
-    sort = numbered(buckets.limit(p), 2 * p.msd_digit, device_count=p.signature.device_count)
+    sort = numbered(buckets.limit(p), 2 * p.partition_bits, device_count=p.signature.device_count)
     return [sort, [(0, most, Grid(add=-1, div=buckets.limit(p), mul=2, cap=buckets.groups(p)))]]
 
 
@@ -111,9 +111,9 @@ def moved(p: Hybrid, name: str, n: int) -> int | None:
     """
     read, count = n * p.key.bytes, 1 << sum(buckets.widths(p, n)) if n > buckets.limit(p) else 1
     bytes_of = {
-        "partition_begin": 4 * p.msd_digits,
+        "partition_begin": 4 * p.partition_radix,
         "first_histogram": read + 4 * count,
-        "first_starts": 16 * p.msd_digits,
+        "first_starts": 16 * p.partition_radix,
         "first_partition": 2 * read,
         "second_histogram": read + 4 * count,
         "second_starts": 12 * count,
@@ -131,7 +131,9 @@ def test_counts(p: Hybrid) -> Iterator[int]:
     """Yield the count above which buckets are tried, and the counts above which the number of buckets doubles."""
     yield buckets.least(p)
     yield from (
-        buckets.limit(p) << bits for bits in range(2 * p.msd_digit + 1) if buckets.limit(p) << bits > buckets.least(p)
+        buckets.limit(p) << bits
+        for bits in range(2 * p.partition_bits + 1)
+        if buckets.limit(p) << bits > buckets.least(p)
     )
 
 

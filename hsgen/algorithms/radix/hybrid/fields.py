@@ -36,7 +36,7 @@ FIELDS: Mapping[str, Field] = {
     **SAMPLE,
     **stages.COUNTING,
     **stages.PAIR_BUCKET,
-    **stages.DEALT,
+    **stages.PAIR_PARTITION,
 }
 
 FALLBACK = "fallback"

@@ -50,38 +50,38 @@ def _kernel(
 
 def begin(p: Hybrid) -> Kernel:
     """Return the kernel that clears the histogram, if the fallback is reduce-scan."""
-    return _kernel(p, "finish_begin", "begin", "clear the histogram of the highest digit", (WORDS,))
+    return _kernel(p, "ahead_begin", "begin", "clear the histogram of the highest digit", (WORDS,))
 
 
 def histogram(p: Hybrid) -> Kernel:
     """Return the kernel that counts the highest digit, if the fallback is reduce-scan."""
     counters = Counters(radix=p.radix, lanes=p.work_group, sets=_SETS, at_once=min(_BYTES // p.key.bytes, p.items))
     counts = (word_array("counts", _SETS * p.radix),)
-    return _kernel(p, "finish_histogram", "histogram", "count the highest digit", (SOURCE, WORDS), counts, counters)
+    return _kernel(p, "ahead_histogram", "histogram", "count the highest digit", (SOURCE, WORDS), counts, counters)
 
 
 def decide(p: Hybrid) -> Kernel:
     """Return the kernel that decides whether the two passes run ahead, if the fallback is reduce-scan."""
     return _kernel(
-        p, "finish_even", "decide", "say whether the passes by the two highest digits run ahead of others", (WORDS,)
+        p, "ahead_decide", "decide", "say whether the passes by the two highest digits run ahead of others", (WORDS,)
     )
 
 
 def starts(p: Hybrid) -> Kernel:
     """Return the kernel that scans the histograms of all passes, if the fallback uses look-back."""
     summary = "turn the histograms into starts; say whether the passes by the two highest digits run ahead"
-    return _kernel(p, "finish_starts", "starts", summary, (WORDS,), digit_arrays(p))
+    return _kernel(p, "ahead_starts", "starts", summary, (WORDS,), digit_arrays(p))
 
 
 def bounds(p: Hybrid) -> Kernel:
     """Return the kernel that searches for the first key of each bucket."""
     macro = "counted_bounds" if p.waitless else "bounds"
-    return _kernel(p, "finish_bounds", macro, "find where each bucket begins", (DESTINATION, BOUNDS, WORDS))
+    return _kernel(p, "bucket_bounds", macro, "find where each bucket begins", (DESTINATION, BOUNDS, WORDS))
 
 
 def bucket(p: Hybrid) -> Kernel:
     """Return the kernel that sorts buckets on chip."""
-    return pairs.on_chip(p, pairs.layout(p), _PAIRS)
+    return pairs.on_chip(p, _PAIRS)
 
 
 def crowded(p: Hybrid) -> Kernel:
@@ -91,7 +91,7 @@ def crowded(p: Hybrid) -> Kernel:
     lanes = present(p.pair_bucket).work_group
     mask = (1 << pairs.slot_bits(p)) - 1
     data = Crowded(groups=pairs.groups(p), slot_mask=mask, index=p.signature.index)
-    kernel = pairs.kernel(p, data, "finish_rest", summary, _PAIRS, arrays, "pair_crowded:crowded", lanes)
+    kernel = pairs.kernel(p, data, "pair_bucket_rest", summary, _PAIRS, arrays, "pair_crowded:crowded", lanes)
     return replace(kernel, params=shape, subgroup=p.subgroup, ballot=p.ranker == "match_ballot")
 
 
@@ -112,10 +112,7 @@ class Crowded(PairPasses):
 def fallback(p: Hybrid) -> Kernel:
     """Return the kernel after buckets, which decides which passes are left."""
     summary = "say which passes are left, if any"
-    if p.waitless:
-        data = replace(pairs.layout(p), **pairs.SIZES)
-        return pairs.kernel(p, data, "finish_left", summary, (WORDS,))
-    return _kernel(p, "finish_again", "fallback", summary, (WORDS,))
+    return _kernel(p, "ahead_fallback", "counted_fallback" if p.waitless else "fallback", summary, (WORDS,))
 
 
 def ahead(p: Hybrid) -> tuple[Kernel, ...]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from hsgen.algorithms.buffers import DEVICE_N, word_array
 from hsgen.algorithms.radix import bin_sort
@@ -26,7 +25,6 @@ from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import PLAIN
-from hsgen.core.regions import Region
 
 EARLY = 1 << 8
 """A flag in the number of a pass ahead of buckets: the pass stores keys even if the caller discards them."""
@@ -98,75 +96,37 @@ def most(p: Hybrid) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
-    """Numbers derived from the shape, and regions of scratch, for the templates of buckets of pairs.
+class Sizes:
+    """Numbers derived from the shape, for the templates of buckets of pairs.
 
     slot_mask: the bits of the number of a slot.
-    index: true in an argsort, whose caller may discard keys.
-    uneven: the region pair_status; no, sorted, left and dealt are its values `Status`.uneven, sorted, fallback and
-    partitioned.
-    rest: the region crowded_buckets.
-    deal_least: the count above which pairs may be dealt; -1 if pairs are never dealt.
+    pair_partition_least: the count above which pairs may be partitioned by one launch; -1 if pairs never are.
     slack, repeated: the constants `SLACK` and `REPEATED`.
-
-    With a sample of keys, else None:
-    over: the region large_buckets.
-    held, mean: regions with the capacity and the limit, for kernels whose text does not depend on them.
-    low: the region lowest_bit, which also has the flag `REPEATED`.
-
-    table: the starts of buckets and more (templates/radix/hybrid/pieces.j2); without a sample, `BOUNDS` has the starts.
     """
 
     capacity: int
     limit: int
-    key_bits: int
     slot_mask: int
-    index: bool
-    digits: int
     groups: int
-    uneven: Region
-    rest: Region
-    over: Region | None
-    held: Region | None
-    mean: Region | None
-    low: Region | None
-    table: Region
     least: int
     most: int
-    deal_least: int
+    pair_partition_least: int
     slack: int = SLACK
     repeated: int = REPEATED
-    no: int = STATUS.uneven
-    sorted: int = STATUS.sorted
-    left: int = STATUS.fallback
-    dealt: int = STATUS.partitioned
 
 
-def layout(p: Hybrid) -> Layout:
-    """Return the layout of a shape."""
-    scratch = words(p)
-    sizes = dict(SIZES)
+def sizes(p: Hybrid) -> Sizes:
+    """Return the numbers of a shape; those that depend on the size of buckets are 0 without buckets of pairs."""
+    values = dict(ABSENT)
     if p.pair_bucket:
         mask = (1 << slot_bits(p)) - 1
-        sizes |= {"capacity": capacity(p), "limit": limit(p), "slot_mask": mask, "least": least(p), "most": most(p)}
-    return Layout(
-        **{**sizes, "groups": groups(p)},
-        key_bits=p.key.bits,
-        index=p.signature.index,
-        digits=len(p.digits),
-        uneven=present(scratch.pair_status),
-        rest=present(scratch.crowded_buckets),
-        over=scratch.large_buckets,
-        held=scratch.bucket_capacity,
-        mean=scratch.bucket_mean,
-        low=scratch.lowest_bit,
-        table=scratch.bucket_starts,
-        deal_least=max(present(p.dealt).above, p.alone) if p.deal else -1,
-    )
+        values |= {"capacity": capacity(p), "limit": limit(p), "slot_mask": mask, "least": least(p), "most": most(p)}
+    above = max(present(p.pair_partition).above, p.alone) if p.partitions_pairs else -1
+    return Sizes(**{**values, "groups": groups(p)}, pair_partition_least=above)
 
 
-SIZES: Mapping[str, Any] = dict.fromkeys(("capacity", "limit", "slot_mask", "groups", "least", "most"), 0)
-"""The fields of the layout that depend on the size of buckets, all 0, for kernels whose text does not."""
+ABSENT: Mapping[str, int] = dict.fromkeys(("capacity", "limit", "slot_mask", "groups", "least", "most"), 0)
+"""The numbers that depend on the size of buckets, all 0, for kernels whose text does not."""
 
 
 def groups(p: Hybrid) -> int:
@@ -184,14 +144,14 @@ def rest(p: Hybrid) -> Hybrid:
     return replace(buckets.crowded(p, present(p.pair_bucket)), signature=PLAIN)
 
 
-def on_chip(p: Hybrid, data: Layout, buffers: tuple[Buffer, ...]) -> Kernel:
+def on_chip(p: Hybrid, buffers: tuple[Buffer, ...]) -> Kernel:
     """Return the kernel that sorts buckets on chip, and pieces of buckets if there are any."""
     bucket = present(p.pair_bucket)
     lists = Array(name="tile", type="key", count=bucket.size), word_array("slot_values", bucket.size)
     pieces = (word_array("piece_bounds", 4), word_array("unordered", 1)) if p.pieces else ()
     arrays = (*lists, *bin_sort.arrays(bucket, p.subgroup), *pieces)
     summary = f"sort a bucket of up to {capacity(p)} keys on chip"
-    sort = bin_sort.with_room(kernel(p, data, "finish", summary, buffers, arrays, "", bucket.work_group))
+    sort = bin_sort.with_room(kernel(p, None, "pair_bucket", summary, buffers, arrays, "", bucket.work_group))
     alone = sort.local_bytes(p.key) > _LOCAL
     many = 1 if alone else max(1, _LANES // bucket.work_group)
     bins = BinSort(

@@ -67,7 +67,7 @@ def _ahead(p: Hybrid, number: int, low: int, high: int) -> list[Step]:
 
 def taken(p: Hybrid, n: int) -> bool:
     """Return true if buckets are tried for `n` keys."""
-    return p.finish and pairs.least(p) < n <= pairs.most(p)
+    return p.has_pair_buckets and pairs.least(p) < n <= pairs.most(p)
 
 
 def moved(p: Hybrid, step: Step, n: int) -> int | None:
@@ -81,15 +81,14 @@ def moved(p: Hybrid, step: Step, n: int) -> int | None:
         return pieces.moved(p, step, n)
     buckets = 1 << pairs.bits(p, n)
     bytes_of = {
-        "finish_begin": 4 * p.radix,
-        "finish_histogram": n * p.key.bytes,
-        "finish_even": 4 * p.radix,
-        "finish_starts": 8 * len(p.digits) * p.radix,
-        "finish_bounds": 4 * buckets,
-        "finish": 2 * n * (p.key.bytes + p.signature.value_bytes) + 4 * buckets,
-        "finish_rest": 0,
-        "finish_again": 4 * len(p.digits),
-        "finish_left": 4,
+        "ahead_begin": 4 * p.radix,
+        "ahead_histogram": n * p.key.bytes,
+        "ahead_decide": 4 * p.radix,
+        "ahead_starts": 8 * len(p.digits) * p.radix,
+        "bucket_bounds": 4 * buckets,
+        "pair_bucket": 2 * n * (p.key.bytes + p.signature.value_bytes) + 4 * buckets,
+        "pair_bucket_rest": 0,
+        "ahead_fallback": 4 if p.waitless else 4 * len(p.digits),
     }
     if step.kernel in ("onesweep", "count", "rows", "scatter") and step.guard.range != "whole":  # after buckets
         return 0

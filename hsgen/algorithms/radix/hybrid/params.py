@@ -31,7 +31,7 @@ class Hybrid(Onesweep):
     partition, bucket: the stages of keys without values (`hsgen.algorithms.radix.hybrid.buckets`).
     counting: the bucket of those keys with 64-bit indices, if its keys are counted.
     pair_bucket: the stage of keys with values of 4 bytes (`hsgen.algorithms.radix.hybrid.pairs`).
-    dealt: the stage of few such pairs (`hsgen.algorithms.radix.hybrid.dealt`).
+    pair_partition: the stage of few such pairs (`hsgen.algorithms.radix.hybrid.pair_partition`).
     """
 
     STRATEGY: ClassVar[str] = "hybrid"
@@ -42,10 +42,10 @@ class Hybrid(Onesweep):
     bucket: stages.Bucket | None = field(default=None, metadata={RECORD: stages.Bucket})
     counting: stages.Counting | None = field(default=None, metadata={RECORD: stages.Counting})
     pair_bucket: stages.PairBucket | None = field(default=None, metadata={RECORD: stages.PairBucket})
-    dealt: stages.Dealt | None = field(default=None, metadata={RECORD: stages.Dealt})
+    pair_partition: stages.PairPartition | None = field(default=None, metadata={RECORD: stages.PairPartition})
 
     @property
-    def msd(self) -> bool:
+    def has_key_buckets(self) -> bool:
         """Whether large counts of keys without values are first partitioned into buckets, in sorts by all bits."""
         return self.partition is not None and (self.begin, self.end) == (0, None)
 
@@ -55,7 +55,7 @@ class Hybrid(Onesweep):
         return self.index64 and self.counting is not None
 
     @property
-    def finish(self) -> bool:
+    def has_pair_buckets(self) -> bool:
         """Whether large counts of keys with values of 4 bytes end in buckets that are sorted on chip."""
         whole = (self.begin, self.end) == (0, None) and self.key.bytes >= 4
         passed = self.forward_progress or self.waitless
@@ -64,7 +64,7 @@ class Hybrid(Onesweep):
     @property
     def sampled(self) -> int:
         """Number of keys of the sample; 0 without a sample.  Only a sort with a look-back fallback has a sample."""
-        return self.sample if self.looks_back and (self.msd or self.finish) else 0
+        return self.sample if self.looks_back and (self.has_key_buckets or self.has_pair_buckets) else 0
 
     @property
     def pieces(self) -> bool:
@@ -73,12 +73,12 @@ class Hybrid(Onesweep):
         Keys of four digits without values do not: two passes and buckets take as long as two partitions and buckets,
         and three passes and buckets take as long as four passes.
         """
-        return self.sampled > 0 and (self.finish or len(self.digits) > 4)
+        return self.sampled > 0 and (self.has_pair_buckets or len(self.digits) > 4)
 
     @property
     def rounds(self) -> int:
         """Number of rounds that compare the sample: by the 2, 3, ... highest digits, and at last by all bits."""
-        return min(5 if self.finish else 4, len(self.digits) - 1)
+        return min(5 if self.has_pair_buckets else 4, len(self.digits) - 1)
 
     @property
     def most_equal(self) -> int:
@@ -86,14 +86,14 @@ class Hybrid(Onesweep):
         return EQUAL
 
     @property
-    def deal(self) -> bool:
-        """Whether few pairs are dealt into buckets by one launch."""
-        return self.dealt is not None and self.finish and self.key.bytes == 4
+    def partitions_pairs(self) -> bool:
+        """Whether few pairs are partitioned into buckets by one launch."""
+        return self.pair_partition is not None and self.has_pair_buckets and self.key.bytes == 4
 
     @property
-    def deal_digits(self) -> int:
-        """The most buckets of dealt pairs, a power of two; 0 without such buckets."""
-        if self.pair_bucket is None or not self.deal:
+    def pair_partition_radix(self) -> int:
+        """The most buckets of partitioned pairs, a power of two; 0 without such buckets."""
+        if self.pair_bucket is None or not self.partitions_pairs:
             return 0
         most = max(self.pair_bucket.start, self.alone)
         bits = (-(-most // max(self.pair_bucket.limit, 1)) - 1).bit_length()
@@ -105,28 +105,32 @@ class Hybrid(Onesweep):
         return not (self.index64 or self.waitless)
 
     @property
-    def msd_digit(self) -> int:
+    def partition_bits(self) -> int:
         """Greatest number of bits of each digit of the two partitions, for this width of indices."""
         return WIDE_DIGIT if self.index64 and not self.counted else DIGIT
 
     @property
-    def msd_digits(self) -> int:
-        """Number of values of a digit of `msd_digit` bits."""
-        return 1 << self.msd_digit
+    def partition_radix(self) -> int:
+        """Number of values of a digit of `partition_bits` bits."""
+        return 1 << self.partition_bits
 
     @property
     def room(self) -> stages.Room | None:
         """The scratch that buckets take; None without buckets."""
-        if not (self.msd or self.finish):
+        if not (self.has_key_buckets or self.has_pair_buckets):
             return None
         return stages.Room(
             regions=(
-                *(regions.keys(self.msd_digits) if self.msd else ()),
-                *(regions.pairs(len(self.digits), counter=not self.msd) if self.finish or self.pieces else ()),
+                *(regions.keys(self.partition_radix) if self.has_key_buckets else ()),
+                *(
+                    regions.pairs(len(self.digits), counter=not self.has_key_buckets)
+                    if self.has_pair_buckets or self.pieces
+                    else ()
+                ),
                 *(regions.pieces(self.rounds) if self.pieces else ()),
-                *(regions.partitioned_pairs(self.deal_digits) if self.deal else ()),
+                *(regions.partitioned_pairs(self.pair_partition_radix) if self.partitions_pairs else ()),
             ),
-            mean=present(self.bucket).limit if self.msd else None,
+            mean=present(self.bucket).limit if self.has_key_buckets else None,
             pieces=self._pieces() if self.pieces else None,
         )
 
@@ -135,8 +139,8 @@ class Hybrid(Onesweep):
 
         There are at most as many buckets as two digits have values.
         """
-        if self.msd:
-            mean, bits = present(self.bucket).limit, 2 * self.msd_digit
+        if self.has_key_buckets:
+            mean, bits = present(self.bucket).limit, 2 * self.partition_bits
         else:
             mean, bits = present(self.pair_bucket).limit, sum(width for _, width in self.digits[-2:])
         return mean, mean << bits

@@ -79,7 +79,7 @@ def _counters(p: Hybrid, sets: int, load: int) -> Counters:
     """The counters of a work-group whose lanes load `load` bytes of keys at once."""
     tiles = present(p.partition)
     at_once = min(load // p.key.bytes, tiles.items)
-    return Counters(radix=p.msd_digits, lanes=tiles.work_group, sets=sets, at_once=at_once)
+    return Counters(radix=p.partition_radix, lanes=tiles.work_group, sets=sets, at_once=at_once)
 
 
 def _kernel(
@@ -104,7 +104,7 @@ def begin(p: Hybrid) -> Kernel:
 def histogram(p: Hybrid) -> Kernel:
     """Return the kernel that counts the first digit; with a sample, one more work-group compares its keys."""
     counters = _counters(p, _FIRST_SETS, _FIRST_BYTES)
-    arrays = (word_array("counts", max(p.msd_digits * counters.sets, sampling(p))), *order_flag(p))
+    arrays = (word_array("counts", max(p.partition_radix * counters.sets, sampling(p))), *order_flag(p))
     return _kernel(p, "first_histogram", "histogram", "count the first digit", (SOURCE, WORDS), arrays, counters)
 
 
@@ -125,8 +125,8 @@ def _partition(p: Hybrid, kernel: Kernel, *more: Array) -> Kernel:
     """The kernel with the arrays of a partition of tiles, and `more` arrays."""
     arrays = (
         Array(name="tile", type="key", count=buckets.tile(p)),
-        word_array("counts", p.msd_digits),
-        word_array("bases", p.msd_digits),
+        word_array("counts", p.partition_radix),
+        word_array("bases", p.partition_radix),
         *_sums(p),
         *more,
         word_array("tile_shift", 1),
@@ -145,7 +145,7 @@ def first(p: Hybrid) -> Kernel:
 def second_histogram(p: Hybrid) -> Kernel:
     """Return the kernel that counts the second digit, separately for each value of the first digit."""
     counters = _counters(p, _SECOND_SETS, _SECOND_BYTES)
-    arrays = (word_array("counts", p.msd_digits * counters.sets), word_array("tile_value", 1))
+    arrays = (word_array("counts", p.partition_radix * counters.sets), word_array("tile_value", 1))
     return _kernel(
         p, "second_histogram", "second_histogram", "count the second digit", (_READ, WORDS), arrays, counters
     )

@@ -35,12 +35,12 @@ def groups(p: Hybrid) -> int:
 
 def capacity(p: Hybrid) -> int:
     """Return the most keys of a bucket, with any values, that a work-group sorts on chip."""
-    return pairs.capacity(p) if p.finish else buckets.capacity(p)
+    return pairs.capacity(p) if p.has_pair_buckets else buckets.capacity(p)
 
 
 def limit(p: Hybrid) -> int:
     """Return the greatest mean number of keys of a bucket."""
-    return pairs.limit(p) if p.finish else buckets.limit(p)
+    return pairs.limit(p) if p.has_pair_buckets else buckets.limit(p)
 
 
 def span(p: Hybrid, high: int) -> tuple[int, int]:
@@ -48,7 +48,7 @@ def span(p: Hybrid, high: int) -> tuple[int, int]:
 
     high: the greatest value of both.
     """
-    least = pairs.least(p) if p.finish else buckets.least(p)
+    least = pairs.least(p) if p.has_pair_buckets else buckets.least(p)
     return min(least, high), min(most(p), high)
 
 
@@ -81,8 +81,7 @@ class Kernels:
 
 def parts(p: Hybrid) -> Kernels:
     """Return the kernels of a shape."""
-    data = pairs.layout(p)
-    common = replace(data, **{**pairs.SIZES, "groups": groups(p)})
+    common = replace(pairs.sizes(p), **{**pairs.ABSENT, "groups": groups(p)})
     plan, find = "choose the digits that are passed, and scan the histograms", "find where each bucket begins"
     cut, settle = "cut buckets that are too large", "sort crowded or alike keys in memory, a digit at a time"
     more = (
@@ -92,17 +91,17 @@ def parts(p: Hybrid) -> Kernels:
         word_array("differing", p.key.bits // 32),
     )
     tile = replace(p, items=max(1, p.items // 2))  # few ranges are larger, and lanes do not spill
-    rest = ranking(tile, "finish_settle", settle, moving(p, *ALL), more, folder="radix/hybrid/")
-    kind = "ranges_of_pairs" if p.finish else "ranges_of_keys"
+    rest = ranking(tile, "range_sort", settle, moving(p, *ALL), more, folder="radix/hybrid/")
+    kind = "ranges_of_pairs" if p.has_pair_buckets else "ranges_of_keys"
     *digits, mixed = digit_arrays(p)
     facts = replace(mixed, count=mixed.count + len(p.digits) + p.rounds + 1)
-    choose = pairs.kernel(p, common, "finish_starts", plan, (WORDS,), (*digits, facts), "sampled_passes:choose")
-    bounds = pairs.kernel(p, common, "finish_bounds", find, (DESTINATION, WORDS), (), "sampled_passes:bounds")
+    choose = pairs.kernel(p, common, "ahead_starts", plan, (WORDS,), (*digits, facts), "sampled_passes:choose")
+    bounds = pairs.kernel(p, common, "bucket_bounds", find, (DESTINATION, WORDS), (), "sampled_passes:bounds")
     return Kernels(
         choose=replace(choose, subgroup=p.subgroup),
         bounds=replace(bounds, subgroup=p.subgroup, ballot=True),
-        cut=pairs.kernel(p, common, "finish_cuts", cut, (DESTINATION, WORDS), (), "sampled_passes:cut"),
-        sort=pairs.on_chip(p, data, (DESTINATION, VALUES_OUT, WORDS)) if p.finish else _key_sort(p),
+        cut=pairs.kernel(p, common, "bucket_cuts", cut, (DESTINATION, WORDS), (), "sampled_passes:cut"),
+        sort=pairs.on_chip(p, (DESTINATION, VALUES_OUT, WORDS)) if p.has_pair_buckets else _key_sort(p),
         settle=replace(picking(rest), template=f"radix/hybrid/range_sort:{kind}", data=common),
     )
 
@@ -120,14 +119,14 @@ def kernels(p: Hybrid, common: Hybrid) -> tuple[Kernel, ...]:
     """
     each = parts(p)
     first = (replace(k, common=common) for k in (each.choose, each.bounds, each.cut))
-    return (*first, *([each.sort] if p.finish else []), replace(each.settle, common=common))
+    return (*first, *([each.sort] if p.has_pair_buckets else []), replace(each.settle, common=common))
 
 
 def steps(p: Hybrid, low: int, high: int) -> tuple[list[Step], list[Step]]:
     """Return the plan rows before and after the passes, for sorts by all bits and counts above `low` up to `high`."""
     each, bound, every = parts(p), rows.bound(p), pairs.bound_groups(p)
     chip = [(0, most(p), fixed(buckets.CHIP))]
-    if p.finish:
+    if p.has_pair_buckets:
         chip = numbered(limit(p), pairs.top_bits(p), device_count=p.signature.device_count)
     argument = Literal(value=sizes(p), flags=DIRECT)
     first = rows.launch(each.choose, bound, low, high, fixed(1), argument, part="whole")
@@ -135,7 +134,7 @@ def steps(p: Hybrid, low: int, high: int) -> tuple[list[Step], list[Step]]:
     after += launched(each.cut, bound, [(0, most(p), fixed(2 * every))], low, high)
     after += launched(each.sort, bound, chip, low, high)
     after += launched(each.settle, bound, [(0, most(p), fixed(groups(p)))], low, high)
-    return [first], after if p.finish else [replace(s, argument=Literal(value=1)) for s in after]
+    return [first], after if p.has_pair_buckets else [replace(s, argument=Literal(value=1)) for s in after]
 
 
 def settled(p: Hybrid, high: int) -> list[Step]:
@@ -149,16 +148,16 @@ def moved(p: Hybrid, step: Step, n: int) -> int | None:
 
     None means that the launch moves as many bytes as in passes over all digits.
     """
-    if not p.finish:  # the first launch of buckets has sorted the keys
+    if not p.has_pair_buckets:  # the first launch of buckets has sorted the keys
         again = step.kernel == "bucket" and step.argument == Literal(value=1)
         return 0 if again or step.kernel.startswith("finish_") else None
     count = 1 << pairs.bits(p, n)
     bytes_of = {
-        "finish_starts": 8 * len(p.digits) * p.radix,
-        "finish_bounds": 4 * count,
-        "finish_cuts": 0,
-        "finish": 2 * n * (p.key.bytes + p.signature.value_bytes) + 4 * count,
-        "finish_settle": 0,
+        "ahead_starts": 8 * len(p.digits) * p.radix,
+        "bucket_bounds": 4 * count,
+        "bucket_cuts": 0,
+        "pair_bucket": 2 * n * (p.key.bytes + p.signature.value_bytes) + 4 * count,
+        "range_sort": 0,
     }
     if step.kernel == "onesweep" and (step.pass_number or 0) < len(p.digits) - 2:
         return 0

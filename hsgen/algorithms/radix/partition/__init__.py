@@ -75,7 +75,7 @@ def notes(p: Partition) -> list[tuple[str, str]]:
     """Return (name, text) of derived values, for `hsgen show`."""
     return [
         *rankers.notes(p),
-        *([("buckets", _tried(p, p.bucket))] if p.dealt and p.bucket else []),
+        *([("buckets", _tried(p, p.bucket))] if p.partitioned and p.bucket else []),
         *([("uneven keys", _passed(p, p.uneven))] if p.uneven else []),
     ]
 

@@ -49,7 +49,7 @@ def scan(p: Partition) -> Kernel:
 def partition(p: Partition) -> Kernel:
     """Return the kernel that partitions the keys, from the source to `other`."""
     summary = "partition keys by their highest digit, unless a bucket would exceed what a work-group holds"
-    kernel = ranking(p, "partition_deal", summary, moving(p, *ALL), (word_array("bases", p.radix),), folder=_FOLDER)
+    kernel = ranking(p, "partition_scatter", summary, moving(p, *ALL), (word_array("bases", p.radix),), folder=_FOLDER)
     return picking(replace(kernel, template=f"{_FOLDER}partition:partition", data=_scan(p), scratch=words(p)))
 
 
@@ -126,4 +126,4 @@ def fallback(p: Partition) -> Kernel:
 def kernels(p: Partition) -> tuple[Kernel, ...]:
     """Return every kernel, in the order of their launches."""
     alone = [single.kernel(single.of(p))] if p.alone else []
-    return (*alone, count(p), *((scan(p), partition(p), bucket(p)) if p.dealt else ()), fallback(p))
+    return (*alone, count(p), *((scan(p), partition(p), bucket(p)) if p.partitioned else ()), fallback(p))

@@ -36,7 +36,7 @@ class Partition(Ranked):
     uneven: Tiles | None = field(default=None, metadata={RECORD: Tiles})
 
     @property
-    def dealt(self) -> bool:
+    def partitioned(self) -> bool:
         """Whether buckets are tried: in sorts by all bits, of keys of at least 4 bytes and two digits."""
         return (self.begin, self.end) == (0, None) and len(self.digits) > 1 and self.key.bytes >= 4
 
@@ -68,7 +68,7 @@ def limit(p: Partition) -> int:
 
 def most(p: Partition) -> int:
     """Return the greatest count for which buckets are tried."""
-    return min(limit(p) << p.first, MAX_N) if p.dealt else 0
+    return min(limit(p) << p.first, MAX_N) if p.partitioned else 0
 
 
 def passing(p: Partition) -> Partition:

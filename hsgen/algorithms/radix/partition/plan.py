@@ -47,11 +47,11 @@ def moved(p: Partition, step: Step, n: int) -> int:
     table, both, read = 4 * p.radix * groups, rows.both(p, step, n), n * p.key.bytes
     if step.kernel == "partition_rest":
         states = 12 * p.radix * -(-n // passing(p).tile)  # a state is written twice and read once, at least
-        return 0 if p.dealt and n <= most(p) else read + len(p.digits) * (both + states)
+        return 0 if p.partitioned and n <= most(p) else read + len(p.digits) * (both + states)
     bytes_of = {
         "partition_count": read + table,
         "partition_scan": 2 * table,
-        "partition_deal": both + table * (groups if groups <= FOLD else 1),
+        "partition_scatter": both + table * (groups if groups <= FOLD else 1),
         "partition_bucket": 2 * n * (p.key.bytes + p.signature.value_bytes),
     }
     return bytes_of[step.kernel] if step.kernel in bytes_of else rows.moved(p, step, n)
@@ -59,6 +59,6 @@ def moved(p: Partition, step: Step, n: int) -> int:
 
 def test_counts(p: Partition, greatest: int) -> set[int]:
     """Return the counts up to `greatest` at which the launches or their work change."""
-    bounds = {FOLD * p.tile, most(p)} if p.dealt else set()
+    bounds = {FOLD * p.tile, most(p)} if p.partitioned else set()
     tiles = rows.test_counts(p, greatest) | rows.test_counts(passing(p), greatest)
     return tiles | {n + more for n in bounds for more in (0, 1)}

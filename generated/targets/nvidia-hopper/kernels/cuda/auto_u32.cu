@@ -14,7 +14,7 @@
 // ranker: match_ballot, subgroups of 32
 // strategy: hybrid
 // one work-group alone: up to 11264 keys
-// buckets: from 1048577 keys on, 512 lanes x 24 = 12288 keys dealt at once; a bucket 256 lanes x 20 = 5120 keys at most, 4096 bins; with 64-bit indices, a bucket is counted by its lowest 14 bits
+// buckets: from 1048577 keys on, 512 lanes x 24 = 12288 keys partitioned at once; a bucket 256 lanes x 20 = 5120 keys at most, 4096 bins; with 64-bit indices, a bucket is counted by its lowest 14 bits
 // greatest count: 1099511627776 keys
 
 #ifdef __CUDACC_RTC__
@@ -637,7 +637,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_grid_barrier(groups);
 
-            // sort: the dealt keys, on chip
+            // sort: the partitioned keys, on chip
             if (valid == 0) return;
             shift = bits > 12 ? bits - 12 : 0;
             hs_key k[36];

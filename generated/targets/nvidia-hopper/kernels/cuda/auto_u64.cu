@@ -14,7 +14,7 @@
 // ranker: match_ballot, subgroups of 32
 // strategy: hybrid
 // one work-group alone: up to 6144 keys
-// buckets: from 524289 keys on, 512 lanes x 16 = 8192 keys dealt at once; a bucket 256 lanes x 10 = 2560 keys at most, 2048 bins
+// buckets: from 524289 keys on, 512 lanes x 16 = 8192 keys partitioned at once; a bucket 256 lanes x 10 = 2560 keys at most, 2048 bins
 // greatest count: 1099511627776 keys
 
 #ifdef __CUDACC_RTC__
@@ -657,7 +657,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_grid_barrier(groups);
 
-            // sort: the dealt keys, on chip
+            // sort: the partitioned keys, on chip
             if (valid == 0) return;
             shift = bits > 12 ? bits - 12 : 0;
             hs_key k[18];
@@ -1601,18 +1601,18 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
-    bool dealt = (hs_argument() & 1) == 0;
-    if (dealt ? words[HS_USE_BUCKETS] == 0u : words[HS_PAIR_STATUS] != 0u) return;
-    bool repeated = !dealt && words[HS_LOWEST_BIT] >= 256u;
-    int step = dealt ? 1 << bits : 1056;
-    int ranges = dealt || words[HS_LARGE_BUCKETS] == 0u ? 1 << bits : 3 << bits;
+    bool partitioned = (hs_argument() & 1) == 0;
+    if (partitioned ? words[HS_USE_BUCKETS] == 0u : words[HS_PAIR_STATUS] != 0u) return;
+    bool repeated = !partitioned && words[HS_LOWEST_BIT] >= 256u;
+    int step = partitioned ? 1 << bits : 1056;
+    int ranges = partitioned || words[HS_LARGE_BUCKETS] == 0u ? 1 << bits : 3 << bits;
     for (int number = hs_group_id(); number < ranges; number += step) {
         int begin = 0, valid = 0, shift = 0;
         if (number >= step) hs_barrier();
         if (number < 1 << bits) {
             begin = hs_to_int(words[HS_BUCKET_STARTS + number]);
             valid = hs_to_int(words[HS_BUCKET_STARTS + number + 1]) - begin;
-            if (!dealt && valid > hs_to_int(words[HS_BUCKET_CAPACITY])) valid = hs_to_int(words[HS_BUCKET_STARTS + 1 + (1 << bits) + number]) - begin;
+            if (!partitioned && valid > hs_to_int(words[HS_BUCKET_CAPACITY])) valid = hs_to_int(words[HS_BUCKET_STARTS + 1 + (1 << bits) + number]) - begin;
         } else {
             int further = number - (1 << bits);
             begin = hs_to_int(words[HS_BUCKET_STARTS + 1 + (2 << bits) + 2 * further]);
@@ -1649,13 +1649,13 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
         HS_UNROLL for (int i = 0; i < 5; i++) ranks[i] = 0u;
 
         // load: the keys
-        hs_key reference = (dealt ? hs_raw_in(destination[begin + 0]) : hs_twiddle_in(destination[begin + 0]));
+        hs_key reference = (partitioned ? hs_raw_in(destination[begin + 0]) : hs_twiddle_in(destination[begin + 0]));
         HS_UNROLL for (int b = 0; b < 3; b++) {
             if (b * 4 > 0 && b * 4 * 256 >= valid) break;
             if ((b * 4 + 4 < 10 ? b * 4 + 4 : 10) * 256 <= valid) {
-                HS_UNROLL for (int j = 0; j < 4; j++) if (b * 4 + j < 10) k[b * 4 + j] = (dealt ? hs_raw_in(destination[begin + hs_local_id() + (b * 4 + j) * 256]) : hs_twiddle_in(destination[begin + hs_local_id() + (b * 4 + j) * 256]));
+                HS_UNROLL for (int j = 0; j < 4; j++) if (b * 4 + j < 10) k[b * 4 + j] = (partitioned ? hs_raw_in(destination[begin + hs_local_id() + (b * 4 + j) * 256]) : hs_twiddle_in(destination[begin + hs_local_id() + (b * 4 + j) * 256]));
             } else {
-                HS_UNROLL for (int j = 0; j < 4; j++) if (b * 4 + j < 10) if (hs_local_id() + (b * 4 + j) * 256 < valid) k[b * 4 + j] = (dealt ? hs_raw_in(destination[begin + hs_local_id() + (b * 4 + j) * 256]) : hs_twiddle_in(destination[begin + hs_local_id() + (b * 4 + j) * 256]));
+                HS_UNROLL for (int j = 0; j < 4; j++) if (b * 4 + j < 10) if (hs_local_id() + (b * 4 + j) * 256 < valid) k[b * 4 + j] = (partitioned ? hs_raw_in(destination[begin + hs_local_id() + (b * 4 + j) * 256]) : hs_twiddle_in(destination[begin + hs_local_id() + (b * 4 + j) * 256]));
             }
         }
         hs_barrier();
@@ -2157,7 +2157,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
 }
 
 // choose the digits that are passed, and scan the histograms
-HS_KERNEL void __launch_bounds__(256) finish_starts_radix(hs_u32 *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) ahead_starts_radix(hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -2275,7 +2275,7 @@ HS_KERNEL void __launch_bounds__(256) finish_starts_radix(hs_u32 *words, int n, 
 }
 
 // find where each bucket begins
-HS_KERNEL void __launch_bounds__(256) finish_bounds_radix(hs_stored_key *destination, hs_u32 *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) bucket_bounds_radix(hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
 
@@ -2316,7 +2316,7 @@ HS_KERNEL void __launch_bounds__(256) finish_bounds_radix(hs_stored_key *destina
 }
 
 // cut buckets that are too large
-HS_KERNEL void __launch_bounds__(256) finish_cuts_radix(hs_stored_key *destination, hs_u32 *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) bucket_cuts_radix(hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
 
@@ -2376,7 +2376,7 @@ HS_KERNEL void __launch_bounds__(256) finish_cuts_radix(hs_stored_key *destinati
 }
 
 // sort crowded or alike keys in memory, a digit at a time
-HS_KERNEL void __launch_bounds__(256, 3) finish_settle_radix(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256, 3) range_sort_radix(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, int n, int argument)
 {
     hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
@@ -2391,9 +2391,9 @@ HS_KERNEL void __launch_bounds__(256, 3) finish_settle_radix(const hs_stored_key
     hs_u32 *const starts = HS_SHARED(hs_u32, 36876);
     hs_u32 *const differing = HS_SHARED(hs_u32, 37900);
 
-    bool dealt = (hs_argument() & 1) == 0;
-    if (dealt ? words[HS_USE_BUCKETS] == 0u : words[HS_PAIR_STATUS] != 0u) return;
-    if (dealt && hs_group_id() == 0) {
+    bool partitioned = (hs_argument() & 1) == 0;
+    if (partitioned ? words[HS_USE_BUCKETS] == 0u : words[HS_PAIR_STATUS] != 0u) return;
+    if (partitioned && hs_group_id() == 0) {
         for (int q = hs_local_id(); q < 8; q += 256) words[HS_PASS_ORDER + q] = 0u;
         if (hs_local_id() == 0) words[HS_BUFFERS + 8] = 1u;
     }

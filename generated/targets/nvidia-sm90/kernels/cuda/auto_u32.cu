@@ -14,7 +14,7 @@
 // ranker: match_ballot, subgroups of 32
 // strategy: hybrid
 // one work-group alone: up to 8704 keys
-// buckets: from 2097153 keys on, 512 lanes x 16 = 8192 keys dealt at once; a bucket 256 lanes x 20 = 5120 keys at most, 4096 bins
+// buckets: from 2097153 keys on, 512 lanes x 16 = 8192 keys partitioned at once; a bucket 256 lanes x 20 = 5120 keys at most, 4096 bins
 // greatest count: 1099511627776 keys
 
 #ifdef __CUDACC_RTC__

@@ -14,7 +14,7 @@
 // ranker: match_ballot, subgroups of 32
 // strategy: hybrid
 // one work-group alone: up to 4096 keys
-// buckets: from 524289 keys on, 512 lanes x 10 = 5120 keys dealt at once; a bucket 256 lanes x 10 = 2560 keys at most, 2048 bins
+// buckets: from 524289 keys on, 512 lanes x 10 = 5120 keys partitioned at once; a bucket 256 lanes x 10 = 2560 keys at most, 2048 bins
 // greatest count: 1099511627776 keys
 
 typedef uint hs_u32; // 32 bits

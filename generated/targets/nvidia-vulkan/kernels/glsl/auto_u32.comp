@@ -22,7 +22,7 @@
 // ranker: match_ballot, subgroups of 32
 // strategy: hybrid
 // one work-group alone: up to 8704 keys
-// buckets: from 2097153 keys on, 512 lanes x 8 = 4096 keys dealt at once; a bucket 512 lanes x 5 = 2560 keys at most, 1024 bins
+// buckets: from 2097153 keys on, 512 lanes x 8 = 4096 keys partitioned at once; a bucket 512 lanes x 5 = 2560 keys at most, 1024 bins
 // greatest count: 1073741823 keys
 
 #version 450
@@ -1174,7 +1174,7 @@ void main()
 #endif
 
 // partition keys by their highest digit, unless a bucket would exceed what a work-group holds
-#ifdef HS_KERNEL_partition_deal
+#ifdef HS_KERNEL_partition_scatter
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };

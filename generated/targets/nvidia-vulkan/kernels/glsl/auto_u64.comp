@@ -14,7 +14,7 @@
 // ranker: match_ballot, subgroups of 32
 // strategy: hybrid
 // one work-group alone: up to 4096 keys
-// buckets: from 524289 keys on, 512 lanes x 4 = 2048 keys dealt at once; a bucket 256 lanes x 5 = 1280 keys at most, 1024 bins
+// buckets: from 524289 keys on, 512 lanes x 4 = 2048 keys partitioned at once; a bucket 256 lanes x 5 = 1280 keys at most, 1024 bins
 // greatest count: 1073741823 keys
 
 #version 450

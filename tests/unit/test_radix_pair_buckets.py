@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hybrid_pairs import DEVICE, counts, even, play
-from models.radix import finish as pair_model
+from models.radix import pair_buckets as pair_model
 from models.radix.memory import Fault
 from nightly import thinned
 from radix_shapes import shape
@@ -146,20 +146,22 @@ def mutants(plan: Plan, low: int) -> Iterator[tuple[str, Plan]]:
     """Yield plans with one row of buckets, or one pass ahead of them, missing or wrong."""
     for i, step in enumerate(plan.steps):
         ahead = step.kernel == "onesweep" and step.guard.min_n >= low
-        if not (ahead or step.kernel in pair_model.KERNELS) or (step.kernel == "finish" and step.guard.min_n >= 1664):
+        if not (ahead or step.kernel in pair_model.KERNELS) or (
+            step.kernel == "pair_bucket" and step.guard.min_n >= 1664
+        ):
             continue  # a number of buckets that no count of this test uses
         rows: dict[str, Step | None] = {
             "dropped": None,
             "runs too late": changed(step, min_n=step.guard.min_n + 1),
-            "ends too early": changed(step, max_n=step.guard.max_n - 1 if step.kernel == "finish" else low + 1),
+            "ends too early": changed(step, max_n=step.guard.max_n - 1 if step.kernel == "pair_bucket" else low + 1),
             "only in place": changed(step, place="in"),
             "only out of place": changed(step, place="out"),
         }
         if len(step.bindings) > 1:
             rows["other buffers"] = replace(step, bindings=step.bindings[::-1])
-        if step.kernel in ("finish", "finish_rest"):
+        if step.kernel in ("pair_bucket", "pair_bucket_rest"):
             rows["a group too few"] = changed(step, cap=step.grid.cap - 1)
-        if step.kernel == "finish_bounds":
+        if step.kernel == "bucket_bounds":
             rows["a group too few"] = changed(step, cap=64)  # 8 lanes each, and 2^9 buckets of 12000 keys
         for what, row in rows.items():
             yield (
@@ -173,7 +175,7 @@ def test_every_fault_in_a_plan_is_noticed() -> None:
     p, rng = params(sort), np.random.default_rng(4)
     low = finish.least(p)
     test_counts = [
-        n for s in sort.plan.steps if s.kernel == "finish" for n in (s.guard.min_n + 1, s.guard.max_n) if n <= 1664
+        n for s in sort.plan.steps if s.kernel == "pair_bucket" for n in (s.guard.min_n + 1, s.guard.max_n) if n <= 1664
     ]
     inputs = [x for n in test_counts for x in kinds(rng, p, n) if x[0] == "even"]
     inputs += [x for n in (low + 1, 1000, 12000) for x in kinds(rng, p, n)]
@@ -203,11 +205,11 @@ def test_the_starts_of_buckets_use_the_scratch_of_values() -> None:
     for n in (n for n in around(finish_plan.test_counts(p), finish.most(p)) if finish.least(p) < n <= finish.most(p)):
         found = {x.step.kernel: x for x in launches(sort.plan, n, in_place=False)}
         buckets = 1 << finish.bits(p, n)
-        assert n <= finish.limit(p) * buckets and found["finish"].groups == buckets
+        assert n <= finish.limit(p) * buckets and found["pair_bucket"].groups == buckets
         assert finish.slot_bits(p) <= finish.bits(p, n) <= finish.top_bits(p)
         at = {
             b.name: offset(s, n)
-            for b, s in zip(sort.kernel("finish").buffers, found["finish"].step.bindings, strict=True)
+            for b, s in zip(sort.kernel("pair_bucket").buffers, found["pair_bucket"].step.bindings, strict=True)
         }
         assert at["bounds"] + 4 * (2 * buckets + 1) <= at["words"]
         assert at["words"] + 4 * words(p).tile_states.start <= sort.plan.scratch.bytes(n)
@@ -222,7 +224,7 @@ def test_other_forms_have_no_such_buckets() -> None:
                     p = radix.specialize(own, KEYS[key], Signature(value=value, bit_range=bit_range), device)
                     assert p is not None
                     has = promised and value in ("v4", "index") and key != "u16"
-                    assert p.finish == has and ("finish" in {k.name for k in radix.kernels(p)}) == has
+                    assert p.has_pair_buckets == has and ("pair_bucket" in {k.name for k in radix.kernels(p)}) == has
                     assert (words(p).pair_status is not None) == has
 
 

@@ -1,4 +1,4 @@
-"""Few pairs dealt at once into buckets on the embedded device: which keys end there, and which are left to passes.
+"""Few pairs, partitioned into buckets by one launch, on the embedded device: which keys are left to passes.
 
 Without the passes a sort still sorts what buckets hold, and does not touch other keys: so each way is seen to be taken.
 Values are distinct: only a stable sort is right.
@@ -16,7 +16,7 @@ from every import direct, sort_of
 from sorts import radix_params as params
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix.hybrid import dealt, dealt_plan, pairs
+from hsgen.algorithms.radix.hybrid import pair_partition, pair_partition_plan, pairs
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
@@ -78,7 +78,11 @@ def filled(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
 
 def counts(p: radix.Params) -> list[int]:
     """Return counts around those at which the number of buckets doubles, and at tiles."""
-    return [n for n in around(dealt_plan.test_counts(p), dealt.most(p)) if dealt.least(p) < n <= dealt.most(p)]
+    return [
+        n
+        for n in around(pair_partition_plan.test_counts(p), pair_partition.most(p))
+        if pair_partition.least(p) < n <= pair_partition.most(p)
+    ]
 
 
 @pytest.mark.device
@@ -86,7 +90,7 @@ def counts(p: radix.Params) -> list[int]:
 def test_even_keys_need_no_pass(embedded: Host, label: str, value: str) -> None:
     sort = sort_by(Signature(value=value), label, early=True)
     p, rng = params(sort), np.random.default_rng(1)
-    frame = Frame(direct(embedded, sort), dealt.most(p))
+    frame = Frame(direct(embedded, sort), pair_partition.most(p))
     assert len(counts(p)) > 5 and pairs.limit(p) // 2 > pairs.capacity(p) // 8
     for n in counts(p):
         for make in (even, alike, crowded, filled):
@@ -100,7 +104,7 @@ def test_even_keys_need_no_pass(embedded: Host, label: str, value: str) -> None:
 def test_uneven_keys_and_calls_in_place_are_left_to_passes(embedded: Host, label: str, value: str) -> None:
     early, whole = (sort_by(Signature(value=value), label, early=x) for x in (True, False))
     p, rng = params(whole), np.random.default_rng(2)
-    frames = [Frame(direct(embedded, sort), dealt.most(p)) for sort in (early, whole)]
+    frames = [Frame(direct(embedded, sort), pair_partition.most(p)) for sort in (early, whole)]
     for n in counts(p):
         for make, in_place in ((once, False), (even, True)):
             keys = make(rng, n, p)
@@ -116,10 +120,12 @@ def test_uneven_keys_and_calls_in_place_are_left_to_passes(embedded: Host, label
 def test_every_kind_type_order_and_count(embedded: Host, label: str, value: str) -> None:
     sort = sort_by(Signature(value=value, key_transform=True, device_count=True, bit_range=True), label)
     p, rng = params(sort), np.random.default_rng(3)
-    most = dealt.most(p) + 200  # capacities above take the passes ahead, also where the count is that of dealt pairs
+    most = (
+        pair_partition.most(p) + 200
+    )  # capacities above take the passes ahead, also where the count is that of partitioned pairs
     frame = Frame(direct(embedded, sort), most)
     for number, kind in enumerate(KINDS):
-        n = (most if number % 2 else dealt.most(p)) - number
+        n = (most if number % 2 else pair_partition.most(p)) - number
         keys = KINDS[kind](rng, n, np.dtype(f"u{sort.key.bytes}"))
         for in_place in (False, True):
             how = Options(kind=(number + in_place) % 3, descending=number % 2 == 1, device_count=number % 4 > 1)
@@ -135,10 +141,10 @@ def test_earlier_content_of_scratch_does_not_matter(embedded: Host) -> None:
     sort = sort_by(Signature(value="v4"))
     p, rng = params(sort), np.random.default_rng(4)
     made = direct(embedded, sort)
-    frame = Frame(made, dealt.most(p))
+    frame = Frame(made, pair_partition.most(p))
     for byte in (None, 0x00, 0x01, 0x04, 0x55, 0xFF):
         for make in (even, once, crowded):
-            for n in (dealt.most(p), 150, 300):
+            for n in (pair_partition.most(p), 150, 300):
                 if byte is not None:
                     scratch = made._compiled.scratch
                     for number, size in enumerate(scratch._sizes.values()):
@@ -151,29 +157,29 @@ def test_bytes_moved() -> None:
     """Keys are read three times and written twice, values read and written once; passes then move nothing."""
     sort = sort_by(Signature(value="v4"))
     p = params(sort)
-    n = dealt.most(p)
+    n = pair_partition.most(p)
     moved = {s.kernel: radix.moved(p, s, n) for s in sort.plan.steps if s.guard.min_n < n <= s.guard.max_n}
     assert (
         moved["pair_partition_histogram"] >= 4 * n
         and moved["pair_partition"] >= 12 * n
-        and moved["deal_bucket"] >= 20 * n
+        and moved["pair_partition_bucket"] >= 20 * n
     )
     assert {moved[name] for name in PASSES} == {0}
-    assert "dealt at once" in dict(radix.notes(p))["buckets of pairs"]
+    assert "partitioned at once" in dict(radix.notes(p))["buckets of pairs"]
 
 
 # Faults that access nothing out of bounds: others are in test_webgpu_native.py.
 FAULTS: dict[str, tuple[str, str, str, Any]] = {
-    "one index for all": ("hybrid/dealt_bucket_sort", "hs_to_u32(hs_pair_index(pair))", "0u", even),
+    "one index for all": ("hybrid/pair_partition_bucket", "hs_to_u32(hs_pair_index(pair))", "0u", even),
     "equal keys by their slots": (
-        "hybrid/dealt_bucket_sort",
+        "hybrid/pair_partition_bucket",
         "order[to] = indices[{{ i }}]",
         "order[to] = hs_to_u32(begin + to)",
         even,
     ),
     "a network that does not keep the order": ("pair_network", "second < first", "first < second", alike),
     "a network too small": ("pair_network", "width < {{ steps }}", "width < {{ steps - 1 }}", crowded),
-    "a bucket too few": ("hybrid/dealt_bucket_sort", "bucket >= 1 << bits", "bucket >= (1 << bits) - 1", even),
+    "a bucket too few": ("hybrid/pair_partition_bucket", "bucket >= 1 << bits", "bucket >= (1 << bits) - 1", even),
 }
 
 
@@ -184,17 +190,20 @@ def test_faults_are_noticed(embedded: Host, templates: Change, fault: str) -> No
     templates(f"radix/{file}.j2", old, new)
     sort = sort_by(Signature(value="v4"))
     p, rng = params(sort), np.random.default_rng(5)
-    call = validation.call(sort, make(rng, dealt.most(p), p), Options(), in_place=False, count=None, rng=rng)
-    assert Frame(direct(embedded, sort), dealt.most(p)).run(call) is not None
+    call = validation.call(sort, make(rng, pair_partition.most(p), p), Options(), in_place=False, count=None, rng=rng)
+    assert Frame(direct(embedded, sort), pair_partition.most(p)).run(call) is not None
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("name", ["pair_partition", "deal_bucket"])
+@pytest.mark.parametrize("name", ["pair_partition", "pair_partition_bucket"])
 def test_rows_that_lack_are_noticed(embedded: Host, name: str) -> None:
     """Without the passes, which would sort the keys as well."""
     whole = sort_by(Signature(value="v4"), early=True)
     steps = tuple(s for s in whole.plan.steps if s.kernel != name)
     sort = replace(whole, plan=replace(whole.plan, steps=steps))
     p, rng = params(sort), np.random.default_rng(6)
-    call = validation.call(sort, even(rng, dealt.most(p), p), Options(), in_place=False, count=None, rng=rng)
-    assert len(steps) < len(whole.plan.steps) and Frame(direct(embedded, sort), dealt.most(p)).run(call) is not None
+    call = validation.call(sort, even(rng, pair_partition.most(p), p), Options(), in_place=False, count=None, rng=rng)
+    assert (
+        len(steps) < len(whole.plan.steps)
+        and Frame(direct(embedded, sort), pair_partition.most(p)).run(call) is not None
+    )

@@ -113,9 +113,11 @@ def _again(p: Params, m: Memory, at: Pass) -> None:
 def _needed(p: Params, name: str, n: int) -> int:
     """The number of work-groups that the kernel requires."""
     buckets = 1 << finish.bits(p, n)
-    return {"finish": buckets, "finish_bounds": buckets // p.work_group + 1, "finish_rest": finish.groups(p)}.get(
-        name, 1
-    )
+    return {
+        "pair_bucket": buckets,
+        "bucket_bounds": buckets // p.work_group + 1,
+        "pair_bucket_rest": finish.groups(p),
+    }.get(name, 1)
 
 
 def play(name: str) -> Callable[[Params, Memory, Pass, Collection[int]], None]:
@@ -125,11 +127,11 @@ def play(name: str) -> Callable[[Params, Memory, Pass, Collection[int]], None]:
         Fault: there are too few work-groups, or keys are in the wrong buffer.
     """
     kernel = {
-        "finish_starts": _starts,
-        "finish_bounds": _bounds,
-        "finish": _finish,
-        "finish_rest": _rest,
-        "finish_again": _again,
+        "ahead_starts": _starts,
+        "bucket_bounds": _bounds,
+        "pair_bucket": _finish,
+        "pair_bucket_rest": _rest,
+        "ahead_fallback": _again,
     }[name]
 
     def played(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
@@ -140,6 +142,8 @@ def play(name: str) -> Callable[[Params, Memory, Pass, Collection[int]], None]:
     return played
 
 
-PLAY = {name: play(name) for name in ("finish_starts", "finish_bounds", "finish", "finish_rest", "finish_again")}
-KERNELS = (*PLAY, "finish_begin", "finish_histogram", "finish_even", "finish_left")
+PLAY = {
+    name: play(name) for name in ("ahead_starts", "bucket_bounds", "pair_bucket", "pair_bucket_rest", "ahead_fallback")
+}
+KERNELS = (*PLAY, "ahead_begin", "ahead_histogram", "ahead_decide")
 """The kernels of buckets of pairs, where passes look back or count."""

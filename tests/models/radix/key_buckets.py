@@ -24,10 +24,10 @@ _DEALT = 2  # the number of the buffer in scratch
 
 def done(p: Params, m: Memory, at: Pass) -> bool:
     """Whether the look-back kernels find the keys sorted."""
-    return p.msd and (at.begin, at.end) == (0, p.key.bits) and dealt(p, m, at.n)
+    return p.has_key_buckets and (at.begin, at.end) == (0, p.key.bits) and partitioned(p, m, at.n)
 
 
-def dealt(p: Params, m: Memory, n: int) -> bool:
+def partitioned(p: Params, m: Memory, n: int) -> bool:
     """Whether buckets have sorted `n` keys, if they were tried."""
     return msd.least(p) < n <= msd.most(p) and bool(m.words["fits"][1])
 
@@ -74,7 +74,7 @@ def _begin(p: Params, m: Memory, at: Pass) -> None:
     whole = not (p.index64 and p.signature.bit_range) or (at.begin, at.end) == (0, p.key.bits)
     m.words = {
         "fits": np.full(2, int(whole), np.int64),
-        "counts": np.zeros(p.msd_digits, np.int64),
+        "counts": np.zeros(p.partition_radix, np.int64),
         "rest": np.zeros(0, np.int64),
         "uneven": np.ones(1, np.int64),
     }
@@ -82,7 +82,7 @@ def _begin(p: Params, m: Memory, at: Pass) -> None:
 
 def _histogram(p: Params, m: Memory, at: Pass) -> None:
     m.look(p, at.n, at, (0, p.key.bits))
-    m.words["counts"] += np.bincount(_digit(p, _given(m, at), 1, at.n), minlength=p.msd_digits)
+    m.words["counts"] += np.bincount(_digit(p, _given(m, at), 1, at.n), minlength=p.partition_radix)
     m.words["buckets"] = np.zeros(1 << sum(msd.widths(p, at.n)), np.int64)
     if p.sampled:
         m.sample = sample.taken(p, _given(m, at))

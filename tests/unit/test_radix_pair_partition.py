@@ -1,4 +1,4 @@
-"""Tables of few pairs that are dealt at once, and of more work-groups for large counts: each mistake is named.
+"""Tables of few pairs that one launch partitions, and of more work-groups for large counts: each mistake is named.
 
 - A shape of the test target is changed in one place; the error names the key.
 - Rows of a plan for counts with more work-groups begin where others end, and scratch has room for their counts.
@@ -13,7 +13,7 @@ import pytest
 from sorts import radix_params as params
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix.hybrid import dealt, pairs
+from hsgen.algorithms.radix.hybrid import pair_partition, pairs
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launches, scratch_bytes
 from hsgen.core.keys import KEYS, Signature
@@ -23,20 +23,28 @@ from hsgen.targets import target
 
 LANES = Path(__file__).parents[1] / "device/lanes"
 WAITLESS, PARTS = ((LANES / f"{name}.toml").read_text(encoding="utf-8") for name in ("waitless8", "webgpu4"))
-DEALT = "dealt = { above = 60, work_group = 32, items = 3, bins = 16 }\n"
+PAIRS = "pair_partition = { above = 60, work_group = 32, items = 3, bins = 16 }\n"
 BUCKET = "pair_bucket = { work_group = 8, items = 4, bins = 16 }\n"
 BAD = [
-    (DEALT, DEALT.replace(", items = 3", ""), r"dealt\.items: missing"),
-    (DEALT, DEALT.replace("above = 60, ", ""), r"dealt\.above: missing"),
-    (DEALT, "dealt = {}\n", r"dealt: is empty; write dealt = \{ work_group = \.\.\., items = \.\.\., above"),
-    (DEALT, "dealt = 3\n", r"dealt: 3 is not a table; write dealt = "),
-    (DEALT, DEALT.replace("bins", "bin"), r"dealt\.bin: unknown key; did you mean dealt\.bins"),
-    ("above = 60,", "above = 416,", r"dealt\.above: passes are ahead of buckets from 417 pairs on"),
-    (DEALT, DEALT.replace("group = 32", "group = 12"), r"dealt\.work_group: 12 is no power of two"),
-    (DEALT, DEALT.replace("group = 32", "group = 512"), r"dealt\.work_group: 512 lanes exceed the work-group limit"),
-    (DEALT, DEALT.replace("= 16", "= 12"), r"dealt\.bins: 12 bins are no power of two that 8 lanes share out"),
-    (DEALT, DEALT.replace("= 16", "= 4"), r"dealt\.bins: 4 bins are no power of two that 8 lanes share out"),
-    (DEALT, DEALT.replace("= 16", "= 4096"), r"dealt\.bins: a bucket takes \d+ bytes of local memory"),
+    (PAIRS, PAIRS.replace(", items = 3", ""), r"pair_partition\.items: missing"),
+    (PAIRS, PAIRS.replace("above = 60, ", ""), r"pair_partition\.above: missing"),
+    (
+        PAIRS,
+        "pair_partition = {}\n",
+        r"pair_partition: is empty; write pair_partition = \{ work_group = \.\.\., items = \.\.\., above",
+    ),
+    (PAIRS, "pair_partition = 3\n", r"pair_partition: 3 is not a table; write pair_partition = "),
+    (PAIRS, PAIRS.replace("bins", "bin"), r"pair_partition\.bin: unknown key; did you mean pair_partition\.bins"),
+    ("above = 60,", "above = 416,", r"pair_partition\.above: passes are ahead of buckets from 417 pairs on"),
+    (PAIRS, PAIRS.replace("group = 32", "group = 12"), r"pair_partition\.work_group: 12 is no power of two"),
+    (
+        PAIRS,
+        PAIRS.replace("group = 32", "group = 512"),
+        r"pair_partition\.work_group: 512 lanes exceed the work-group limit",
+    ),
+    (PAIRS, PAIRS.replace("= 16", "= 12"), r"pair_partition\.bins: 12 bins are no power of two that 8 lanes share out"),
+    (PAIRS, PAIRS.replace("= 16", "= 4"), r"pair_partition\.bins: 4 bins are no power of two that 8 lanes share out"),
+    (PAIRS, PAIRS.replace("= 16", "= 4096"), r"pair_partition\.bins: a bucket takes \d+ bytes of local memory"),
     (
         BUCKET,
         BUCKET.replace("{ ", "{ above = 60000, "),
@@ -54,15 +62,17 @@ def test_every_mistake_of_dealt_pairs_is_named(old: str, new: str, message: str)
 
 def test_other_tables_have_no_dealt_pairs() -> None:
     """Not without buckets of pairs, keys of 64 bits, or where look-back sorts what buckets do not hold."""
-    with pytest.raises(Usage, match=r"dealt: there are no buckets of pairs"):
+    with pytest.raises(Usage, match=r"pair_partition: there are no buckets of pairs"):
         target.parse(WAITLESS.replace(BUCKET, "", 1), "waitless8", "x.toml")
     last = "bins = 64 }\n"  # of 64-bit keys
     at = WAITLESS.rindex(last) + len(last)
-    with pytest.raises(Usage, match=r"radix\.u64\.hybrid\.dealt: keys of 64 bits and indices exceed the scratch"):
-        target.parse(f"{WAITLESS[:at]}{DEALT}{WAITLESS[at:]}", "waitless8", "x.toml")
+    with pytest.raises(
+        Usage, match=r"radix\.u64\.hybrid\.pair_partition: keys of 64 bits and indices exceed the scratch"
+    ):
+        target.parse(f"{WAITLESS[:at]}{PAIRS}{WAITLESS[at:]}", "waitless8", "x.toml")
     text = (LANES / "pairs8.toml").read_text(encoding="utf-8")
-    with pytest.raises(Usage, match=r"dealt: what buckets do not hold is left to passes that count"):
-        target.parse(text.replace(BUCKET, BUCKET + DEALT, 1), "pairs8", "x.toml")
+    with pytest.raises(Usage, match=r"pair_partition: what buckets do not hold is left to passes that count"):
+        target.parse(text.replace(BUCKET, BUCKET + PAIRS, 1), "pairs8", "x.toml")
 
 
 @pytest.mark.parametrize("key", ["u32", "u16", "u64"])
@@ -71,9 +81,13 @@ def test_which_forms_are_dealt(key: str, value: str) -> None:
     sort = target.find("webgpu-subgroups").default(KEYS[key].name, Signature(value=value))
     p = params(sort)
     expected = key == "u32" and value in ("v4", "index")
-    assert p.deal == expected == ("pair_partition" in {k.name for k in radix.kernels(p)})
+    assert p.partitions_pairs == expected == ("pair_partition" in {k.name for k in radix.kernels(p)})
     if expected:
-        assert pairs.limit(p) * p.deal_digits >= dealt.most(p) > pairs.limit(p) * p.deal_digits // 2
+        assert (
+            pairs.limit(p) * p.pair_partition_radix
+            >= pair_partition.most(p)
+            > pairs.limit(p) * p.pair_partition_radix // 2
+        )
 
 
 def sort_of(text: str, key: str = "u32", value: str = "none") -> Sort:

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 from hybrid_keys import SMALL, even, kinds, play
+from models.radix import key_buckets as bucket_model
 from models.radix import model
-from models.radix import msd as bucket_model
 from models.radix.memory import Fault
 from nightly import thinned
 from radix_calls import RICH, drawn
@@ -52,7 +52,7 @@ def counts(p: radix.Params, most: int = 2000) -> list[int]:
     return sorted({*around(msd_plan.test_counts(p), most), 1, p.alone + 1, 555})
 
 
-def dealt(p: radix.Params, plan: Plan) -> Plan:
+def partitioned(p: radix.Params, plan: Plan) -> Plan:
     """Return the plan without the look-back rows for counts that are distributed into buckets."""
     own = (*bucket_model.KERNELS, "single")
     return replace(plan, steps=tuple(s for s in plan.steps if s.kernel in own))
@@ -81,9 +81,9 @@ def test_exactly_even_keys_are_sorted_by_buckets_alone(key: str) -> None:
                 continue
             for in_place in (False, True):
                 if what in by_buckets:
-                    play(sort, dealt(p, sort.plan), keys, in_place=in_place)
+                    play(sort, partitioned(p, sort.plan), keys, in_place=in_place)
                 else:
-                    out = model.run(p, dealt(p, sort.plan), keys, in_place=in_place)
+                    out = model.run(p, partitioned(p, sort.plan), keys, in_place=in_place)
                     untouched = keys if in_place else np.full_like(keys, 0xA5)
                     assert np.array_equal(out.keys, untouched), (what, n)
 
@@ -146,7 +146,7 @@ def test_every_fault_in_a_plan_is_noticed() -> None:
     def check(plan: Plan) -> None:
         for what, keys in inputs:
             for in_place in (False, True):
-                play(sort, dealt(p, plan) if what == "even" else plan, keys, in_place=in_place)
+                play(sort, partitioned(p, plan) if what == "even" else plan, keys, in_place=in_place)
 
     check(sort.plan)
     tried, survived = survivors(mutants(sort.plan), check, Fault)
@@ -203,13 +203,13 @@ def test_forms_that_must_keep_an_order_have_no_buckets() -> None:
     for value in VALUES:
         for key in ("u64",) if value == "packed" else ("u16", "u32", "u64"):
             p = specialize(own, KEYS[key], Signature(value=value), ROOMY)
-            assert p is not None and p.msd == (value == "none" and key != "u16")
-            assert ("bucket" in {k.name for k in radix.kernels(p)}) == p.msd
+            assert p is not None and p.has_key_buckets == (value == "none" and key != "u16")
+            assert ("bucket" in {k.name for k in radix.kernels(p)}) == p.has_key_buckets
 
 
 def test_other_choices_have_no_buckets_and_no_scratch_for_them() -> None:
     plain = shape(coordination="lookback")
-    assert not plain.msd and words(plain).use_partition is None
+    assert not plain.has_key_buckets and words(plain).use_partition is None
     assert not any(s.kernel in bucket_model.KERNELS for s in radix.plan(plain).steps)
 
 
@@ -253,5 +253,5 @@ def test_bytes_moved() -> None:
     total = assembly.traffic(sort, n)
     assert 8 * keys < total < 9 * keys
     assert dict(radix.notes(params(sort)))["buckets"].startswith(
-        "from 101 keys on, 16 lanes x 3 = 48 keys dealt at once"
+        "from 101 keys on, 16 lanes x 3 = 48 keys partitioned at once"
     )

@@ -1,4 +1,4 @@
-"""Few 32-bit keys with values of 4 bytes, dealt with their indices into buckets by one launch: shape and kernels.
+"""Few 32-bit keys with values of 4 bytes, partitioned with their indices into buckets by one launch: shape and kernels.
 
 A bucket is sorted on chip by key and, among equal keys, by index.  The sort is therefore stable, although pairs reach
 their bucket in any order, and the indices locate the values.  Pairs take one step to their bucket, not two stable
@@ -25,17 +25,17 @@ _READ = replace(PAIRS, read_only=True)
 
 
 def tile(p: Hybrid) -> int:
-    """Return the number of pairs that a work-group deals at once."""
-    return present(p.dealt).size
+    """Return the number of pairs that a work-group partitions at once."""
+    return present(p.pair_partition).size
 
 
 def least(p: Hybrid) -> int:
-    """Return the count above which pairs are dealt."""
-    return max(present(p.dealt).above, p.alone)
+    """Return the count above which pairs are partitioned."""
+    return max(present(p.pair_partition).above, p.alone)
 
 
 def most(p: Hybrid) -> int:
-    """Return the greatest count of pairs that are dealt; for more pairs, passes run ahead of buckets."""
+    """Return the greatest count of pairs that are partitioned; for more pairs, passes run ahead of buckets."""
     return pairs.least(p)
 
 
@@ -58,7 +58,7 @@ def _partition(
     p: Hybrid, name: str, macro: str, summary: str, buffers: tuple[Buffer, ...], *arrays: Array, sums: bool = False
 ) -> Kernel:
     """A kernel whose template is the macro `macro` of pair_partition.j2; `sums`: its lanes compute prefix sums."""
-    kernel = _kernel(p, name, summary, buffers, arrays, present(p.dealt).work_group, sums=sums)
+    kernel = _kernel(p, name, summary, buffers, arrays, present(p.pair_partition).work_group, sums=sums)
     return replace(kernel, template=f"radix/hybrid/pair_partition:{macro}", data=PairPartition())
 
 
@@ -69,7 +69,7 @@ def begin(p: Hybrid) -> Kernel:
 
 def histogram(p: Hybrid) -> Kernel:
     """Return the kernel that counts the pairs of each bucket."""
-    counts = word_array("counts", p.deal_digits)
+    counts = word_array("counts", p.pair_partition_radix)
     return _partition(
         p, "pair_partition_histogram", "histogram", "count the highest bits of the keys", (SOURCE, WORDS), counts
     )
@@ -77,8 +77,13 @@ def histogram(p: Hybrid) -> Kernel:
 
 def partition(p: Hybrid) -> Kernel:
     """Return the kernel that stores each key with its index in its bucket."""
-    lanes = sums(present(p.dealt).work_group, p.subgroup)
-    arrays = (word_array("counts", p.deal_digits), word_array("bases", p.deal_digits), *lanes, word_array("full", 4))
+    lanes = sums(present(p.pair_partition).work_group, p.subgroup)
+    arrays = (
+        word_array("counts", p.pair_partition_radix),
+        word_array("bases", p.pair_partition_radix),
+        *lanes,
+        word_array("full", 4),
+    )
     summary, buffers = "partition keys and indices by the highest bits of the keys", (SOURCE, PAIRS, WORDS)
     return _partition(p, "pair_partition", "partition", summary, buffers, *arrays, sums=True)
 
@@ -90,14 +95,14 @@ def bucket(p: Hybrid) -> Kernel:
     of a bin.
     """
     pair_bucket, room = present(p.pair_bucket), pairs.capacity(p)
-    shape = Bucket(work_group=pair_bucket.work_group, items=pair_bucket.items, bins=present(p.dealt).bins)
+    shape = Bucket(work_group=pair_bucket.work_group, items=pair_bucket.items, bins=present(p.pair_partition).bins)
     keys = Array(name="tile", type="key", count=room), word_array("order", room)
     values = (VALUES_OUT, *(() if p.signature.index else (VALUES_IN,)))
     buffers, arrays = (_READ, DESTINATION, WORDS, *values), (*keys, *bin_sort.arrays(shape, p.subgroup))
-    summary = f"sort a bucket of up to {room} dealt pairs on chip"
-    kernel = _kernel(p, "deal_bucket", summary, buffers, arrays, shape.work_group, sums=True)
+    summary = f"sort a bucket of up to {room} partitioned pairs on chip"
+    kernel = _kernel(p, "pair_partition_bucket", summary, buffers, arrays, shape.work_group, sums=True)
     bins = StableBinSort(shape=shape, subgroup=p.subgroup, key=p.key, shift="given", crowd=Crowd(limit=room // 8))
-    template = "radix/hybrid/dealt_bucket_sort:bucket"
+    template = "radix/hybrid/pair_partition_bucket:bucket"
     return bin_sort.with_room(replace(kernel, template=template, data=OnChip(bins=bins)))
 
 
