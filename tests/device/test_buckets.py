@@ -20,7 +20,7 @@ from sorts import radix_params as params
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.hybrid import buckets as msd
-from hsgen.algorithms.radix.hybrid import buckets_plan as msd_plan
+from hsgen.algorithms.radix.hybrid.key_buckets import KeyBuckets
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature
 from hsgen.core.sort import Sort
@@ -68,7 +68,7 @@ def uneven(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
 
 def counts(p: radix.Params) -> list[int]:
     """Return counts around those at which the number of buckets doubles, and a large one."""
-    return sorted({n for n in around(msd_plan.test_counts(p), MOST) if n > msd.least(p)} | {MOST})
+    return sorted({n for n in around(KeyBuckets(p).test_counts(), MOST) if n > msd.least(p)} | {MOST})
 
 
 @pytest.mark.device

@@ -17,7 +17,7 @@ from sorts import radix_params as params
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.hybrid import pairs as finish
-from hsgen.algorithms.radix.hybrid import pairs_plan as finish_plan
+from hsgen.algorithms.radix.hybrid.pair_buckets import PairBuckets
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
@@ -80,7 +80,7 @@ def halved(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
 
 def counts(p: radix.Params) -> list[int]:
     """Return counts around those at which the number of buckets doubles, and a large one."""
-    return sorted({n for n in around(finish_plan.test_counts(p), MOST) if n > finish.least(p)} | {MOST})
+    return sorted({n for n in around(PairBuckets(p).test_counts(), MOST) if n > finish.least(p)} | {MOST})
 
 
 @pytest.mark.device

@@ -16,7 +16,8 @@ from every import direct, sort_of
 from sorts import radix_params as params
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix.hybrid import pair_partition, pair_partition_plan, pairs
+from hsgen.algorithms.radix.hybrid import pair_partition, pairs
+from hsgen.algorithms.radix.hybrid.pair_partition import PairPartition
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
@@ -80,7 +81,7 @@ def counts(p: radix.Params) -> list[int]:
     """Return counts around those at which the number of buckets doubles, and at tiles."""
     return [
         n
-        for n in around(pair_partition_plan.test_counts(p), pair_partition.most(p))
+        for n in around(PairPartition(p).test_counts(), pair_partition.most(p))
         if pair_partition.least(p) < n <= pair_partition.most(p)
     ]
 

@@ -20,7 +20,9 @@ from planted import Planted, all_caught
 from sorts import radix_params as params
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix.hybrid import buckets_plan, pairs_plan, pieces
+from hsgen.algorithms.radix.hybrid.key_buckets import KeyBuckets
+from hsgen.algorithms.radix.hybrid.pair_buckets import PairBuckets
+from hsgen.algorithms.radix.hybrid.pieces import Pieces
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
@@ -92,8 +94,8 @@ MAKES: tuple[Make, ...] = (bits_of, shifted, narrow, few, alike, pairs_of, repea
 
 def counts(p: radix.Params) -> list[int]:
     """Return counts around those at which the number of buckets doubles, and a large one."""
-    found = pairs_plan.test_counts(p) if p.has_pair_buckets else buckets_plan.test_counts(p)
-    return sorted({n for n in around(found, MOST) if n > pieces.span(p, MOST)[0]} | {MOST})
+    found = PairBuckets(p).test_counts() if p.has_pair_buckets else KeyBuckets(p).test_counts()
+    return sorted({n for n in around(found, MOST) if n > Pieces(p).span[0]} | {MOST})
 
 
 @pytest.mark.device

@@ -12,7 +12,8 @@ from nightly import nightly
 from sorts import sort_by
 
 from hsgen.algorithms.radix import hybrid
-from hsgen.algorithms.radix.hybrid import Hybrid, buckets, buckets_plan
+from hsgen.algorithms.radix.hybrid import Hybrid, buckets
+from hsgen.algorithms.radix.hybrid.key_buckets import KeyBuckets
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature
 from hsgen.core.sort import Sort
@@ -39,7 +40,7 @@ def wide(label: str, key: str, signature: Signature = PLAIN, *, alone: bool = Fa
 
 def counts(p: Hybrid) -> list[int]:
     """Return counts around those at which the number of buckets doubles, and a large one."""
-    return sorted({n for n in around(buckets_plan.test_counts(p), MOST) if n > buckets.least(p)} | {MOST})
+    return sorted({n for n in around(KeyBuckets(p).test_counts(), MOST) if n > buckets.least(p)} | {MOST})
 
 
 @pytest.mark.device

@@ -11,7 +11,7 @@ from sorts import ROOMY
 from sorts import radix_params as params
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix.hybrid import pairs_plan as finish_plan
+from hsgen.algorithms.radix.hybrid.pair_buckets import PairBuckets
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS
 from hsgen.core.plan import Plan
@@ -46,4 +46,4 @@ def play(sort: Sort, plan: Plan, keys: Any, *, in_place: bool, how: Options | No
 
 def counts(p: radix.Params, most: int = 2000) -> list[int]:
     """Return counts around those at which the sort changes its way."""
-    return sorted({*around(finish_plan.test_counts(p), most), 1, p.alone + 1, 555})
+    return sorted({*around(PairBuckets(p).test_counts(), most), 1, p.alone + 1, 555})

@@ -29,7 +29,7 @@ from steps import changed
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.hybrid import buckets as msd
-from hsgen.algorithms.radix.hybrid import buckets_plan as msd_plan
+from hsgen.algorithms.radix.hybrid.key_buckets import KeyBuckets
 from hsgen.algorithms.radix.specialize import specialize
 from hsgen.algorithms.radix.words import words
 from hsgen.core.interpreter import Options, launches, offset
@@ -49,7 +49,7 @@ def sort_of(signature: Signature = PLAIN, key: str = "u32", **values: Any) -> So
 
 def counts(p: radix.Params, most: int = 2000) -> list[int]:
     """Return counts around those at which the sort changes its way."""
-    return sorted({*around(msd_plan.test_counts(p), most), 1, p.alone + 1, 555})
+    return sorted({*around(KeyBuckets(p).test_counts(), most), 1, p.alone + 1, 555})
 
 
 def partitioned(p: radix.Params, plan: Plan) -> Plan:
@@ -186,7 +186,7 @@ def test_the_counters_of_buckets_are_within_scratch(more: dict[str, Any]) -> Non
     p = shape(**{**SMALL, "items": 1, "single": 0, **more})
     assert radix.problems(p, ROOMY) == []
     plan = radix.plan(p)
-    for n in around(msd_plan.test_counts(p), msd.most(p)):
+    for n in around(KeyBuckets(p).test_counts(), msd.most(p)):
         for launch in launches(plan, n, in_place=False) if n > msd.least(p) else ():
             kernel = next(k for k in radix.kernels(p) if k.name == launch.step.kernel)
             for buffer, binding in zip(kernel.buffers, launch.step.bindings, strict=True):

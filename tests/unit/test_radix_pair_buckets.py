@@ -25,7 +25,7 @@ from steps import changed
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.hybrid import pairs as finish
-from hsgen.algorithms.radix.hybrid import pairs_plan as finish_plan
+from hsgen.algorithms.radix.hybrid.pair_buckets import PairBuckets
 from hsgen.algorithms.radix.words import words
 from hsgen.core.interpreter import Options, launches, offset
 from hsgen.core.keys import KEYS, VALUES, Signature
@@ -202,7 +202,7 @@ def test_slots_that_do_not_fit_are_noticed() -> None:
 def test_the_starts_of_buckets_use_the_scratch_of_values() -> None:
     sort = sort_of(Signature(value="v4"))
     p = params(sort)
-    for n in (n for n in around(finish_plan.test_counts(p), finish.most(p)) if finish.least(p) < n <= finish.most(p)):
+    for n in (n for n in around(PairBuckets(p).test_counts(), finish.most(p)) if finish.least(p) < n <= finish.most(p)):
         found = {x.step.kernel: x for x in launches(sort.plan, n, in_place=False)}
         buckets = 1 << finish.bits(p, n)
         assert n <= finish.limit(p) * buckets and found["pair_bucket"].groups == buckets

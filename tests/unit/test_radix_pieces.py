@@ -34,6 +34,7 @@ from steps import changed
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix import portions
 from hsgen.algorithms.radix.hybrid import pairs, pieces
+from hsgen.algorithms.radix.hybrid.pieces import Pieces
 from hsgen.algorithms.radix.words import max_n, words
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options, offset
@@ -337,7 +338,7 @@ def test_every_fault_in_a_plan_is_noticed(made: Any) -> None:
     sort = made(signature, key, work_group=8, groups=groups, whole=1 << 30)  # portions: see test_radix.py
     p, rng = params(sort), np.random.default_rng(5)
     low, on_chip = (
-        pieces.span(p, 1 << 30)[0],
+        Pieces(p).span[0],
         [s.guard for s in sort.plan.steps if s.kernel in ("pair_bucket", "bucket")],
     )
     ends = [n for guard in on_chip for n in (guard.min_n + 1, guard.max_n) if n <= 1664]

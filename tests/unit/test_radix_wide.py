@@ -20,7 +20,8 @@ from steps import changed
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix import hybrid, portions
-from hsgen.algorithms.radix.hybrid import Hybrid, buckets, buckets_plan, pairs
+from hsgen.algorithms.radix.hybrid import Hybrid, buckets, pairs
+from hsgen.algorithms.radix.hybrid.key_buckets import KeyBuckets
 from hsgen.algorithms.radix.words import MAX_N, max_n
 from hsgen.core.interpreter import Options, launches, offset
 from hsgen.core.keys import PLAIN, Signature
@@ -41,7 +42,7 @@ def wide(key: str = "u32", signature: Signature = PLAIN, **values: Any) -> tuple
 
 
 def counts(p: Hybrid) -> list[int]:
-    return sorted({*around(buckets_plan.test_counts(p), 2000), 1, p.tile, 555})
+    return sorted({*around(KeyBuckets(p).test_counts(), 2000), 1, p.tile, 555})
 
 
 @pytest.mark.parametrize("key", ["u32", "u64"])

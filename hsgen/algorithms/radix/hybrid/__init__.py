@@ -11,22 +11,17 @@ from dataclasses import replace
 
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import onesweep, reduce_scan, rows, search_space, single
-from hsgen.algorithms.radix.hybrid import (
-    buckets,
-    buckets_plan,
-    pair_partition,
-    pair_partition_plan,
-    pair_passes,
-    pairs_plan,
-    partition,
-    pieces,
-)
+from hsgen.algorithms.radix.hybrid import buckets, pair_partition, pairs
 from hsgen.algorithms.radix.hybrid.fields import FALLBACK
 from hsgen.algorithms.radix.hybrid.fields import FIELDS as FIELDS
+from hsgen.algorithms.radix.hybrid.key_buckets import KeyBuckets
+from hsgen.algorithms.radix.hybrid.pair_buckets import PairBuckets
+from hsgen.algorithms.radix.hybrid.pair_partition import PairPartition
 from hsgen.algorithms.radix.hybrid.params import Hybrid
+from hsgen.algorithms.radix.hybrid.pieces import Pieces
+from hsgen.algorithms.radix.hybrid.stage import Stage
 from hsgen.algorithms.radix.parts import copy
-from hsgen.algorithms.radix.rankers import rank_arrays
-from hsgen.algorithms.radix.stages import PairBucket, present
+from hsgen.algorithms.radix.stages import present
 from hsgen.algorithms.radix.words import max_n
 from hsgen.algorithms.search_space import Box, steps
 from hsgen.core.device import Device
@@ -35,44 +30,29 @@ from hsgen.core.keys import KeyType
 from hsgen.core.plan import Plan, Step
 
 Params = Hybrid
-_ANY = PairBucket(work_group=1, items=1, bins=1)
-"""A bucket of pairs of any size, for kernels whose text does not depend on the size."""
+
+
+def stages(p: Hybrid) -> tuple[Stage, ...]:
+    """Return the stages of a shape before its fallback, in the order of their kernels."""
+    keys = [KeyBuckets(p)] if p.has_key_buckets else []
+    if p.pieces:
+        return (*keys, Pieces(p))
+    of_pairs = [PairBuckets(p)] if p.has_pair_buckets and not p.index64 else []
+    few = [PairPartition(p)] if p.partitions_pairs and not p.index64 else []
+    return (*keys, *of_pairs, *few)
 
 
 def kernels(p: Hybrid) -> tuple[Kernel, ...]:
     """Return every kernel, in the order of their launches."""
     if not p.looks_back:  # the fallback is reduce-scan
-        first = [
-            *(_buckets(p) if p.has_key_buckets else ()),
-            *(_pair_kernels(p) if p.has_pair_buckets and not p.index64 else ()),
-        ]
-        if p.partitions_pairs and not p.index64:
-            first += pair_partition.kernels(p)
-        return (*first, *reduce_scan.kernels(p))
+        return (*(k for stage in stages(p) for k in stage.kernels()), *reduce_scan.kernels(p))
     every = [single.kernel(single.of(p))] if p.alone else []
-    if p.has_key_buckets:
-        every += _buckets(p)
-    every += [replace(k, common=_common(p)) for k in onesweep.swept(p)]
-    if p.has_pair_buckets or p.pieces:
-        every += _pair_kernels(p)
+    before = [stage for stage in stages(p) if isinstance(stage, KeyBuckets)]
+    every += [k for stage in before for k in stage.kernels()]
+    every += [replace(k, common=pairs.common(p)) for k in onesweep.swept(p)]
+    every += [k for stage in stages(p)[len(before) :] for k in stage.kernels()]
     every += onesweep.again(p)
     return (*every, *(kernels(large(p)) if p.large and p.has_key_buckets else reduce_scan.beyond(p)))
-
-
-def _common(p: Hybrid) -> Hybrid:
-    """The shape with one size for all buckets, for kernels whose text depends only on whether pairs have buckets."""
-    return replace(p, pair_bucket=p.pair_bucket and _ANY, pair_partition=None)
-
-
-def _pair_kernels(p: Hybrid) -> tuple[Kernel, ...]:
-    if p.pieces:
-        return pieces.kernels(p, _common(p))
-    *most, last = pair_passes.kernels(p)
-    return (*most, replace(last, common=_common(p)) if p.looks_back else last)
-
-
-def _buckets(p: Hybrid) -> tuple[Kernel, ...]:
-    return (*partition.kernels(p), *buckets.kernels(p, rank_arrays(buckets.rest(p))))
 
 
 def large(p: Hybrid) -> Hybrid:
@@ -94,26 +74,25 @@ def plan(p: Hybrid) -> Plan:
     histogram of the fallback and its passes.
     """
     high = max_n(p)
+    keys = KeyBuckets(p).steps(high) if p.has_key_buckets else []
     if not p.looks_back:
-        first = buckets_plan.steps(p, high) if p.has_key_buckets else []
-        first += pair_partition_plan.steps(p) if p.partitions_pairs and not p.index64 else []
-        return reduce_scan.plan(
-            p, [*first, *(pairs_plan.steps(p, high) if p.has_pair_buckets and not p.index64 else [])]
-        )
-    steps = rows.single(p, single.kernel(single.of(p)))
-    steps += buckets_plan.steps(p, high) if p.has_key_buckets else []
-    steps += pieces.settled(p, high) if p.has_key_buckets and p.pieces else []
+        few = PairPartition(p).steps() if p.partitions_pairs and not p.index64 else []
+        of_pairs = PairBuckets(p).steps(high) if p.has_pair_buckets and not p.index64 else []
+        return reduce_scan.plan(p, [*keys, *few, *of_pairs])
+    steps = [*rows.single(p, single.kernel(single.of(p))), *keys]
+    steps += Pieces(p).after_partitions(high) if p.has_key_buckets and p.pieces else []
     steps += onesweep.head(p)
-    least, most = pieces.span(p, high) if p.pieces else pairs_plan.span(p, high) if p.has_pair_buckets else (high, high)
+    middle = Pieces(p) if p.pieces else PairBuckets(p) if p.has_pair_buckets else None
+    least, most = (min(n, high) for n in middle.span) if middle else (high, high)
     steps += [*onesweep.started(p, p.alone, least), *onesweep.started(p, most, high)]
     after: list[Step] = []
     if least < most:
         steps += onesweep.started(p, least, most, "part") if p.signature.bit_range else []
         if p.pieces:
-            before, after = pieces.steps(p, least, most)
+            before, after = Pieces(p).steps(least, most)
             steps += before
         else:
-            steps += pairs_plan.steps(p, high)
+            steps += PairBuckets(p).steps(high)
     narrow = rows.plan(p, [*steps, *onesweep.passes(p), *after, *rows.copied(p, copy(p))])
     if not (p.large and p.has_key_buckets):
         return reduce_scan.joined(p, narrow)
@@ -121,34 +100,27 @@ def plan(p: Hybrid) -> Plan:
 
 
 def moved(p: Hybrid, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` reads and writes for `n` keys that buckets hold."""
-    name = step.kernel.removesuffix("_wide")
-    if name in ("bucket_rest", "pair_bucket_rest"):
-        return 0
-    if p.has_key_buckets and p.pieces and (again := pieces.moved(p, step, n)) is not None:
-        return again
-    if p.has_key_buckets and (of_keys := buckets_plan.moved(p, name, n)) is not None:
-        return of_keys
-    if (of_pairs := pair_partition_plan.moved(p, step, n)) is not None:
-        return of_pairs
-    if p.has_pair_buckets and (ended := pairs_plan.moved(p, step, n)) is not None:
-        return ended
+    """Return the bytes that a launch of `step` reads and writes for `n` keys that buckets hold.
+
+    A later stage may launch a kernel of an earlier stage again, so later stages are asked first.
+    """
+    every = [*stages(p)[::-1], *(stages(large(p)) if p.large and p.has_key_buckets else ())]
+    known = (stage.moved(step, n) for stage in every)
+    if (size := next((x for x in known if x is not None), None)) is not None:
+        return size
     return onesweep.moved(p, step, n) if p.looks_back else rows.moved(p, step, n)
 
 
 def test_counts(p: Hybrid, greatest: int) -> set[int]:
     """Return the counts up to `greatest` at which the launches or their work change."""
-    counts = onesweep.test_counts(p, greatest)
-    counts |= set(buckets_plan.test_counts(p)) if p.has_key_buckets else set()
-    counts |= set(pairs_plan.test_counts(p)) if p.has_pair_buckets else set()
-    return counts | (set(pair_partition_plan.test_counts(p)) if p.partitions_pairs else set())
+    return onesweep.test_counts(p, greatest).union(*(stage.test_counts() for stage in stages(p)))
 
 
 def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
     """Yield the problems of a shape on a device; problems of buckets only if the fallback has no problem."""
     fallback = list(reduce_scan.problems(p, device) if p.waitless else onesweep.problems(p, device))
-    sizes = fallback or [*buckets_plan.problems(p, device), *pairs_plan.problems(p, device)]
-    yield from sizes or [*pieces.problems(p), *pair_partition_plan.problems(p, device)]
+    sizes = fallback or [*KeyBuckets(p).problems(device), *PairBuckets(p).problems(device)]
+    yield from sizes or [*Pieces(p).problems(device), *PairPartition(p).problems(device)]
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:

@@ -94,6 +94,11 @@ def groups(p: Hybrid) -> int:
     return min(p.groups, _GROUPS)
 
 
+def suffix(p: Hybrid) -> str:
+    """Return the end of the names of kernels: those of 64-bit indices have another one."""
+    return "_wide" if p.index64 else ""
+
+
 def kernel(
     p: Hybrid,
     name: str,
@@ -104,7 +109,7 @@ def kernel(
 ) -> Kernel:
     """Return a kernel for keys without values, with the work-group of `tiles`."""
     return Kernel(
-        name=name + "_wide" * p.index64,
+        name=name + suffix(p),
         index64=p.index64,
         template="radix/hybrid/" + name,
         summary=summary,

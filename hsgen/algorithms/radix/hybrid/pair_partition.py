@@ -1,4 +1,4 @@
-"""Few 32-bit keys with values of 4 bytes, partitioned with their indices into buckets by one launch: shape and kernels.
+"""Few 32-bit keys with values of 4 bytes, partitioned with their indices into buckets by one launch: the whole stage.
 
 A bucket is sorted on chip by key and, among equal keys, by index.  The sort is therefore stable, although pairs reach
 their bucket in any order, and the indices locate the values.  Pairs take one step to their bucket, not two stable
@@ -7,18 +7,25 @@ passes, and no work-group waits for another.  Pairs whose highest bits are uneve
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_IN, VALUES_OUT, word_array
-from hsgen.algorithms.radix import bin_sort
+from hsgen.algorithms.device_constraints import Problem
+from hsgen.algorithms.radix import bin_sort, bucket_shape, stages
 from hsgen.algorithms.radix.bin_sort import Crowd, OnChip, StableBinSort
 from hsgen.algorithms.radix.hybrid import pairs
 from hsgen.algorithms.radix.hybrid.params import Hybrid
+from hsgen.algorithms.radix.hybrid.stage import Span, Stage, launched
 from hsgen.algorithms.radix.parts import WORDS, Body, sums
-from hsgen.algorithms.radix.stages import Bucket, present
-from hsgen.algorithms.radix.words import words
+from hsgen.algorithms.radix.rows import BOUND, launch
+from hsgen.algorithms.radix.stages import Bucket, PairBucket, present
+from hsgen.algorithms.radix.words import OTHER, words, words_binding
 from hsgen.core.buffers import Array, Buffer
+from hsgen.core.device import Device
 from hsgen.core.kernels import Kernel
+from hsgen.core.keys import Signature
+from hsgen.core.plan import Grid, Step, fixed
 
 PAIRS = Buffer(name="pairs", type="pair")  # in scratch, in place of the second buffers of keys and values
 _READ = replace(PAIRS, read_only=True)
@@ -39,13 +46,83 @@ def most(p: Hybrid) -> int:
     return pairs.least(p)
 
 
-def kernels(p: Hybrid) -> tuple[Kernel, ...]:
-    """Return the kernels in the order of their launches."""
-    return (begin(p), histogram(p), partition(p), bucket(p))
+@dataclass(frozen=True, slots=True)
+class PairPartition(Stage):
+    """The record `pair_partition` of a shape, with the lanes and items of its `pair_bucket`."""
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """(low, high): pairs are partitioned for counts above `low` up to `high`."""
+        return least(self.p), most(self.p)
+
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Return the kernels in the order of their launches."""
+        return (begin(self.p), histogram(self.p), partition(self.p), bucket(self.p))
+
+    def steps(self) -> list[Step]:
+        """Return the plan rows, for sorts out of place by all bits.
+
+        The first row always runs, and marks the pairs as left to the passes.  A sort in place would overwrite values
+        before a bucket reads them.
+        """
+        p, (low, high) = self.p, self.span
+        bound = {**BOUND, PAIRS.name: OTHER, "words": words_binding(p)}
+        tiles = [(0, high, Grid(add=tile(p) - 1, div=tile(p)))]
+        rows = [launch(begin(p), bound, low, high, fixed(1))]
+        for kernel, grids in ((histogram(p), tiles), (partition(p), tiles), (bucket(p), self._bucket_grids())):
+            rows += launched(kernel, bound, grids, low, high, place="out")
+        return rows
+
+    def _bucket_grids(self) -> list[Span]:
+        """The grids of the bucket sort: one for each number of buckets, as of buckets of keys."""
+        p, limit = self.p, pairs.limit(self.p)
+        if p.signature.device_count:
+            return [(0, most(p), Grid(add=-1, div=limit, mul=2, cap=p.pair_partition_radix))]
+        bits = range(1, p.pair_partition_radix.bit_length())
+        return [(limit << b - 1 if b > 1 else 0, limit << b, fixed(1 << b)) for b in bits]
+
+    def moved(self, step: Step, n: int) -> int | None:
+        """Return the bytes of a launch for `n` pairs that buckets hold; the fallback then moves nothing."""
+        if not self.serves(n):
+            return None
+        p = self.p
+        read, index, table = n * p.key.bytes, 4 * n, 4 * p.pair_partition_radix
+        value = 0 if p.signature.index else p.signature.value_bytes
+        bytes_of = {
+            "pair_partition_begin": 2 * table,
+            "pair_partition_histogram": read + table,
+            "pair_partition": 2 * read + index + 2 * table,
+            "pair_partition_bucket": 2 * read + index + n * (value + p.signature.value_bytes) + table,
+        }
+        return bytes_of.get(step.kernel, 0)
+
+    def test_counts(self) -> Iterator[int]:
+        """Yield the counts at which the partition starts, at which the number of buckets doubles, and of some tiles."""
+        p = self.p
+        yield least(p)
+        doubled = (pairs.limit(p) << b for b in range(p.pair_partition_radix.bit_length()))
+        yield from (n for n in (*doubled, *(tile(p) * k for k in (1, 2, 3))) if self.serves(n))
+
+    def problems(self, device: Device) -> Iterator[Problem]:
+        """Yield the problems of the record `pair_partition`, if `pair_bucket` has no problem."""
+        p, tiles, bucket = self.p, self.p.pair_partition, self.p.pair_bucket
+        if tiles is None:
+            return
+        if p.key.bytes != 4:
+            problem = f"keys of {p.key.bits} bits and indices exceed the scratch"
+            yield "pair_partition", problem, "leave it out"
+        elif bucket is None:
+            yield "pair_partition", "there are no buckets of pairs", "leave it out, or give pair_bucket"
+        elif not p.waitless:
+            problem = "what buckets do not hold is left to passes that count"
+            yield "pair_partition", problem, 'leave it out, or give fallback = "reduce_scan"'
+        else:
+            sizes = [*bucket_shape.problems(tiles, p.subgroup, device, "pair_partition"), *_bins(tiles, bucket)]
+            yield from sizes or _sizes(p, tiles, bucket, device)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairPartition(Body):
+class Phases(Body):
     """The variants of the phases, as names of templates.
 
     buckets: the number of highest bits that the keys of a bucket share.
@@ -59,7 +136,7 @@ def _partition(
 ) -> Kernel:
     """A kernel whose template is the macro `macro` of pair_partition.j2; `sums`: its lanes compute prefix sums."""
     kernel = _kernel(p, name, summary, buffers, arrays, present(p.pair_partition).work_group, sums=sums)
-    return replace(kernel, template=f"radix/hybrid/pair_partition:{macro}", data=PairPartition())
+    return replace(kernel, template=f"radix/hybrid/pair_partition:{macro}", data=Phases())
 
 
 def begin(p: Hybrid) -> Kernel:
@@ -129,3 +206,25 @@ def _kernel(
         params=p,
         scratch=words(p),
     )
+
+
+def _bins(tiles: stages.PairPartition, bucket: PairBucket) -> Iterator[Problem]:
+    """The problems of the bins, which the lanes of a bucket of pairs share out evenly."""
+    if tiles.bins % bucket.work_group or tiles.bins & tiles.bins - 1 or tiles.bins > 65536:
+        problem = f"{tiles.bins} bins are no power of two that {bucket.work_group} lanes share out"
+        yield "pair_partition.bins", problem, "give a multiple of these lanes, up to 65536"
+
+
+def _sizes(p: Hybrid, tiles: stages.PairPartition, bucket: PairBucket, device: Device) -> Iterator[Problem]:
+    shape = replace(p, signature=Signature(value="v4"))
+    *_, partition_bytes, bucket_bytes = (k.local_bytes(p.key) for k in PairPartition(shape).kernels())
+    if tiles.above >= bucket.start:
+        problem = f"passes are ahead of buckets from {bucket.start + 1} pairs on"
+        yield "pair_partition.above", problem, "give less, or leave it out"
+    elif bucket_bytes > device.local_bytes:
+        problem = f"a bucket takes {bucket_bytes} bytes of local memory, the device has {device.local_bytes}"
+        yield "pair_partition.bins", problem, "give fewer"
+    elif partition_bytes > device.local_bytes:
+        problem = f"{shape.pair_partition_radix} buckets take {partition_bytes} bytes of local memory to count"
+        more = f"the device has {device.local_bytes}"
+        yield "pair_bucket.above", f"{problem}, {more}", "give less, or larger buckets"

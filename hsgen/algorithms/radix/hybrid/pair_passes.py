@@ -90,20 +90,22 @@ def crowded(p: Hybrid) -> Kernel:
     arrays = (*rank_arrays(shape), word_array("held", pairs.capacity(p)))
     lanes = present(p.pair_bucket).work_group
     mask = (1 << pairs.slot_bits(p)) - 1
-    data = Crowded(groups=pairs.groups(p), slot_mask=mask, index=p.signature.index)
+    data = Crowded(shape=shape, groups=pairs.groups(p), slot_mask=mask, index=p.signature.index)
     kernel = pairs.kernel(p, data, "pair_bucket_rest", summary, _PAIRS, arrays, "pair_crowded:crowded", lanes)
-    return replace(kernel, params=shape, subgroup=p.subgroup, ballot=p.ranker == "match_ballot")
+    return replace(kernel, subgroup=p.subgroup, ballot=p.ranker == "match_ballot")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crowded(PairPasses):
     """As `PairPasses`.
 
+    shape: the shape in which a work-group sorts a bucket digit by digit.
     groups: the work-groups that sort crowded buckets.
     slot_mask: the bits of the number of a slot.
     index: true in an argsort, whose caller may discard keys.
     """
 
+    shape: Hybrid
     groups: int
     slot_mask: int
     index: bool

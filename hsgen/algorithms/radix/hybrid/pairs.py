@@ -20,7 +20,7 @@ from hsgen.algorithms.radix.bin_sort import BinSort, Crowd, OnChip
 from hsgen.algorithms.radix.hybrid import buckets
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import REPEATED
-from hsgen.algorithms.radix.stages import present
+from hsgen.algorithms.radix.stages import PairBucket, present
 from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
@@ -127,6 +127,16 @@ def sizes(p: Hybrid) -> Sizes:
 
 ABSENT: Mapping[str, int] = dict.fromkeys(("capacity", "limit", "slot_mask", "groups", "least", "most"), 0)
 """The numbers that depend on the size of buckets, all 0, for kernels whose text does not."""
+
+
+_ANY = PairBucket(work_group=1, items=1, bins=1)
+
+
+def common(p: Hybrid) -> Hybrid:
+    """Return the shape with one size for all buckets, for kernels whose text depends only on whether pairs have
+    buckets.
+    """
+    return replace(p, pair_bucket=p.pair_bucket and _ANY, pair_partition=None)
 
 
 def groups(p: Hybrid) -> int:

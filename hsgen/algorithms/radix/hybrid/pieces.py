@@ -15,17 +15,20 @@ from dataclasses import dataclass, replace
 from hsgen.algorithms.buffers import DESTINATION, VALUES_OUT, word_array
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import rows
-from hsgen.algorithms.radix.hybrid import buckets, pairs
-from hsgen.algorithms.radix.hybrid.buckets_plan import launched, numbered
+from hsgen.algorithms.radix.hybrid import buckets, pair_buckets, pairs
 from hsgen.algorithms.radix.hybrid.params import Hybrid
+from hsgen.algorithms.radix.hybrid.stage import Stage, launched, numbered
 from hsgen.algorithms.radix.parts import ALL, WORDS, moving, picking, ranking
 from hsgen.algorithms.radix.rankers import digit_arrays, rank_arrays
+from hsgen.core.device import Device
 from hsgen.core.flags import DIRECT
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Literal, Step, fixed
 
 _GROUPS = 528
 """The most work-groups that sort ranges in memory."""
+AFTER_PASSES = Literal(value=1)
+"""The argument of kernels of keys without values that also run after partitions, where they run after passes."""
 
 
 def groups(p: Hybrid) -> int:
@@ -41,15 +44,6 @@ def capacity(p: Hybrid) -> int:
 def limit(p: Hybrid) -> int:
     """Return the greatest mean number of keys of a bucket."""
     return pairs.limit(p) if p.has_pair_buckets else buckets.limit(p)
-
-
-def span(p: Hybrid, high: int) -> tuple[int, int]:
-    """Return (low, high): digits may be passed ahead for counts above `low` up to `high`.
-
-    high: the greatest value of both.
-    """
-    least = pairs.least(p) if p.has_pair_buckets else buckets.least(p)
-    return min(least, high), min(most(p), high)
 
 
 def most(p: Hybrid) -> int:
@@ -111,77 +105,89 @@ def _key_sort(p: Hybrid) -> Kernel:
     return buckets.kernels(p, rank_arrays(buckets.rest(p)))[0]
 
 
-def kernels(p: Hybrid, common: Hybrid) -> tuple[Kernel, ...]:
-    """Return the kernels in the order of their launches.
+@dataclass(frozen=True, slots=True)
+class Pieces(Stage):
+    """The stage of a shape whose sample chooses the digits that are passed before buckets are sorted by pieces."""
 
-    Without values, the bucket sort is not among them, because `buckets` returns it.
-    common: the shape for kernels whose text does not depend on the size of buckets.
-    """
-    each = parts(p)
-    first = (replace(k, common=common) for k in (each.choose, each.bounds, each.cut))
-    return (*first, *([each.sort] if p.has_pair_buckets else []), replace(each.settle, common=common))
+    @property
+    def span(self) -> tuple[int, int]:
+        """(low, high): digits may be passed ahead for counts above `low` up to `high`."""
+        return (pairs.least(self.p) if self.p.has_pair_buckets else buckets.least(self.p)), most(self.p)
 
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Return the kernels in the order of their launches.
 
-def steps(p: Hybrid, low: int, high: int) -> tuple[list[Step], list[Step]]:
-    """Return the plan rows before and after the passes, for sorts by all bits and counts above `low` up to `high`."""
-    each, bound, every = parts(p), rows.bound(p), pairs.bound_groups(p)
-    chip = [(0, most(p), fixed(buckets.CHIP))]
-    if p.has_pair_buckets:
-        chip = numbered(limit(p), pairs.top_bits(p), device_count=p.signature.device_count)
-    argument = Literal(value=sizes(p), flags=DIRECT)
-    first = rows.launch(each.choose, bound, low, high, fixed(1), argument, part="whole")
-    after = launched(each.bounds, bound, [(0, most(p), fixed(groups(p)))], low, high)
-    after += launched(each.cut, bound, [(0, most(p), fixed(2 * every))], low, high)
-    after += launched(each.sort, bound, chip, low, high)
-    after += launched(each.settle, bound, [(0, most(p), fixed(groups(p)))], low, high)
-    return [first], after if p.has_pair_buckets else [replace(s, argument=Literal(value=1)) for s in after]
+        Without values, the bucket sort is not among them: it is a kernel of `KeyBuckets`.
+        """
+        each, common = parts(self.p), pairs.common(self.p)
+        first = (replace(k, common=common) for k in (each.choose, each.bounds, each.cut))
+        return (*first, *([each.sort] if self.p.has_pair_buckets else []), replace(each.settle, common=common))
 
+    def steps(self, low: int, high: int) -> tuple[list[Step], list[Step]]:
+        """Return the plan rows before and after the passes, for sorts by all bits of `low` + 1 to `high` keys."""
+        p = self.p
+        each, bound, every = parts(p), rows.bound(p), pairs.bound_groups(p)
+        chip = [(0, most(p), fixed(buckets.CHIP))]
+        if p.has_pair_buckets:
+            chip = numbered(limit(p), pairs.top_bits(p), device_count=p.signature.device_count)
+        argument = Literal(value=sizes(p), flags=DIRECT)
+        first = rows.launch(each.choose, bound, low, high, fixed(1), argument, part="whole")
+        after = launched(each.bounds, bound, [(0, most(p), fixed(groups(p)))], low, high)
+        after += launched(each.cut, bound, [(0, most(p), fixed(2 * every))], low, high)
+        after += launched(each.sort, bound, chip, low, high)
+        after += launched(each.settle, bound, [(0, most(p), fixed(groups(p)))], low, high)
+        return [first], after if p.has_pair_buckets else [replace(s, argument=AFTER_PASSES) for s in after]
 
-def settled(p: Hybrid, high: int) -> list[Step]:
-    """Return the plan row that sorts crowded buckets after partitions."""
-    low, high = buckets.least(p), min(high, buckets.most(p))
-    return launched(parts(p).settle, rows.bound(p), [(0, high, fixed(groups(p)))], low, high)
+    def after_partitions(self, high: int) -> list[Step]:
+        """Return the plan row that sorts crowded buckets after partitions."""
+        low, high = buckets.least(self.p), min(high, buckets.most(self.p))
+        return launched(parts(self.p).settle, rows.bound(self.p), [(0, high, fixed(groups(self.p)))], low, high)
 
+    def moved(self, step: Step, n: int) -> int | None:
+        """Return the bytes of a launch for `n` keys that two digits distribute into buckets.
 
-def moved(p: Hybrid, step: Step, n: int) -> int | None:
-    """Return the bytes that a launch reads and writes for `n` keys that two digits distribute into buckets.
+        Keys without values are then sorted before the first launch of this stage.
+        """
+        p, count = self.p, 1 << pairs.bits(self.p, n) if self.p.has_pair_buckets else 0
+        if not p.has_pair_buckets:
+            names = {k.name for k in self.kernels()}
+            return 0 if step.kernel in names or step.argument == AFTER_PASSES else None
+        if not self.serves(n):
+            return None
+        if step.pass_number is not None and step.pass_number < len(p.digits) - 2:
+            return 0
+        bytes_of = {
+            "ahead_starts": 8 * len(p.digits) * p.radix,
+            "bucket_bounds": 4 * count,
+            "bucket_cuts": 0,
+            "pair_bucket": 2 * n * (p.key.bytes + p.signature.value_bytes) + 4 * count,
+            "range_sort": 0,
+        }
+        return bytes_of.get(step.kernel)
 
-    None means that the launch moves as many bytes as in passes over all digits.
-    """
-    if not p.has_pair_buckets:  # the first launch of buckets has sorted the keys
-        again = step.kernel == "bucket" and step.argument == Literal(value=1)
-        return 0 if again or step.kernel.startswith("finish_") else None
-    count = 1 << pairs.bits(p, n)
-    bytes_of = {
-        "ahead_starts": 8 * len(p.digits) * p.radix,
-        "bucket_bounds": 4 * count,
-        "bucket_cuts": 0,
-        "pair_bucket": 2 * n * (p.key.bytes + p.signature.value_bytes) + 4 * count,
-        "range_sort": 0,
-    }
-    if step.kernel == "onesweep" and (step.pass_number or 0) < len(p.digits) - 2:
-        return 0
-    return bytes_of.get(step.kernel)
+    def test_counts(self) -> Iterator[int]:
+        """Yield the counts at which buckets of pairs change; `KeyBuckets` has those of keys without values."""
+        yield from pair_buckets.test_counts(self.p) if self.p.has_pair_buckets else ()
 
-
-def problems(p: Hybrid) -> Iterator[Problem]:
-    """Yield the problems of a shape that compares a sample of the keys."""
-    if not p.sample:
-        return
-    stages = (("bucket.items", p.bucket), ("pair_bucket.items", p.pair_bucket))
-    sizes = [(name, stage.limit) for name, stage in stages if stage]
-    if p.sample & p.sample - 1:
-        problem = f"{p.sample} keys are numbered by some bits of a hash, and are no power of two"
-        yield "sample", problem, f"give {1 << p.sample.bit_length() - 1}"
-    elif p.waitless or not sizes:
-        yield "sample", "no look-back follows buckets" if p.waitless else "there are no buckets", "leave it out"
-    elif 32 % p.bits or p.key.bits % p.bits:
-        yield "sample", f"digits of {p.bits} bits lie across words of keys", "leave it out, or give 8 bits"
-    elif p.sorted_exit:
-        yield "sample", "keys in order are found in another way", "leave it out, or sorted_exit"
-    elif p.ranker != "match_ballot":
-        yield "sample", "lanes that sort in memory vote", 'leave it out, or give the ranker "match_ballot"'
-    else:
-        for field, size in sizes:
-            if size >> pairs.SLACK:
-                yield field, f"buckets of {size} keys are too large for a sample", "give fewer"
+    def problems(self, device: Device) -> Iterator[Problem]:
+        """Yield the problems of a shape that compares a sample of the keys."""
+        p = self.p
+        if not p.sample:
+            return
+        stages = (("bucket.items", p.bucket), ("pair_bucket.items", p.pair_bucket))
+        sizes = [(name, stage.limit) for name, stage in stages if stage]
+        if p.sample & p.sample - 1:
+            problem = f"{p.sample} keys are numbered by some bits of a hash, and are no power of two"
+            yield "sample", problem, f"give {1 << p.sample.bit_length() - 1}"
+        elif p.waitless or not sizes:
+            yield "sample", "no look-back follows buckets" if p.waitless else "there are no buckets", "leave it out"
+        elif 32 % p.bits or p.key.bits % p.bits:
+            yield "sample", f"digits of {p.bits} bits lie across words of keys", "leave it out, or give 8 bits"
+        elif p.sorted_exit:
+            yield "sample", "keys in order are found in another way", "leave it out, or sorted_exit"
+        elif p.ranker != "match_ballot":
+            yield "sample", "lanes that sort in memory vote", 'leave it out, or give the ranker "match_ballot"'
+        else:
+            for field, size in sizes:
+                if size >> pairs.SLACK:
+                    yield field, f"buckets of {size} keys are too large for a sample", "give fewer"
