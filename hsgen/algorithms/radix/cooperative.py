@@ -179,10 +179,11 @@ def kernel(p: Cooperative) -> Kernel:
     attempt = (word_array("fits", 1), *bin_sort.arrays(single.bucket(p, bins), p.subgroup)) if p.partitioned else ()
     more = (word_array("bases", p.radix), word_array("moves", 1), *attempt, *curve)
     summary = f"sort up to {p.groups * p.tile} keys in one launch"
-    grid = ranking(p, "grid", summary, moving(p, SOURCE, DESTINATION, WORDS), more, folder=_FOLDER)
+    moves = moving(p, SOURCE, DESTINATION, WORDS)
+    grid = ranking(p, "grid", summary, moves, more, template=f"{_FOLDER}grid:grid")
     buffers = tuple(b if b.read_only else replace(b, coherent=DEVICE) for b in grid.buffers)
     grid = replace(picking(grid, keys=False), cooperative=True, buffers=buffers, scratch=tables(p))
-    grid = replace(grid, template=f"{_FOLDER}grid:grid", data=_variants(p))
+    grid = replace(grid, data=_variants(p))
     return bin_sort.with_room(grid) if bins else grid
 
 

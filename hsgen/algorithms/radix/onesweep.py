@@ -37,7 +37,7 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType
 from hsgen.core.plan import BitRange, Grid, Plan, Step
 
-_KERNELS, _VARIANTS = "radix/onesweep/onesweep:", "radix/onesweep/variants.j2:"
+_KERNELS, _VARIANTS = "radix/onesweep/onesweep", "radix/onesweep/variants.j2:"
 WIDENED, WIDENED_RAW = f"{_VARIANTS}widened", f"{_VARIANTS}widened_raw"
 """The scatter of 64-bit indices; the second also restores bits of zeros and NaNs: `hsgen.algorithms.radix.floats`."""
 FIELDS = {
@@ -94,7 +94,7 @@ def begin(p: Onesweep) -> Kernel:
 
     If a pass may be retried, the kernel runs for every count, because the flags of retries are read for every count.
     """
-    kernel = plain(p, "begin", "clear flags, tickets and counts", (WORDS,), folder=_KERNELS)
+    kernel = plain(p, "begin", "clear flags, tickets and counts", (WORDS,), template=f"{_KERNELS}:begin")
     return replace(kernel, always=not p.forward_progress)
 
 
@@ -107,7 +107,7 @@ def histogram(p: Onesweep) -> Kernel:
         order_check=order_check(p.sorted_exit),
         sample=_VARIANTS + ("pair_sample" if p.sampled and p.has_pair_buckets else "no_sample"),
     )
-    return replace(plain(p, "histogram", summary, (SOURCE, WORDS), arrays, folder=_KERNELS), data=data)
+    return replace(plain(p, "histogram", summary, (SOURCE, WORDS), arrays, template=f"{_KERNELS}:histogram"), data=data)
 
 
 def _launch(p: Onesweep) -> str:
@@ -117,7 +117,14 @@ def _launch(p: Onesweep) -> str:
 
 def starts(p: Onesweep) -> Kernel:
     """Return the kernel that turns counts into digit starts, and stores which buffer each pass reads."""
-    return plain(p, "starts", "turn the counts of all passes into starts", (WORDS,), digit_arrays(p), folder=_KERNELS)
+    return plain(
+        p,
+        "starts",
+        "turn the counts of all passes into starts",
+        (WORDS,),
+        digit_arrays(p),
+        template=f"{_KERNELS}:starts",
+    )
 
 
 def sweep(p: Onesweep) -> Kernel:
@@ -130,7 +137,9 @@ def sweep(p: Onesweep) -> Kernel:
         progress=_VARIANTS + ("spinning" if p.forward_progress else "bounded"),
         launch=_launch(p),
     )
-    return replace(picking(ranking(p, "onesweep", summary, moving(p, *ALL), more, folder=_KERNELS)), data=data)
+    return replace(
+        picking(ranking(p, "onesweep", summary, moving(p, *ALL), more, template=f"{_KERNELS}:onesweep")), data=data
+    )
 
 
 def swept(p: Onesweep) -> list[Kernel]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, OTHER, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP, word_array
-from hsgen.algorithms.radix.rankers import Ranked, rank_arrays, template
+from hsgen.algorithms.radix import rankers
+from hsgen.algorithms.radix.rankers import Ranked, rank_arrays
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
@@ -45,12 +46,12 @@ def plain(
     buffers: tuple[Buffer, ...],
     arrays: tuple[Array, ...] = (),
     *,
-    folder: str = "radix/",
+    template: str,
 ) -> Kernel:
     """Return a kernel without subgroup operations, whose work-group has `p.work_group` lanes."""
     return Kernel(
         name=name + ("_wide" if p.index64 else ""),
-        template=folder + name,
+        template=template,
         summary=summary,
         work_group=p.work_group,
         index64=p.index64,
@@ -64,11 +65,11 @@ def plain(
 
 
 def ranking(
-    p: Ranked, name: str, summary: str, buffers: tuple[Buffer, ...], more: tuple[Array, ...] = (), *, folder: str
+    p: Ranked, name: str, summary: str, buffers: tuple[Buffer, ...], more: tuple[Array, ...] = (), *, template: str
 ) -> Kernel:
     """Return a kernel whose work-groups rank tiles; `more` are arrays beyond those of the ranker."""
-    kernel = plain(p, name, summary, buffers, (*rank_arrays(p), *more), folder=folder)
-    data = Body(ranker=template(p.ranker))
+    kernel = plain(p, name, summary, buffers, (*rank_arrays(p), *more), template=template)
+    data = Body(ranker=rankers.template(p.ranker))
     return replace(kernel, subgroup=p.subgroup, ballot=p.ranker == "match_ballot", resident=p.resident, data=data)
 
 
@@ -91,10 +92,8 @@ def picking(kernel: Kernel, *, keys: bool = True) -> Kernel:
 
 def copy(p: Tile) -> Kernel:
     """Return the kernel that copies the keys to the destination if the last pass left them in another buffer."""
-    kernel = plain(
-        p, "copy", "copy the keys to the destination, unless they are there", moving(p, *ALL), folder="radix/scatter:"
-    )
-    return picking(kernel)
+    summary = "copy the keys to the destination, unless they are there"
+    return picking(plain(p, "copy", summary, moving(p, *ALL), template="radix/scatter:copy"))
 
 
 def sampling(p: Tile) -> int:

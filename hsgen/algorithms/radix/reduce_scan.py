@@ -24,7 +24,7 @@ from hsgen.core.keys import KeyType
 from hsgen.core.plan import Plan, Step
 from hsgen.core.scratch import Scratch
 
-_KERNELS, _VARIANTS = "radix/reduce_scan/reduce_scan:", "radix/reduce_scan/reduce_scan.j2:"
+_KERNELS, _VARIANTS = "radix/reduce_scan/reduce_scan", "radix/reduce_scan/reduce_scan.j2:"
 LARGE = Field("bool", "whether counts of 2^30 and more are sorted, with 64-bit indices", required=False)
 COMPACT = Field("bool", "whether kernels are made for a short compilation", required=False)
 SHARED = {**rankers.FIELDS, "groups": tile.GROUPS, **tile.SINGLE, "sorted_exit": tile.SORTED_EXIT, "large": LARGE}
@@ -67,7 +67,9 @@ def count(p: Ranked) -> Kernel:
     """Return the kernel that counts the digits of the keys of each work-group."""
     more = () if p.looks_back else order_flag(p)
     arrays = (word_array("counts", p.radix), *more)
-    return replace(picking(plain(p, "count", "count the digits", ALL, arrays, folder=_KERNELS)), data=_data(p))
+    return replace(
+        picking(plain(p, "count", "count the digits", ALL, arrays, template=f"{_KERNELS}:count")), data=_data(p)
+    )
 
 
 def _data(p: Ranked) -> Counted:
@@ -84,7 +86,9 @@ def _data(p: Ranked) -> Counted:
 def scanned(p: Ranked) -> Kernel:
     """Return the kernel that scans the counts of one digit over all work-groups, one work-group per digit."""
     sums = Array(name="sums", type="u64" if p.index64 else "u32", count=p.work_group)
-    kernel = plain(p, "rows", "scan the counts of one digit a work-group", (WORDS,), (sums,), folder=_KERNELS)
+    kernel = plain(
+        p, "rows", "scan the counts of one digit a work-group", (WORDS,), (sums,), template=f"{_KERNELS}:rows"
+    )
     return replace(kernel, data=_data(p))
 
 
@@ -92,7 +96,10 @@ def scatter(p: Ranked) -> Kernel:
     """Return the kernel that ranks tiles and stores each key at the offset of its digit plus its rank."""
     bases = Array(name="bases", type="u64" if p.index64 else "u32", count=p.radix)
     summary = "rank tiles and store their keys at their places"
-    return replace(picking(ranking(p, "scatter", summary, moving(p, *ALL), (bases,), folder=_KERNELS)), data=_data(p))
+    return replace(
+        picking(ranking(p, "scatter", summary, moving(p, *ALL), (bases,), template=f"{_KERNELS}:scatter")),
+        data=_data(p),
+    )
 
 
 def passes(p: Ranked) -> list[Kernel]:

@@ -79,12 +79,13 @@ def kernel(p: Single) -> Kernel:
     stable = p.valued or p.signature.bit_range
     more = bin_sort.arrays(bucket(p, p.bins), p.subgroup) if p.bins else ()
     more += slots(p) if p.bins and stable else ()
-    by_digits = ranking(p, "single", summary, buffers, more, folder="radix/single/single:")
+    kind = "single" if not p.bins else "stable" if stable else "keys"
+    kernel = ranking(p, "single", summary, buffers, more, template=f"radix/single/single:{kind}")
     if not p.bins:
-        return by_digits
+        return kernel
     data = OnChip(ranker=template(p.ranker), bins=_stable(p) if stable else _bins(p), lane_values=_lane_values(p))
-    by_bins = replace(by_digits, template=f"radix/single/single:{'stable' if stable else 'keys'}", data=data)
-    return bin_sort.with_room(replace(by_bins, resident=1) if stable else by_bins)
+    kernel = replace(kernel, data=data)
+    return bin_sort.with_room(replace(kernel, resident=1) if stable else kernel)
 
 
 def _bins(p: Single) -> BinSort:

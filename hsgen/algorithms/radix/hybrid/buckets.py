@@ -106,12 +106,14 @@ def kernel(
     tiles: Tiles,
     buffers: tuple[Buffer, ...],
     arrays: tuple[Array, ...] = (),
+    *,
+    template: str,
 ) -> Kernel:
     """Return a kernel for keys without values, with the work-group of `tiles`."""
     return Kernel(
         name=name + suffix(p),
         index64=p.index64,
-        template="radix/hybrid/" + name,
+        template=template,
         summary=summary,
         work_group=tiles.work_group,
         buffers=(*buffers, *([DEVICE_N] if p.signature.device_count else [])),
@@ -161,15 +163,17 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     arrays = (Array(name="tile", type="key", count=capacity(p)), *bin_sort.arrays(bucket, p.subgroup))
     arrays += (word_array("unordered", 1),) * p.pieces
     buffers = (DESTINATION, WORDS)
-    sort = bin_sort.with_room(holding(summing(kernel(p, "bucket", summary, bucket, buffers, arrays), p), p))
+    template = f"{_BUCKET_SORT}:" + ("bucket_or_piece" if p.pieces else "bucket")
+    sort = holding(summing(kernel(p, "bucket", summary, bucket, buffers, arrays, template=template), p), p)
+    sort = bin_sort.with_room(sort)
     bins = BinSort(shape=bucket, subgroup=p.subgroup, key=p.key, load="at_once")
     if p.pieces:  # `pieces` sorts crowded buckets in memory
         data = OnChip(bins=replace(bins, crowd=bin_sort.SPREAD), groups=CHIP)
-        return (replace(sort, template=f"{_BUCKET_SORT}:bucket_or_piece", data=data),)
-    sort = replace(sort, template=f"{_BUCKET_SORT}:bucket", data=OnChip(bins=bins))
-    again = kernel(p, "bucket_rest", "sort crowded buckets by all their bits", bucket, buffers, ranking)
-    again = replace(again, template=f"{_BUCKET_SORT}:crowded_buckets", data=rest(p))
-    return sort, replace(again, subgroup=p.subgroup, ballot=p.ranker == "match_ballot")
+        return (replace(sort, data=data),)
+    sort = replace(sort, data=OnChip(bins=bins))
+    summary, template = "sort crowded buckets by all their bits", f"{_BUCKET_SORT}:crowded_buckets"
+    again = kernel(p, "bucket_rest", summary, bucket, buffers, ranking, template=template)
+    return sort, replace(again, data=rest(p), subgroup=p.subgroup, ballot=p.ranker == "match_ballot")
 
 
 def _counting(p: Hybrid) -> tuple[Kernel, ...]:
@@ -185,7 +189,7 @@ def _counting(p: Hybrid) -> tuple[Kernel, ...]:
         *sums(counting.work_group, p.subgroup),
     )
     summary = f"count the lowest {counting.bits} bits of a bucket of up to {COUNT_MOST} keys, and store them in order"
-    counter = summing(kernel(p, "bucket_count", summary, counting, (DESTINATION, WORDS), arrays), p)
+    buffers, template = (DESTINATION, WORDS), f"{_BUCKET_SORT}:counted_bucket"
+    counter = summing(kernel(p, "bucket_count", summary, counting, buffers, arrays, template=template), p)
     fits = 2 if counting.work_group <= LANES else 1  # work-groups on a core: one fills half of the local memory
-    counter = replace(counter, resident=fits if p.resident else 0)
-    return (replace(counter, template="radix/hybrid/bucket_sort:counted_bucket", data=counting),)
+    return (replace(counter, resident=fits if p.resident else 0, data=counting),)

@@ -135,8 +135,8 @@ def _partition(
     p: Hybrid, name: str, macro: str, summary: str, buffers: tuple[Buffer, ...], *arrays: Array, sums: bool = False
 ) -> Kernel:
     """A kernel whose template is the macro `macro` of pair_partition.j2; `sums`: its lanes compute prefix sums."""
-    kernel = _kernel(p, name, summary, buffers, arrays, present(p.pair_partition).work_group, sums=sums)
-    return replace(kernel, template=f"radix/hybrid/pair_partition:{macro}", data=Phases())
+    lanes, template = present(p.pair_partition).work_group, f"radix/hybrid/pair_partition:{macro}"
+    return replace(_kernel(p, name, summary, buffers, arrays, lanes, template=template, sums=sums), data=Phases())
 
 
 def begin(p: Hybrid) -> Kernel:
@@ -177,10 +177,10 @@ def bucket(p: Hybrid) -> Kernel:
     values = (VALUES_OUT, *(() if p.signature.index else (VALUES_IN,)))
     buffers, arrays = (_READ, DESTINATION, WORDS, *values), (*keys, *bin_sort.arrays(shape, p.subgroup))
     summary = f"sort a bucket of up to {room} partitioned pairs on chip"
-    kernel = _kernel(p, "pair_partition_bucket", summary, buffers, arrays, shape.work_group, sums=True)
+    name, template = "pair_partition_bucket", "radix/hybrid/pair_partition_bucket:bucket"
+    kernel = _kernel(p, name, summary, buffers, arrays, shape.work_group, template=template, sums=True)
     bins = StableBinSort(shape=shape, subgroup=p.subgroup, key=p.key, shift="given", crowd=Crowd(limit=room // 8))
-    template = "radix/hybrid/pair_partition_bucket:bucket"
-    return bin_sort.with_room(replace(kernel, template=template, data=OnChip(bins=bins)))
+    return bin_sort.with_room(replace(kernel, data=OnChip(bins=bins)))
 
 
 def _kernel(
@@ -191,12 +191,13 @@ def _kernel(
     arrays: tuple[Array, ...],
     lanes: int,
     *,
+    template: str,
     sums: bool,
 ) -> Kernel:
     """A kernel of work-groups of `lanes` lanes; `sums`: its lanes compute prefix sums."""
     return Kernel(
         name=name,
-        template="radix/hybrid/" + name,
+        template=template,
         summary=summary,
         work_group=lanes,
         subgroup=p.subgroup if sums else 1,

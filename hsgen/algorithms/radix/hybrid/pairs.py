@@ -161,7 +161,8 @@ def on_chip(p: Hybrid, buffers: tuple[Buffer, ...]) -> Kernel:
     pieces = (word_array("piece_bounds", 4), word_array("unordered", 1)) if p.pieces else ()
     arrays = (*lists, *bin_sort.arrays(bucket, p.subgroup), *pieces)
     summary = f"sort a bucket of up to {capacity(p)} keys on chip"
-    sort = bin_sort.with_room(kernel(p, None, "pair_bucket", summary, buffers, arrays, "", bucket.work_group))
+    template = "pair_bucket_sort:" + ("bucket_and_pieces" if p.pieces else "bucket")
+    sort = bin_sort.with_room(kernel(p, None, "pair_bucket", summary, buffers, arrays, template, bucket.work_group))
     alone = sort.local_bytes(p.key) > _LOCAL
     many = 1 if alone else max(1, _LANES // bucket.work_group)
     bins = BinSort(
@@ -174,7 +175,6 @@ def on_chip(p: Hybrid, buffers: tuple[Buffer, ...]) -> Kernel:
     )
     return replace(
         sort,
-        template="radix/hybrid/pair_bucket_sort:" + ("bucket_and_pieces" if p.pieces else "bucket"),
         subgroup=p.subgroup,
         resident=many if p.resident else 0,
         data=OnChip(bins=bins),
@@ -187,17 +187,18 @@ def kernel(
     name: str,
     summary: str,
     buffers: tuple[Buffer, ...],
-    arrays: tuple[Array, ...] = (),
-    template: str = "",
+    arrays: tuple[Array, ...],
+    template: str,
     lanes: int = 0,
 ) -> Kernel:
     """Return a kernel of buckets of pairs.
 
+    template: in the folder of hybrid sorts.
     lanes: the lanes of a work-group; 0 means `p.work_group`.
     """
     return Kernel(
         name=name,
-        template="radix/hybrid/" + (template or name),
+        template=f"radix/hybrid/{template}",
         summary=summary,
         work_group=lanes or p.work_group,
         buffers=(*buffers, *([DEVICE_N] if p.signature.device_count else [])),

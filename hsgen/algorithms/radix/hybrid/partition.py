@@ -92,8 +92,9 @@ def _kernel(
     counters: Counters | None = None,
 ) -> Kernel:
     """A kernel whose template is the macro `macro` of partition.j2."""
-    kernel = buckets.kernel(p, name, summary, present(p.partition), buffers, arrays)
-    return replace(kernel, template=f"{_FOLDER}partition:{macro}", data=_data(p, counters))
+    template = f"{_FOLDER}partition:{macro}"
+    kernel = buckets.kernel(p, name, summary, present(p.partition), buffers, arrays, template=template)
+    return replace(kernel, data=_data(p, counters))
 
 
 def begin(p: Hybrid) -> Kernel:

@@ -85,8 +85,8 @@ def parts(p: Hybrid) -> Kernels:
         word_array("differing", p.key.bits // 32),
     )
     tile = replace(p, items=max(1, p.items // 2))  # few ranges are larger, and lanes do not spill
-    rest = ranking(tile, "range_sort", settle, moving(p, *ALL), more, folder="radix/hybrid/")
     kind = "ranges_of_pairs" if p.has_pair_buckets else "ranges_of_keys"
+    rest = ranking(tile, "range_sort", settle, moving(p, *ALL), more, template=f"radix/hybrid/range_sort:{kind}")
     *digits, mixed = digit_arrays(p)
     facts = replace(mixed, count=mixed.count + len(p.digits) + p.rounds + 1)
     choose = pairs.kernel(p, common, "ahead_starts", plan, (WORDS,), (*digits, facts), "sampled_passes:choose")
@@ -96,7 +96,7 @@ def parts(p: Hybrid) -> Kernels:
         bounds=replace(bounds, subgroup=p.subgroup, ballot=True),
         cut=pairs.kernel(p, common, "bucket_cuts", cut, (DESTINATION, WORDS), (), "sampled_passes:cut"),
         sort=pairs.on_chip(p, (DESTINATION, VALUES_OUT, WORDS)) if p.has_pair_buckets else _key_sort(p),
-        settle=replace(picking(rest), template=f"radix/hybrid/range_sort:{kind}", data=common),
+        settle=replace(picking(rest), data=common),
     )
 
 

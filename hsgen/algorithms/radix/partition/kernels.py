@@ -15,6 +15,7 @@ from hsgen.core.buffers import DEVICE, Array, Buffer
 from hsgen.core.kernels import Kernel
 
 _FOLDER = "radix/partition/"
+_KERNELS = f"{_FOLDER}partition"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,22 +36,27 @@ _PARTITIONED = replace(OTHER, read_only=True)
 def count(p: Partition) -> Kernel:
     """Return the kernel that counts the highest digit."""
     summary = "count the highest digit of the keys of each work-group"
-    kernel = plain(p, "partition_count", summary, (SOURCE, WORDS), (word_array("counts", p.radix),), folder=_FOLDER)
-    return replace(kernel, template=f"{_FOLDER}partition:count", data=_scan(p), scratch=words(p))
+    kernel = plain(
+        p, "partition_count", summary, (SOURCE, WORDS), (word_array("counts", p.radix),), template=f"{_KERNELS}:count"
+    )
+    return replace(kernel, data=_scan(p), scratch=words(p))
 
 
 def scan(p: Partition) -> Kernel:
     """Return the kernel that scans the histograms of many work-groups."""
     summary = "scan the counts of some digits over all work-groups"
-    kernel = plain(p, "partition_scan", summary, (WORDS,), (word_array("sums", p.work_group),), folder=_FOLDER)
-    return replace(kernel, template=f"{_FOLDER}partition:scan", data=_scan(p), scratch=words(p))
+    kernel = plain(
+        p, "partition_scan", summary, (WORDS,), (word_array("sums", p.work_group),), template=f"{_KERNELS}:scan"
+    )
+    return replace(kernel, data=_scan(p), scratch=words(p))
 
 
 def partition(p: Partition) -> Kernel:
     """Return the kernel that partitions the keys, from the source to `other`."""
     summary = "partition keys by their highest digit, unless a bucket would exceed what a work-group holds"
-    kernel = ranking(p, "partition_scatter", summary, moving(p, *ALL), (word_array("bases", p.radix),), folder=_FOLDER)
-    return picking(replace(kernel, template=f"{_FOLDER}partition:partition", data=_scan(p), scratch=words(p)))
+    arrays, template = (word_array("bases", p.radix),), f"{_KERNELS}:partition"
+    kernel = ranking(p, "partition_scatter", summary, moving(p, *ALL), arrays, template=template)
+    return picking(replace(kernel, data=_scan(p), scratch=words(p)))
 
 
 def _scan(p: Partition) -> Scan:
@@ -70,6 +76,7 @@ class BucketSort(OnChip):
 def bucket(p: Partition) -> Kernel:
     """Return the kernel that sorts each bucket on chip, from `other` to the destination."""
     shape, ranked = present(p.bucket), rank_arrays(chip(p))
+    kind = "pairs" if p.whole_words else "wide_pairs" if p.valued else "keys"
     keys = Array(name="tile", type="key", count=capacity(p))
     kernel = plain(
         p,
@@ -77,11 +84,10 @@ def bucket(p: Partition) -> Kernel:
         f"sort a bucket of up to {capacity(p)} keys on chip",
         (_PARTITIONED, DESTINATION, WORDS, *((replace(VALUES_TMP, read_only=True), VALUES_OUT) if p.valued else ())),
         (keys, *(a for a in ranked if a.name != "tile"), *bin_sort.arrays(shape, p.subgroup)),
+        template=f"{_FOLDER}bucket_sort:{kind}",
     )
-    kind = "pairs" if p.whole_words else "wide_pairs" if p.valued else "keys"
     return replace(
         bin_sort.with_room(kernel),
-        template=f"{_FOLDER}bucket_sort:{kind}",
         work_group=shape.work_group,
         subgroup=p.subgroup,
         ballot=p.ranker == "match_ballot",
@@ -111,12 +117,13 @@ def fallback(p: Partition) -> Kernel:
 
     summary = "sort keys that buckets do not hold, by passes over all digits in one launch"
     more, q = (word_array("bases", p.radix), word_array("drawn", 2)), passing(p)
-    kernel = picking(ranking(q, "partition_rest", summary, moving(p, *ALL), more, folder=_FOLDER))
+    kernel = picking(
+        ranking(q, "partition_rest", summary, moving(p, *ALL), more, template=f"{_FOLDER}fallback:fallback")
+    )
     room = len(p.digits) * p.radix
     arrays = tuple(replace(a, count=max(a.count, room)) if a.name == "counts" else a for a in kernel.arrays)
     return replace(
         kernel,
-        template=f"{_FOLDER}fallback:fallback",
         scratch=words(p),
         buffers=tuple(shared(b) for b in kernel.buffers),
         arrays=arrays,

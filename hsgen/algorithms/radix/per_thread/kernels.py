@@ -66,8 +66,8 @@ def _walking(
     p: PerThread, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = ()
 ) -> Kernel:
     """A kernel whose lanes or subgroups walk through chunks."""
-    file = "serial:" if p.subgroup == 1 else "simd:"
-    kernel = plain(p, name, summary, buffers, arrays, folder=f"radix/per_thread/{file}")
+    file = "serial" if p.subgroup == 1 else "simd"
+    kernel = plain(p, name, summary, buffers, arrays, template=f"radix/per_thread/{file}:{name}")
     return replace(kernel, subgroup=p.subgroup, ballot=p.subgroup > 1, data=_walk(p))
 
 
@@ -78,10 +78,9 @@ def count(p: PerThread) -> Kernel:
 
 def scanned(p: PerThread) -> Kernel:
     """Return the kernel that scans the counts of each digit over all chunks."""
-    kernel = plain(p, "rows", "scan the counts of one digit a lane", (WORDS,))
-    return replace(
-        kernel, template="radix/reduce_scan/reduce_scan:rows_by_lane", data=Scan(order_check=order_check(p.sorted_exit))
-    )
+    template = "radix/reduce_scan/reduce_scan:rows_by_lane"
+    kernel = plain(p, "rows", "scan the counts of one digit a lane", (WORDS,), template=template)
+    return replace(kernel, data=Scan(order_check=order_check(p.sorted_exit)))
 
 
 def scatter(p: PerThread) -> Kernel:
