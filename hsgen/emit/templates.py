@@ -118,6 +118,12 @@ def recording() -> Iterator[set[str]]:
         _note(opened)
 
 
+def _one_line(text: str) -> str:
+    """Return lines of a template as one line of the output: a definition, for example."""
+    first, *rest = text.splitlines()
+    return " ".join([first, *(line.strip() for line in rest)]) + "\n"
+
+
 @cache
 def environment() -> Environment:
     """Return the environment of all templates.  Undefined names are errors; output does not depend on the locale."""
@@ -143,5 +149,6 @@ def environment() -> Environment:
     }
     env.filters["block"] = lambda text: indent(text, "    ")  # the statements of a block, possibly none
     env.filters["inside"] = lambda text: indent(text, "    ").rstrip("\n")  # the same, without the last line end
+    env.filters["one_line"] = _one_line
     env.filters["lg"] = lambda n: n.bit_length() - 1
     return env
