@@ -1,4 +1,4 @@
-"""Constraints of bitonic sorts: parameters against the device's facts and each other."""
+"""Constraints of bitonic sorts, their search space, and parameters for other widths and values."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from hsgen.algorithms import device_constraints
-from hsgen.algorithms.bitonic.kernels import block_sort, clean
+from hsgen.algorithms.bitonic.kernels import block_sort, clean, kernels
 from hsgen.algorithms.bitonic.params import Params
 from hsgen.algorithms.device_constraints import Problem
+from hsgen.algorithms.search_space import Box, steps
 from hsgen.core.device import Device
 from hsgen.core.kernels import Kernel
+from hsgen.core.keys import KeyType, Signature
 from hsgen.core.networks import pow2_ceil, pow2_floor
 
 
@@ -97,3 +99,78 @@ def _greatest_fit(p: Params, key: str, room: int) -> int:
 def _need(p: Params, key: str, value: int) -> Kernel:
     """The kernel whose local memory slabs or clean_slabs determine."""
     return block_sort(replace(p, slabs=value), value) if key == "slabs" else clean(replace(p, clean_slabs=value))
+
+
+# Above 32 rows, compilers take minutes for the straight-line kernels, and registers do not suffice.
+_HEIGHTS = (2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)
+_SCALES = (1, 2, 3, 4, 5)
+_PADS = (0, 1, 2, 4, 8, 16, 17)
+
+
+def space(key: KeyType, device: Device) -> tuple[Box, ...]:
+    """Return one box for each subgroup width, and one without subgroup operations."""
+    widths = [1, *(w for w in device.subgroups if w > 1)] if device.shuffle else [1]
+    return tuple(_box(width, device) for width in widths)
+
+
+def _box(width: int, device: Device) -> Box:
+    most = max(1, device.work_group // width)
+    return {
+        "subgroup": (width,),
+        "height": _HEIGHTS,
+        "slabs": steps(1, min(most, 8192), thirds=True),
+        "clean_slabs": steps(1, min(most, 8192)),
+        "local_scale": _SCALES,
+        "flip_scale": _SCALES,
+        "half_scale": _SCALES,
+        "stream_group": steps(max(16, width), min(1024, device.work_group)),
+        "bank_pad": _PADS,
+        "exchange": ("minmax", "select"),
+    }
+
+
+def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, device: Device) -> Params | None:
+    """Return the parameters for a key width and a signature; None if the sort is not supported.
+
+    Keys narrower than 32 bits are not supported, nor widths for which the target has no parameters.  Elements that do
+    not fit the local memory are not supported either.
+
+    Packed words are compared as a whole, hence not stably.  With values, the merged elements have twice the size of a
+    key, and take the parameters for keys of that size; if the target has none, they take half the rows of the key's
+    parameters.
+    """
+    if key.bytes < 4:
+        return None
+    table = p.get(key.name)
+    if signature.value_bytes:
+        twice = p.get("u64") if key.bytes == 4 else None
+        if table is not None:  # all algorithms of a sort have one subgroup width
+            table = twice if twice is not None and twice.subgroup == table.subgroup else _halved(table)
+    if table is None:
+        return None
+    walks = table.path_from is not None and device.local == "memory"
+    shape = replace(table, key=key, signature=signature, path_walks=walks)
+    while _exceeds(shape, device) and shape.slabs > 1:
+        shape = replace(shape, slabs=shape.slabs // 2, clean_slabs=max(1, shape.clean_slabs // 2))
+        shape = replace(shape, stream_group=min(shape.stream_group, shape.chunk))
+    if _exceeds(shape, device):
+        shape = replace(shape, bank_pad=0)
+    return None if _exceeds(shape, device) else shape
+
+
+def _exceeds(p: Params, device: Device) -> bool:
+    """Whether a kernel needs more local memory than the device has."""
+    return any(k.local_bytes(p.key) > device.local_bytes for k in kernels(p))
+
+
+def _halved(p: Params) -> Params:
+    """The parameters with half the rows per lane."""
+    shape = replace(
+        p,
+        height=max(2, p.height // 4 * 2),
+        local_scale=max(1, p.local_scale - 1),
+        flip_scale=max(1, p.flip_scale - 1),
+        half_scale=max(1, p.half_scale - 1),
+        exchange="select",
+    )
+    return replace(shape, stream_group=max(p.subgroup, min(shape.stream_group, pow2_floor(shape.chunk))))

@@ -16,27 +16,3 @@ TRAITS = Traits(joins=True)
 def context(p: object) -> dict[str, object]:
     """Return the names that the templates use in addition to `kernel` and `p`."""
     return dealt_kernels.context(p) if isinstance(p, Dealt) else _context(p)
-
-
-__all__ = [
-    "FIELDS",
-    "NAME",
-    "OPERATION",
-    "TRAITS",
-    "Params",
-    "alone",
-    "block",
-    "context",
-    "joined",
-    "kernels",
-    "moved",
-    "notes",
-    "params",
-    "plan",
-    "problems",
-    "row_test_counts",
-    "sorting",
-    "space",
-    "specialize",
-    "test_counts",
-]

@@ -15,24 +15,3 @@ from hsgen.algorithms.traits import Traits
 
 NAME, OPERATION = "merge_path", "merge"
 TRAITS = Traits(bit_ranges=True)
-
-__all__ = [
-    "FIELDS",
-    "NAME",
-    "OPERATION",
-    "TRAITS",
-    "Params",
-    "alone",
-    "block",
-    "context",
-    "kernels",
-    "moved",
-    "notes",
-    "params",
-    "plan",
-    "problems",
-    "row_test_counts",
-    "space",
-    "specialize",
-    "test_counts",
-]

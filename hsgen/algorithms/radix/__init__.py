@@ -65,32 +65,5 @@ def notes(p: Tile) -> list[tuple[str, str]]:
     """Return (name, text) of the derived values of a shape, for `hsgen show`."""
     digits, tile = counts_of(p)
     ranker, *more = of(p).notes(p)
-    alone = ("one work-group alone", f"up to {p.alone} keys")
-    return [digits, tile, ranker, ("strategy", p.STRATEGY), alone, *more]
-
-
-__all__ = [
-    "FALLBACK",
-    "FALLBACKS",
-    "FIELDS",
-    "NAME",
-    "OPERATION",
-    "STRATEGIES",
-    "STRATEGY",
-    "TRAITS",
-    "Params",
-    "alone",
-    "block",
-    "context",
-    "fields",
-    "kernels",
-    "moved",
-    "notes",
-    "params",
-    "plan",
-    "problems",
-    "row_test_counts",
-    "space",
-    "specialize",
-    "test_counts",
-]
+    most = ("one work-group alone", f"up to {p.alone} keys")
+    return [digits, tile, ranker, ("strategy", p.STRATEGY), most, *more]

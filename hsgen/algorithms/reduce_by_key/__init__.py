@@ -9,33 +9,20 @@ once.  For at most a tile, one work-group does all.
 On devices whose work-groups may wait for each other, one launch does all: tiles look back within *sections* of tiles.
 """
 
-from hsgen.algorithms.reduce_by_key.constraints import alone, problems
 from hsgen.algorithms.reduce_by_key.kernels import context, kernels
-from hsgen.algorithms.reduce_by_key.params import FIELDS, Params, block, notes, params, specialize
+from hsgen.algorithms.reduce_by_key.params import (
+    FIELDS,
+    Params,
+    alone,
+    block,
+    notes,
+    params,
+    problems,
+    space,
+    specialize,
+)
 from hsgen.algorithms.reduce_by_key.plan import moved, plan, row_test_counts, test_counts
-from hsgen.algorithms.reduce_by_key.search_space import space
 from hsgen.algorithms.traits import Traits
 
 NAME, OPERATION = "reduce_by_key", "reduce_by_key"
 TRAITS = Traits()
-
-__all__ = [
-    "FIELDS",
-    "NAME",
-    "OPERATION",
-    "TRAITS",
-    "Params",
-    "alone",
-    "block",
-    "context",
-    "kernels",
-    "moved",
-    "notes",
-    "params",
-    "plan",
-    "problems",
-    "row_test_counts",
-    "space",
-    "specialize",
-    "test_counts",
-]

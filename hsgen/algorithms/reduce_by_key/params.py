@@ -1,11 +1,14 @@
-"""The parameters of reductions by key: derived from the device, unless an optional table has them."""
+"""Parameters of reductions by key: derived values, constraints and the search space."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from hsgen.algorithms import device_constraints
+from hsgen.algorithms.device_constraints import Problem
+from hsgen.algorithms.search_space import Box, steps
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
 from hsgen.core.keys import PLAIN, KeyType, Signature
@@ -190,3 +193,54 @@ def notes(p: Params) -> list[tuple[str, str]]:
         ("tile", f"{p.work_group} lanes x {p.items} = {p.tile} keys"),
         ("spans", f"at most {p.groups} work-groups of tiles"),
     ]
+
+
+def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
+    """Yield the problems of single values, independent of the others."""
+    yield from device_constraints.launch(values, device)
+    yield from device_constraints.grid(values, device)
+    yield from device_constraints.powers(values, "work_group")
+    yield from device_constraints.subgroup(values, device, "give 1, or leave it out")
+    if values.get("subgroup", 1) > 1 and not able(device):
+        problem = 'sections require work-groups that wait for each other (progress = "guaranteed", cooperative = true)'
+        yield "subgroup", problem, "give 1, or leave it out"
+
+
+def problems(p: Params, device: Device) -> list[Problem]:
+    """Return all problems of the parameters as a whole."""
+    faults: list[Problem] = []
+    if p.sections:
+        if p.work_group % p.subgroup:
+            problem = f"{p.work_group} lanes are no subgroups of {p.subgroup}"
+            faults.append(("work_group", problem, f"give a multiple of {p.subgroup}"))
+        if p.items % VECTOR:
+            faults.append(("items", f"{p.items} keys are no vectors of {VECTOR}", f"give a multiple of {VECTOR}"))
+    elif p.items % 2 == 0:
+        problem = f"with {p.items} keys per lane, lanes access the same banks of local memory"
+        faults.append(("items", problem, "give an odd number, or a subgroup above 1"))
+    if p.local_bytes() > device.local_bytes:
+        problem = f"a tile needs {p.local_bytes()} bytes of local memory, the device has {device.local_bytes}"
+        faults.append(("items", problem, "give fewer items or lanes"))
+    return faults
+
+
+def space(key: KeyType, device: Device) -> tuple[Box, ...]:
+    """Return a box of spans, and one for each width of subgroups that look back within sections."""
+    least = 1 if device.local == "memory" else min(16, device.work_group)
+    spans = {
+        "work_group": steps(least, min(1024, device.work_group)),
+        "items": (1, 3, 5, 7, 9, 11, 13, 15, 19, 23, 27, 31),
+        "groups": steps(16, min(device.groups, 8192)),
+        "subgroup": (1,),
+    }
+    widths = [w for w in device.subgroups if 1 < w <= MOST_ITEMS] if able(device) else []
+    sections = (
+        {
+            "work_group": steps(max(64, width), min(1024, device.work_group)),
+            "items": tuple(range(VECTOR, MOST_ITEMS + 1, VECTOR)),
+            "subgroup": (width,),
+            "resident": (0, 1, 2, 3, 4, 5),
+        }
+        for width in widths
+    )
+    return spans, *sections

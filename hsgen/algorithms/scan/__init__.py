@@ -6,40 +6,12 @@ tiles that a device without forward progress leaves unfinished are redone.  `sec
 tile looks back only within its section.
 """
 
-from hsgen.algorithms.scan.constraints import alone, problems
+from hsgen.algorithms.scan.constraints import DERIVED, alone, derive, problems, space, specialize
 from hsgen.algorithms.scan.kernels import context, kernels
 from hsgen.algorithms.scan.params import FIELDS, Params, block, notes, params
 from hsgen.algorithms.scan.plan import moved, plan, row_test_counts, test_counts
 from hsgen.algorithms.scan.rule import RULE, expanded, listed
-from hsgen.algorithms.scan.search_space import space
-from hsgen.algorithms.scan.specialize import DERIVED, derive, specialize
 from hsgen.algorithms.traits import Traits
 
 NAME, OPERATION = "scan", "scan"
 TRAITS = Traits(rule=True)
-
-__all__ = [
-    "DERIVED",
-    "FIELDS",
-    "NAME",
-    "OPERATION",
-    "RULE",
-    "TRAITS",
-    "Params",
-    "alone",
-    "block",
-    "context",
-    "derive",
-    "expanded",
-    "kernels",
-    "listed",
-    "moved",
-    "notes",
-    "params",
-    "plan",
-    "problems",
-    "row_test_counts",
-    "space",
-    "specialize",
-    "test_counts",
-]

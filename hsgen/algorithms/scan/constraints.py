@@ -1,8 +1,9 @@
-"""Constraints of prefix sums: parameters against the device's facts and each other."""
+"""Constraints of prefix sums, their search space, and parameters for other widths and columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from math import gcd
 from typing import Any
 
@@ -10,7 +11,10 @@ from hsgen.algorithms import device_constraints
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.scan.kernels import kernels
 from hsgen.algorithms.scan.params import VECTOR, Params
+from hsgen.algorithms.scan.rule import rows
+from hsgen.algorithms.search_space import Box, steps
 from hsgen.core.device import Device
+from hsgen.core.keys import PLAIN, KeyType, Signature
 
 FOLDED = 1024  # the most sums that every sequential lane adds up by itself
 LEAST = 16  # the least rows of a tile that looks back, since each tile has a state
@@ -71,3 +75,128 @@ def _device(p: Params, device: Device) -> list[Problem]:
             problem = f"{kernel.name} has {kernel.work_group} lanes, the device allows {device.work_group}"
             return [("work_group", problem, f"give a device of at least {kernel.work_group}")]
     return []
+
+
+LEAST_SUBGROUP = 4
+"""The least width of subgroups whose lanes read the states of a section."""
+
+LEAST_WORK_GROUP = 64
+"""The fewest lanes of a work-group of sections."""
+
+
+def space(key: KeyType, device: Device) -> tuple[Box, ...]:
+    """Return the boxes of choices: work-groups that hold a tile; sequential lanes; and, for each width of subgroups,
+    sections.
+
+    Sections have a box with tiles in registers, and a box with tiles in local memory.
+    """
+    coordinations = ("scan", "lookback") if device.forward_progress else ("scan",)
+    together = {
+        "work_group": steps(16, min(1024, device.work_group)),
+        "items": steps(1, 64, thirds=True),
+        "groups": steps(16, min(device.groups, 32768)),
+        "coordination": coordinations,
+    }
+    alone = {
+        "work_group": (1,),
+        "items": steps(64, 65536),
+        "groups": steps(1, 1024),
+        "coordination": coordinations,
+    }
+    return together, alone, *_registers(device), *_local(device)
+
+
+def _registers(device: Device) -> list[dict[str, tuple[Any, ...]]]:
+    """Return boxes of sections whose tiles are in registers."""
+    fits = device.promised and device.shuffle and device.work_group >= LEAST_WORK_GROUP
+    widths = [w for w in device.subgroups if w >= LEAST_SUBGROUP] if fits else []
+    return [
+        {
+            "work_group": steps(max(LEAST_WORK_GROUP, width), min(1024, device.work_group)),
+            "items": steps(VECTOR, 64, thirds=True),
+            "groups": (min(device.groups, 1024),),
+            "coordination": ("sections",),
+            "subgroup": (width,),
+            "resident": (0, 1, 2, 3, 4),
+        }
+        for width in widths
+    ]
+
+
+def _local(device: Device) -> list[dict[str, tuple[Any, ...]]]:
+    """Return boxes of sections whose tiles are in local memory."""
+    return [
+        {
+            **box,
+            "work_group": steps(box["work_group"][0], box["work_group"][-1], thirds=True),
+            "items": (9, 12, 18, 36),
+            "section": (64, 128),
+            "local": (True,),
+            "ahead": (0, 64, 128),
+            "resident": (0, 2, 3, 4, 6),
+        }
+        for box in _registers(device)
+    ]
+
+
+FLOATS = replace(PLAIN, floats=True)
+"""The signature of sums of floats."""
+
+DERIVED = {f"scan-x{columns}{'ex' * ex}": (columns, bool(ex)) for columns in (1, 2, 3, 4) for ex in (0, 1)}
+"""The labels of prefix sums that need no table: the columns of a row, and whether sums exclude their own row."""
+
+_SHARE = {"chip": (256, 64, 512), "memory": (64, 256, 64)}
+"""Lanes, bytes of rows per lane, and the most work-groups, by the kind of local memory."""
+
+
+def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, device: Device) -> Params | None:
+    """Return the parameters for an element width; None for other signatures than plain keys and, for 32 bits, `FLOATS`.
+
+    Sums of floats look back only within sections: otherwise the order of additions would depend on the timing of tiles.
+    """
+    chosen = p.get(key.name)
+    if chosen is None or signature not in (PLAIN, FLOATS) or (signature == FLOATS and key.bytes != 4):
+        return None
+    shape = replace(chosen, redo=not device.promised)
+    if signature == PLAIN:
+        return shape
+    if shape.sections:  # the order of additions is fixed
+        return replace(shape, floats=True)
+    groups = min(shape.groups, FOLDED) if shape.serial else shape.groups
+    return replace(shape, floats=True, coordination="scan", groups=groups)
+
+
+def derive(label: str, p: Mapping[str, Any], key: KeyType, device: Device) -> Params | None:
+    """Return the parameters of a label of `DERIVED` for which a target has no table; None if the device cannot add the
+    elements.
+
+    The parameters follow the target's sum of one column, with as many elements per lane; without such a sum, they
+    follow the facts of the device.
+    p: the target's parameters for this width, by label.
+    """
+    if key.bytes < 4 or (key.bytes == 8 and not device.int64):
+        return None
+    columns, exclusive = DERIVED[label]
+    chosen = p.get("scan-x1ex" if exclusive else "scan-x1")
+    if isinstance(chosen, Params):
+        first = replace(chosen, columns=columns, items=rows(chosen.items, columns, chosen.coordination))
+    else:
+        lanes, share, groups = _SHARE[device.local]
+        first = Params(
+            key=key,
+            columns=columns,
+            exclusive=exclusive,
+            items=max(1, share // (columns * key.bytes)),
+            work_group=1 << min(lanes, device.work_group).bit_length() - 1,
+            groups=min(groups, device.groups),
+            coordination="scan",
+        )
+    return next((shape for shape in _smaller(first) if not problems(shape, device)), None)
+
+
+def _smaller(p: Params) -> Iterator[Params]:
+    """Yield parameters with fewer rows per lane, then with fewer lanes."""
+    yield p
+    while p.items > 1 or p.work_group > 1:
+        p = replace(p, items=p.items // 2) if p.items > 1 else replace(p, work_group=p.work_group // 2)
+        yield p

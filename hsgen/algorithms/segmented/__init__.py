@@ -16,24 +16,3 @@ from hsgen.algorithms.traits import Traits
 
 NAME, OPERATION = "segmented_sort", "segmented_sort"
 TRAITS = Traits(bit_ranges=True, segments=True)
-
-__all__ = [
-    "FIELDS",
-    "NAME",
-    "OPERATION",
-    "TRAITS",
-    "Params",
-    "alone",
-    "block",
-    "context",
-    "kernels",
-    "moved",
-    "notes",
-    "params",
-    "plan",
-    "problems",
-    "row_test_counts",
-    "space",
-    "specialize",
-    "test_counts",
-]
