@@ -14,11 +14,11 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature, Type
 from hsgen.core.sort import Sort
 from hsgen.operations import oracle
-from hsgen.operations.arguments import ONE, SCRATCH, VALUE_TYPE, Arguments, Buffer, Number, options_member
+from hsgen.operations.arguments import SCRATCH, Arguments, Number, options_member
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
-from hsgen.operations.reduce_by_key import REDUCTIONS, Reduction
+from hsgen.operations.reduce_by_key import Reduction, outputs, reduced_values
 
 
 def _of(groups: int) -> Make:
@@ -47,68 +47,8 @@ class _GroupBy(Reduction):
         members=(
             Number(name="n", meaning="keys"),
             options_member("type of the keys, order of the groups", "order"),
-            Number(
-                name="reduction",
-                meaning="of the values of a group",
-                type="hs_reduction",
-                call="hn_reduction(call)",
-                javascript="reduction",
-                about="The sum by default.",
-                choices=REDUCTIONS,
-            ),
-            VALUE_TYPE,
-            Buffer(name="keys", role="source"),
-            Buffer(
-                name="values",
-                role="values",
-                meaning="the value of each key, for operations with values (--value v4)",
-                about="The values to reduce.",
-            ),
-            Buffer(
-                name="group_count",
-                role="report",
-                meaning="a 32-bit number: the groups",
-                words=True,
-                single=True,
-                written=True,
-                length=ONE,
-                python="groups",
-                about="Receives the number of groups, a 32-bit word.",
-            ),
-            Buffer(
-                name="group_keys",
-                role="destination",
-                meaning="the key of each group",
-                written=True,
-                about="Receives the key of each group.",
-            ),
-            Buffer(
-                name="group_values",
-                role="values_out",
-                meaning="the reduction of the values of each group, for operations with values",
-                written=True,
-                about="Receives the sum, the least or the greatest of the values of each group.",
-            ),
-            Buffer(
-                name="counts",
-                role="other",
-                meaning="a 32-bit number for each group: its keys; null: not stored",
-                words=True,
-                written=True,
-                optional=True,
-                python="counts",
-                about="Receives the number of keys of each group, as 32-bit words.",
-            ),
-            Buffer(
-                name="first_indices",
-                role="other_values",
-                meaning="the same: the index of its first key in the sorted array; null: not stored",
-                words=True,
-                written=True,
-                optional=True,
-                python="first_indices",
-                about="Receives the index of the first key of each group in the sorted array, as 32-bit words.",
-            ),
+            *reduced_values("group", "operations"),
+            *outputs("group", "operations", " in the sorted array"),
             SCRATCH,
         ),
         number=Reduction.arguments.number,

@@ -107,6 +107,85 @@ def _at_tiles(keys: Keys, rng: np.random.Generator, tile: int) -> Keys:
     return (number + int(rng.integers(0, 200))).astype(keys.dtype)
 
 
+def reduced_values(run: str, operations: str) -> tuple[Number | Buffer, ...]:
+    """Return the arguments for the reduction of the values of a `run`, and for its keys and values.
+
+    operations: the noun for the operations that have values.
+    """
+    return (
+        Number(
+            name="reduction",
+            meaning=f"of the values of a {run}",
+            type="hs_reduction",
+            call="hn_reduction(call)",
+            javascript="reduction",
+            about="The sum by default.",
+            choices=REDUCTIONS,
+        ),
+        VALUE_TYPE,
+        Buffer(name="keys", role="source"),
+        Buffer(
+            name="values",
+            role="values",
+            meaning=f"the value of each key, for {operations} with values (--value v4)",
+            about="The values to reduce.",
+        ),
+    )
+
+
+def outputs(run: str, operations: str = "reductions", place: str = "") -> tuple[Buffer, ...]:
+    """Return the arguments that receive the results of each `run`.
+
+    place: the end of the text about the index of a first key, the array that the index is in.
+    """
+
+    def stored(name: str, role: str, meaning: str, about: str) -> Buffer:
+        """An array of 32-bit words that calls may omit."""
+        return Buffer(
+            name=name, role=role, meaning=meaning, words=True, written=True, optional=True, python=name, about=about
+        )
+
+    return (
+        Buffer(
+            name="group_count",
+            role="report",
+            meaning=f"a 32-bit number: the {run}s",
+            words=True,
+            single=True,
+            written=True,
+            length=ONE,
+            python="groups",
+            about=f"Receives the number of {run}s, a 32-bit word.",
+        ),
+        Buffer(
+            name="group_keys",
+            role="destination",
+            meaning=f"the key of each {run}",
+            written=True,
+            about=f"Receives the key of each {run}.",
+        ),
+        Buffer(
+            name="group_values",
+            role="values_out",
+            meaning=f"the reduction of the values of each {run}, for {operations} with values",
+            written=True,
+            about=f"Receives the sum, the least or the greatest of the values of each {run}.",
+        ),
+        stored(
+            "counts",
+            "other",
+            f"a 32-bit number for each {run}: its keys; null: not stored",
+            f"Receives the number of keys of each {run}, as 32-bit words.",
+        ),
+        stored(
+            "first_indices",
+            "other_values",
+            f"the same: the index of its first key{place}; null: not stored",
+            f"Receives the index of the first key of each {run}{place}, as 32-bit words.",
+        ),
+    )
+
+
 class Reduction(Operation):
     """The operation that reduces the runs of n keys."""
 
@@ -118,69 +197,9 @@ class Reduction(Operation):
         " how many were written.",
         members=(
             Number(name="n", meaning="keys; with `count` the capacity, below 2^30"),
-            Number(
-                name="reduction",
-                meaning="of the values of a run",
-                type="hs_reduction",
-                call="hn_reduction(call)",
-                javascript="reduction",
-                about="The sum by default.",
-                choices=REDUCTIONS,
-            ),
-            VALUE_TYPE,
-            Buffer(name="keys", role="source"),
-            Buffer(
-                name="values",
-                role="values",
-                meaning="the value of each key, for reductions with values (--value v4)",
-                about="The values to reduce.",
-            ),
+            *reduced_values("run", "reductions"),
             COUNT,
-            Buffer(
-                name="group_count",
-                role="report",
-                meaning="a 32-bit number: the runs",
-                words=True,
-                single=True,
-                written=True,
-                length=ONE,
-                python="groups",
-                about="Receives the number of runs, a 32-bit word.",
-            ),
-            Buffer(
-                name="group_keys",
-                role="destination",
-                meaning="the key of each run",
-                written=True,
-                about="Receives the key of each run.",
-            ),
-            Buffer(
-                name="group_values",
-                role="values_out",
-                meaning="the reduction of the values of each run, for reductions with values",
-                written=True,
-                about="Receives the sum, the least or the greatest of the values of each run.",
-            ),
-            Buffer(
-                name="counts",
-                role="other",
-                meaning="a 32-bit number for each run: its keys; null: not stored",
-                words=True,
-                written=True,
-                optional=True,
-                python="counts",
-                about="Receives the number of keys of each run, as 32-bit words.",
-            ),
-            Buffer(
-                name="first_indices",
-                role="other_values",
-                meaning="the same: the index of its first key; null: not stored",
-                words=True,
-                written=True,
-                optional=True,
-                python="first_indices",
-                about="Receives the index of the first key of each run, as 32-bit words.",
-            ),
+            *outputs("run"),
             SCRATCH,
         ),
         number="hs_reduction_number({reduction}, hs_value_type({sort}, {value_type}), {has_counts}, "
