@@ -161,27 +161,51 @@ static hs_status hs_divided(const hs_sort *sort, hs_call *call, int numbered)
     return call->number > INT32_MAX ? HS_ERROR_PARTS : HS_OK;
 }
 
+/* The elements that a call accesses in the buffer of a role; n for roles without a length of their own. */
+static uint64_t hs_length(const hs_sort *sort, const hs_call *call, hs_role role)
+{
+    const uint64_t n = call->n, number = call->number, take = call->take;
+    switch (sort->kind) {
+    case HS_SEGMENTED_SORT:
+        if (role == HS_OTHER_INPUT) return number + 1;
+        if (role == HS_OTHER_VALUES) return number;
+        return n;
+    case HS_MERGE:
+        if (role == HS_SOURCE || role == HS_VALUES) return number;
+        if (role == HS_OTHER_INPUT || role == HS_OTHER_VALUES) return n - number;
+        return n;
+    case HS_DIGEST:
+        if (role == HS_SOURCE || role == HS_VALUES) return number;
+        return n;
+    case HS_TOP_K:
+        if (role == HS_DESTINATION || role == HS_VALUES_OUT) return number * take;
+        return n;
+    case HS_GATHER:
+        if (role == HS_VALUES) return number * take;
+        if (role == HS_VALUES_OUT) return n * take;
+        return n;
+    case HS_SORT:
+    case HS_SCAN:
+    case HS_REDUCE_BY_KEY:
+    case HS_PACK:
+    case HS_GROUP_BY:
+    default: return n;
+    }
+}
+
 /* The bytes that a call accesses in the buffer of each role, except scratch, as if all were given. */
 static void hs_touched(const hs_sort *sort, const hs_call *call, uint64_t bytes[HS_ROLES])
 {
-    const uint64_t key = hs_item_bytes(sort), value = sort->value_bytes, n = call->n, number = call->number;
-    const uint64_t first = sort->kind == HS_MERGE || sort->kind == HS_DIGEST ? number : n;
-    const int gather = sort->kind == HS_GATHER;
-    const uint64_t after = sort->kind == HS_TOP_K ? number * call->take : gather ? n * call->take : n;
     uint32_t i;
-    memset(bytes, 0, HS_ROLES * sizeof bytes[0]);
-    bytes[HS_SOURCE] = key * first;
-    bytes[HS_DESTINATION] = gather ? 0 : key * after;
-    bytes[HS_VALUES] = value * (gather ? number * call->take : first);
-    bytes[HS_VALUES_OUT] = value * after;
-    bytes[HS_COUNT] = sizeof(uint32_t);
-    bytes[HS_OTHER_INPUT] = sort->kind == HS_MERGE ? key * (n - number) : sizeof(uint32_t) * (number + 1);
-    bytes[HS_OTHER_VALUES] = value * (n - first);
-    if (hs_takes_ends(sort)) bytes[HS_OTHER_INPUT] = bytes[HS_OTHER_VALUES] = sizeof(uint32_t) * number;
-    if (hs_reduces(sort)) bytes[HS_OTHER_INPUT] = bytes[HS_OTHER_VALUES] = sizeof(uint32_t) * n;
+    for (i = 0; i < HS_ROLES; i++) bytes[i] = hs_element(sort, (hs_role)i) * hs_length(sort, call, (hs_role)i);
+    bytes[HS_SOURCE] *= sort->columns;
+    bytes[HS_DESTINATION] *= sort->columns;
+    if (hs_takes_ends(sort)) bytes[HS_OTHER_INPUT] = sizeof(uint32_t) * call->number; /* starts: one less */
     for (i = 0; sort->kind == HS_PACK && i < HS_COLUMNS; i++)
-        bytes[hs_column_role(i)] = hs_column_bytes(n, number, call->take, i);
-    bytes[HS_REPORT] = sizeof(uint32_t) * (sort->report_words + sort->report_words_per_key * n);
+        bytes[hs_column_role(i)] = hs_column_bytes(call->n, call->number, call->take, i);
+    bytes[HS_COUNT] = sizeof(uint32_t);
+    bytes[HS_SCRATCH] = 0;
+    bytes[HS_REPORT] = sizeof(uint32_t) * (sort->report_words + sort->report_words_per_key * call->n);
 }
 
 /* The buffers of sorts, scans and segmented sorts; for n = 0 they may be absent. */

@@ -14,7 +14,7 @@ from hsgen import operations
 from hsgen.apis.api import Api
 from hsgen.emit.c_values import C_ROLES
 from hsgen.emit.templates import environment
-from hsgen.operations.arguments import Arguments
+from hsgen.operations.arguments import Arguments, N
 from hsgen.operations.base import Operation
 
 PLACE = "/* HSGEN_CALLS */\n"
@@ -24,6 +24,8 @@ _AT = 41
 """The column of comments after members."""
 KINDS, FUNCTIONS = "/* HSGEN_KINDS */\n", "/* HSGEN_FUNCTIONS */"
 """The placeholders for the enum of operations in hs.h, and for the names of their functions in a harness."""
+LENGTHS = "/* HSGEN_LENGTHS */\n"
+"""The placeholder for the lengths of buffers in hs_call.c."""
 
 
 def listed() -> list[Operation]:
@@ -39,6 +41,26 @@ def of_kinds() -> list[Operation]:
 def kinds() -> str:
     """Return the members of the enum hs_kind as C text."""
     return ",\n".join(f"    {o.c_kind} = {o.c_number}" for o in of_kinds()) + "\n"
+
+
+def lengths() -> str:
+    """Return the cases of the function ``hs_length`` as C text: the lengths of buffers by operation and role.
+
+    Runtimes know the lengths of a report and of a single word by themselves.
+    """
+    cases, plain = "", ""
+    for o in of_kinds():
+        roles: dict[str, list[str]] = {}
+        for b in o.arguments.buffers:
+            if b.role and not b.single and b.role != "report" and b.length != N:
+                roles.setdefault(b.length.text, []).append(f"role == {C_ROLES[b.role]}")
+        if not roles:
+            plain += f"    case {o.c_kind}:\n"
+            continue
+        cases += f"    case {o.c_kind}:\n"
+        cases += "".join(f"        if ({' || '.join(names)}) return {text};\n" for text, names in roles.items())
+        cases += "        return n;\n"
+    return f"{cases}{plain}    default: return n;\n"
 
 
 def comment(text: str, margin: str = "") -> str:

@@ -153,6 +153,7 @@ def _common_text(name: str) -> str:
 def completed(text: str) -> str:
     """Return the text of a runtime's C file with the version, the operations and the constants inserted."""
     text = text.replace("HSGEN_VERSION", __version__).replace(c_calls.KINDS, c_calls.kinds())
+    text = text.replace(c_calls.LENGTHS, c_calls.lengths())
     return text.replace(c_constants.PLACE, c_constants.constants())
 
 

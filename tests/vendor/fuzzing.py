@@ -71,12 +71,12 @@ def tables() -> Path:
 
 
 def _text(path: Path) -> str:
-    """The text of a file of the runtime, with the calls of its API."""
+    """The text of a file of the runtime, with the calls of its API, and with what a bundle inserts."""
     for api in apis.APIS.values():
         for pattern in (*api.headers, *api.internal, *api.sources):
             if api.named(pattern) == path.name and api.file(pattern) == path:
                 return c_calls.completed(api, pattern)
-    return path.read_text(encoding="utf-8")
+    return c_files.completed(path.read_text(encoding="utf-8"))
 
 
 def includes() -> tuple[str, ...]:
