@@ -12,10 +12,17 @@ from hsgen.core.errors import Unavailable
 from hsgen.system import compilers
 
 _MODULES = (
-    *("hs_webgpu.js", "hs_webgpu.d.ts", "hs_webgpu_player.js", "hs_webgpu_player.d.ts", "hs_webgpu_columns.js"),
+    *("hs_webgpu_player.js", "hs_webgpu_player.d.ts", "hs_webgpu_columns.js"),
     *("hs_webgpu_columns.d.ts", "sort.d.ts"),
 )
-_TEMPLATES = ("hs_webgpu_operations.js", "hs_webgpu_operations.d.ts", "index.js", "index.d.ts")
+_TEMPLATES = (
+    "hs_webgpu.js",
+    "hs_webgpu.d.ts",
+    "hs_webgpu_operations.js",
+    "hs_webgpu_operations.d.ts",
+    "index.js",
+    "index.d.ts",
+)
 _ORIGINS = {
     "subgroups": "no kernel can require a width",
     "shuffle": "only for kernels that run at any width",

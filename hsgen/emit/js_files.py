@@ -160,7 +160,8 @@ def _classes(api: Api) -> Mapping[str, Any]:
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
     classes = [o for o in c_calls.listed() if not o.by_count]  # the sort has a module of its own
-    return {"operations": classes, "parent_of": _parent, "columns": COLUMNS, "part": part}
+    sort = next(o for o in c_calls.listed() if o.by_count)
+    return {"sort": sort, "operations": classes, "parent_of": _parent, "columns": COLUMNS, "part": part}
 
 
 def common(api: Api, targets: Sequence[Any], prefix: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,12 @@ class _Sort(Operation):
                 field="shift",
             ),
             options_member("type, order, bits", "order", "bits"),
-            Buffer(name="source", role="source", meaning="written only if it is also the destination"),
+            Buffer(
+                name="source",
+                role="source",
+                meaning="written only if it is also the destination",
+                about="The keys; sorted in place without keysOut.",
+            ),
             Buffer(
                 name="destination",
                 role="destination",
@@ -50,7 +56,7 @@ class _Sort(Operation):
                 optional=True,
             ),
             SCRATCH,
-            VALUES,
+            replace(VALUES, about="The values, in place if the keys are; argsorts have only valuesOut."),
             VALUES_DESTINATION,
             COUNT,
             Buffer(
