@@ -47,8 +47,8 @@ def test_tables_with_the_same_look_back_share_its_kernels(key: str) -> None:
     names = [k.name for k in sort.kernels]
     for kernel in ("begin", "histogram", "onesweep"):
         assert len([n for n in names if re.fullmatch(rf"{kernel}(_radix\w*)?", n)]) == 1, names
-    finishing = [n for n in names if re.fullmatch(r"finish(_radix_\w+)?", n)]
-    assert len(finishing) == len([x for x in sort.parts if x.max_n > 1 << 22]) == 4
+    sorting = [n for n in names if re.fullmatch(r"pair_bucket_radix_(few|pairs|more|many)", n)]
+    assert len(sorting) == len([x for x in sort.parts if x.max_n > 1 << 22]) == 4
     assert {s.kernel for s in sort.plan.steps} == set(names)
 
 
