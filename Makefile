@@ -15,7 +15,7 @@ COMPILE := .cache/lock/bin/uv pip compile -q --universal --python-version 3.11 -
 HEADED := .cache/lock/bin/python .ci/headed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo web test check format lock docs-targets pages words wheel schemas release clean webgpu-cases device-check device-bench
+.PHONY: help setup demo web test check prove format lock docs-targets pages words wheel schemas release clean webgpu-cases device-check device-bench
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -48,6 +48,9 @@ check: $(READY) ## formatting, lint, types, tests, and whether generated/ is up 
 	$(PY) -m mypy
 	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder --max-worker-restart=0 $(ARGS)
 	$(HSGEN) check
+
+prove: ## verify the models of proofs/spin, and refuse their mutants (needs spin and gcc; about two minutes)
+	$(PYTHON) proofs/run.py $(ARGS)
 
 format: $(READY) ## format the Python code
 	$(PY) -m ruff format .

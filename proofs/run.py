@@ -101,7 +101,7 @@ def sources(model: Path) -> list[Source]:
 
 
 def text_of(source: Source) -> str:
-    """Return the lines of a macro, or of all definitions of a word, without indentation; empty if there are none."""
+    """Return the lines of a macro, or of all definitions of a word, without indentation; empty if missing."""
     lines = [line.strip() for line in (ROOT / source.file).read_text(encoding="utf-8").splitlines()]
     if source.kind == "word":
         return "\n".join(line for line in lines if re.match(rf"#\s*define {source.name}\(", line))
@@ -168,7 +168,7 @@ def verify(case: Case) -> Outcome:
         int(errors[1]) if errors else 0,
         int(states[1]) if states else 0,
         _seconds() - begin,
-        why[1] if why else "" if complete else "the search is not complete",
+        why[1][:60] if why else "" if complete else "the search is not complete",
         complete,
     )
 
@@ -208,14 +208,14 @@ def main(arguments: list[str] | None = None) -> int:
             return 1 if options.require else 3
     failures = [message for model in chosen for message in changed(model)]
     begin = time.monotonic()
-    print(f"{'model':14} {'bound or mutant':66} {'states':>8} {'s':>5}  result")
+    print(f"{'model':14} {'bound or mutant':87} {'states':>8} {'s':>5}  result")
     for case in (case for model in chosen for case in cases(model)):
         outcome = verify(case)
         if not outcome.expected(case):
             failures.append(f"{case.name}: {result(case, outcome)}")
         text = f"{case.mutant}: {case.text}" if case.mutant else case.text
         print(
-            f"{case.model:14} {text:66} {outcome.states:8} {outcome.seconds:5.1f}  {result(case, outcome)}", flush=True
+            f"{case.model:14} {text:87} {outcome.states:8} {outcome.seconds:5.1f}  {result(case, outcome)}", flush=True
         )
     print(f"{_seconds():.0f} s of a processor, {time.monotonic() - begin:.0f} s in all")
     for failure in failures:

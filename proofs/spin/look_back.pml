@@ -1,10 +1,10 @@
 /* Decoupled look-back with alternating states and tickets, and its bounded form with the flag and the retry.
 
    Property: the prefix that a tile finds is the sum over the earlier tiles of this pass.  Each tile of each pass is
-   scattered once, by its launch or by the retry.  No group waits for ever, although not all groups run at once.
+   scattered once, unless the pass is flagged as failed.  No group waits for ever, although not all groups run at once.
 
    Abstraction: one digit; a launch ends before the next launch begins (early_launch.pml); a window of one state.  A
-   bounded look-back may give up at any empty state, which covers every bound of spins.
+   bounded look-back may give up at any empty state, which covers every bound of spins.  The retry itself is absent.
 
    Memory: memory.pml.  All accesses of states, tickets and flags are relaxed: PTX memory model (ld.volatile and
    st.volatile are relaxed), Vulkan memory model (atomics without semantics), OpenCL 2.0 (atomics of 1.x are relaxed).
@@ -17,9 +17,9 @@
    mutant: TICKET_APART: a ticket is drawn by a load and a store
    mutant: TILE_BY_GROUP: the tile of a group is its number (GROUPS=3 TILES=3 PASSES=1)
    mutant: KINDS_FIXED: kinds of states do not alternate between passes
-   mutant: FORGET_EARLIER: a pass runs although an earlier pass has failed (GROUPS=4 TILES=4 PASSES=2 BOUNDED=1 STRONG=1)
+   mutant: FORGET_EARLIER: a pass runs after an earlier pass has failed (GROUPS=4 TILES=4 PASSES=2 BOUNDED=1 STRONG=1)
    mutant: NO_FLAG: a look-back that gives up sets no flag (GROUPS=2 TILES=2 PASSES=3 BOUNDED=1)
-   mutant: INCLUSIVE_AFTER_GIVING_UP: a tile stores its inclusive state anyway (GROUPS=3 TILES=3 PASSES=1 BOUNDED=1)
+   mutant: INCLUSIVE_AFTER_GIVING_UP: it still stores its state (GROUPS=3 TILES=3 PASSES=1 BOUNDED=1)
    macro: templates/radix/onesweep/onesweep.j2 onesweep 7901a68b834f
    macro: templates/radix/onesweep/variants.j2 spinning_tiles e4ed9929875b
    macro: templates/radix/onesweep/variants.j2 bounded_tiles 031fbf93191d
@@ -160,7 +160,7 @@ draw:
         goto draw;
 #endif
 leave:
-        /* the end of the launch: all stores reach memory, and a retry repeats the pass if it has failed */
+        /* the end of the launch: all stores reach memory; a retry would follow here */
         atomic {
             release(me);
             tile = 0;
