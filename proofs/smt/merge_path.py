@@ -298,7 +298,7 @@ def unique(t: Texts) -> Iterator[Question]:
 
 
 def first_outputs(t: Texts) -> Iterator[Question]:
-    """Keys before the stable cut precede all keys behind it in a stable merge."""
+    """Keys before the stable cut precede all keys after the cut in a stable merge."""
     i, j = z3.Ints("i j")
     given = [*lengths(greatest_count(t)), stable(CUT, D), i >= 0, i < PARTS, j >= 0, j < REST]
     given += [*ascending(A, PARTS, i, CUT - 1, CUT), *ascending(B, REST, j, D - CUT, D - 1 - CUT)]

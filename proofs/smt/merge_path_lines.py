@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Consecutive lines of a file, as they stand there."""
+    """Consecutive lines of a file, unchanged."""
 
     file: str
     text: str

@@ -64,6 +64,15 @@ def test_the_lemmas_are_proved(proofs: Any) -> None:
     assert {name: answer for name, answer in answers.items() if answer != proofs.Answer()} == {}
 
 
+def test_what_lemmas_assume_can_hold(proofs: Any) -> None:
+    """No lemma holds only because its assumptions contradict each other; "unique" is a proof by contradiction."""
+    for lemma in proofs.LEMMAS:
+        for question in lemma.questions(lines.texts()) if not lemma.name.startswith("unique") else ():
+            solver = proofs.z3.Solver()
+            solver.add(*question.given)
+            assert solver.check() == proofs.z3.sat, f"{lemma.name}: {question.what}"
+
+
 @pytest.mark.parametrize("mutant", thinned(lines.MUTANTS, 5), ids=lambda m: m.what)
 def test_a_mutant_is_refuted_with_a_counterexample(proofs: Any, mutant: Any) -> None:
     refuted = proofs.refutation(lines.mutated(mutant))
