@@ -18,8 +18,9 @@ import pytest
 from digit_shapes import BUCKETED, FEW, OVER, SORTED, TABLES, grouping, raw
 from every import LANES, sort_of
 from grouping_faults import SECTIONS, small
-from host_engine import DEVICE, GROUP, HostEngine
+from host_engine import DEVICE, GROUP, HostEngine, LaunchedKernels
 from nightly import NIGHTLY, nightly, nightly_except
+from selections import sort_of as selection
 from sorts import grid_sort, sort_by
 
 from hsgen.algorithms import IMPLICIT, scan
@@ -35,6 +36,7 @@ from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import Frame
 
 PAIRS = Signature(value="v4")
+COUNTED = Signature(value="v4", device_count=True)
 PLACES: dict[str, Any] = {"bits": 4, "items": 5, "places": 64}
 
 
@@ -60,8 +62,9 @@ SORTS: dict[str, Callable[[], Sort]] = {
     "scan in sections": lambda: scanned("sections"),
     "reduction": lambda: small("u32"),
     "reduction in sections": lambda: small("u32", **SECTIONS),
+    "selection": lambda: selection("u32", "v4"),
 }
-"""Sorts of each way in which work-groups of a launch wait for, or look at, others."""
+"""Sorts of each way in which work-groups of a launch wait for, or look at, others; and one that shares long rows."""
 QUICK = ("partition of pairs", "grid of pairs by places", "look-back", "scan in sections", "reduction in sections")
 
 
@@ -136,6 +139,20 @@ EVERY = [
 ]
 
 
+LARGER = {"reduce_by_key": (2817, "all different"), "group_by": (2817, "entropy 0.34"), "radix": (8193, "organ pipe")}
+"""A count and keys for kernels of an algorithm that no count up to 450 runs."""
+
+
+def small_cases(sort: Sort) -> list[tuple[int, str]]:
+    """Return few counts and keys with which calls run the kernels of a sort."""
+    cases = pairs_of(sort, 3, 450)
+    for algorithm, case in LARGER.items():
+        names = {k.template.rpartition(":")[2] for k in sort.kernels if k.algorithm == algorithm}
+        if algorithm != "radix" and names or "scan" in names:
+            cases.append(case)
+    return cases
+
+
 @pytest.mark.parametrize(("file", "label", "value"), EVERY)
 def test_no_kernel_of_any_algorithm_races(file: str, label: str, value: str, tmp_path: Path) -> None:
     """Every kernel of every strategy in small shapes."""
@@ -144,26 +161,58 @@ def test_no_kernel_of_any_algorithm_races(file: str, label: str, value: str, tmp
         render(sort, "cuda")
     except Usage as e:
         pytest.skip(str(e))
-    check(HostEngine(sort, tmp_path, late=200), pairs_of(sort, 3, 450))
+    check(HostEngine(sort, tmp_path, late=200), small_cases(sort))
+
+
+@pytest.mark.nightly
+def test_every_kernel_of_every_algorithm_is_run() -> None:
+    """The cases above, with those of tables of few groups and of shared rows, launch each template of a kernel."""
+    known: set[str] = set()
+    run: set[str] = set()
+    sorts = [(SORTS["selection"](), pairs_of(SORTS["selection"](), 24)), (grouping("both"), [(3000, "random")])]
+    for file, label, value in (case.values for case in EVERY):
+        try:
+            sort = sort_of(file, label, "u32", Signature(value=value))
+            render(sort, "cuda")
+        except Usage:
+            continue
+        sorts.append((sort, small_cases(sort)))
+    for sort, cases in sorts:
+        launched = LaunchedKernels(sort)
+        validation.run(launched, [c for c in cases if c[1] in validation.operations.of(sort).kinds], 1)
+        known |= {f"{k.algorithm} {k.template}" for k in sort.kernels}
+        run |= {f"{k.algorithm} {k.template}" for k in sort.kernels if k.name in launched.names}
+    assert run == known, known - run
 
 
 PUBLISH = "{ __syncthreads(); if (threadIdx.x == 0) { __threadfence(); atomicAdd(&(word), y); } }"
 AWAIT = "{ if (threadIdx.x == 0) { while ((int)hs_atomic_load(word) < (sum)) {} __threadfence(); } __syncthreads(); }"
 ARRIVE, WAIT = "__threadfence(), was = atomicAdd", "now = hs_atomic_load(*hs_grid_word()), __threadfence();"
+BARRIER, ADD, LOCAL_ADD = "#define hs_barrier()", "#define hs_atomic_add(x, y)", "#define hs_local_atomic_add(x, y)"
+PLAIN_ADD = "({ const hs_u32 was_ = (x); (x) = was_ + (y); was_; })"
+CLEARED = "words[HS_TILE_STATES + i] = 0u;\n    hs_barrier();"
+LAUNCHED = "hs_wait_for_kernels();\n"
 MUTANTS = {
     "publish without a release": ("partition of pairs", PUBLISH, PUBLISH.replace("__threadfence();", "")),
     "publish before all have stored": ("partition of pairs", PUBLISH, PUBLISH.replace("__syncthreads();", "")),
     "await without an acquire": ("partition of pairs", AWAIT, AWAIT.replace("__threadfence();", "")),
-    "a pass without await": ("partition of pairs", "if (pass > 1) hs_await(words[1 + pass], tiles);", ""),
+    "a pass without await": ("partition of pairs", "if (pass > 1) hs_await(words[HS_DONE + pass - 1], tiles);", ""),
     "arrive without a release": ("grid of pairs", ARRIVE, ARRIVE.replace("__threadfence(), ", "")),
     "wait without an acquire": ("grid of pairs", WAIT, WAIT.replace(", __threadfence();", ";")),
+    "no barrier of work-groups": ("look-back", f"{BARRIER} __syncthreads()", f"{BARRIER} ((void)0)"),
+    "counts are not cleared before others add": ("look-back", CLEARED, CLEARED.replace("hs_barrier();", "")),
+    "a plain addition in local memory": ("look-back", f"{LOCAL_ADD} atomicAdd(&(x), y)", f"{LOCAL_ADD} ((x) += (y))"),
+    "a plain addition in a buffer": ("look-back", f"{ADD} atomicAdd(&(x), y)", f"{ADD} {PLAIN_ADD}"),
+    "no wait for launches ahead": ("look-back", f"    {LAUNCHED}", ""),
+    "one lane does not wait for launches ahead": ("look-back", LAUNCHED, f"if (threadIdx.x) {LAUNCHED}"),
+    "a count is read before the wait": ("counted", LAUNCHED, f"if (count[0] == 77u) return;\n    {LAUNCHED}"),
 }
 """Faults of words and of one use: the sort, and the text before and after.  The barrier of `hs_await` has none here:
 where it is used, another barrier precedes the loads."""
 
 
-FOUND = ("publish without a release", "await without an acquire", "arrive without a release")
-"""The faults of the fast run: one of each side of words, and one of barriers of all work-groups."""
+FOUND = ("publish without a release", "await without an acquire", "no wait for launches ahead")
+"""The faults of the fast run: one of each side of words, and one of early launches."""
 
 
 @pytest.mark.parametrize("name", nightly_except(MUTANTS, FOUND))
@@ -174,7 +223,8 @@ def test_without_order_there_is_a_race(name: str, tmp_path: Path) -> None:
         assert before in text and before != after
         return text.replace(before, after)
 
-    engine = HostEngine(SORTS[subject](), tmp_path, change)
+    sort = sort_of("several8.toml", "radix", "u32", COUNTED) if subject == "counted" else SORTS[subject]()
+    engine = HostEngine(sort, tmp_path, change)
     with pytest.raises(Wrong, match="race in"):
         for seed in range(20):
             validation.run(engine, [(600, "random"), (700, "few distinct"), (768, "all equal")], seed)
