@@ -49,7 +49,7 @@ check: $(READY) ## formatting, lint, types, tests, and whether generated/ is up 
 	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder --max-worker-restart=0 $(ARGS)
 	$(HSGEN) check
 
-prove: ## verify the models of proofs/spin, and refuse their mutants (needs spin and gcc; about two minutes)
+prove: ## run the proofs whose tools are installed (spin and gcc; z3-solver; cbmc), and refuse their mutants (about ten minutes)
 	$(PYTHON) proofs/run.py $(ARGS)
 
 format: $(READY) ## format the Python code
@@ -91,6 +91,7 @@ lock: pyproject.toml ## update requirements-dev.lock and .ci/*.lock
 	printf '%s\n' nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-runtime==13.0.96 \
 	  nvidia-cuda-cccl==13.0.85 | $(COMPILE) - | $(HEADED) .ci/nvcc.lock
 	echo ziglang==0.17.0 | $(COMPILE) - | $(HEADED) .ci/ziglang.lock
+	echo z3-solver==5.4.1.0 | $(COMPILE) - | $(HEADED) .ci/z3.lock
 	echo compushady==0.17.5 | $(COMPILE) - | $(HEADED) .ci/dxc.lock
 	$(COMPILE) pyproject.toml --extra release -c requirements-dev.lock | $(HEADED) .ci/release.lock
 	rm -rf .cache/lock

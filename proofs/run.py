@@ -1,7 +1,9 @@
-"""Verify the models of proofs/spin by SPIN, and check that SPIN refuses every mutant of a model.
+"""Run all proofs: models by SPIN, merge paths by z3, the C runtime by CBMC; mutants of each must be refused.
 
-Exit codes: 0 all as expected; 1 a model fails, a mutant survives, or the text that a model abstracts has changed;
-2 a wrong command line; 3 no SPIN or no gcc (1 with --require).
+A proof whose tool is not installed is left out, with the reason.
+
+Exit codes: 0 all as expected; 1 a proof fails, a mutant survives, or the text that a model abstracts has changed;
+2 a wrong command line; 3 no tool for a named proof, or for none of all (1 with --require, for each missing tool).
 
 The comment at the start of a model has lines of four kinds:
 
@@ -17,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib.util
 import os
 import re
 import shutil
@@ -25,10 +28,12 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-MODELS = Path(__file__).resolve().parent / "spin"
+FOLDER = Path(__file__).resolve().parent
+MODELS = FOLDER / "spin"
 MEMORY = MODELS / "memory.pml"
 SECONDS = 300
 """The limit of one verification; the table has the seconds of a processor, compilation included."""
@@ -186,28 +191,9 @@ def result(case: Case, outcome: Outcome) -> str:
     return "verified" if outcome.expected(case) else f"FAILS: {outcome.why}"
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run all models, or those named."""
-    parser = argparse.ArgumentParser(description="Verify the models of proofs/spin, and refuse their mutants.")
-    parser.add_argument("models", metavar="MODEL", nargs="*", help="only these models, such as look_back")
-    parser.add_argument("--require", action="store_true", help="fail (exit code 1) without SPIN or gcc")
-    parser.add_argument("--record", action="store_true", help="write the hashes of the templates into the models")
-    options = parser.parse_args(arguments)
-    known = {path.stem: path for path in models()}
-    for name in options.models:
-        if name not in known:
-            parser.error(f"no model {name}; there are {', '.join(known)}")
-    chosen = [known[name] for name in options.models or known]
-    if options.record:
-        for model in chosen:
-            record(model)
-        return 0
-    for tool in ("spin", "gcc"):
-        if shutil.which(tool) is None:
-            print(f"no {tool} (apt-get install {tool})", file=sys.stderr)
-            return 1 if options.require else 3
+def run_models(chosen: list[Path]) -> list[str]:
+    """Verify models, print a table, and return what is wrong."""
     failures = [message for model in chosen for message in changed(model)]
-    begin = time.monotonic()
     print(f"{'model':14} {'bound or mutant':87} {'states':>8} {'s':>5}  result")
     for case in (case for model in chosen for case in cases(model)):
         outcome = verify(case)
@@ -217,10 +203,72 @@ def main(arguments: list[str] | None = None) -> int:
         print(
             f"{case.model:14} {text:87} {outcome.states:8} {outcome.seconds:5.1f}  {result(case, outcome)}", flush=True
         )
-    print(f"{_seconds():.0f} s of a processor, {time.monotonic() - begin:.0f} s in all")
+    return failures
+
+
+def run_merge_path() -> list[str]:
+    """Prove the searches of merge paths, and return what is wrong."""
+    done = subprocess.run([sys.executable, str(FOLDER / "smt" / "merge_path.py")], check=False)
+    return ["merge_path: a lemma is not proved, or a mutant is not refuted"] if done.returncode else []
+
+
+def run_calls() -> list[str]:
+    """Prove the C runtime, and return what is wrong."""
+    sys.path.insert(0, str(FOLDER / "cbmc"))
+    from verify import run  # type: ignore[import-not-found]
+
+    return run(os.cpu_count() or 1)
+
+
+def missing(name: str) -> str:
+    """Return why a proof cannot run here; empty: it can."""
+    if name == "calls":
+        sys.path.insert(0, str(FOLDER / "cbmc"))
+        from verify import missing as without  # type: ignore[import-not-found]
+
+        return without()
+    if name == "merge_path":
+        return "" if importlib.util.find_spec("z3") else "z3 is not installed (pip install z3-solver)"
+    tools = [tool for tool in ("spin", "gcc") if shutil.which(tool) is None]
+    return f"no {tools[0]} (apt-get install {tools[0]})" if tools else ""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run all proofs, or those named."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("proofs", metavar="PROOF", nargs="*", help="only these: a model, merge_path or calls")
+    parser.add_argument("--require", action="store_true", help="fail (exit code 1) where a tool is not installed")
+    parser.add_argument("--record", action="store_true", help="write the hashes of the templates into the models")
+    options = parser.parse_args(arguments)
+    known = {path.stem: path for path in models()}
+    every = [*known, "merge_path", "calls"]
+    for name in options.proofs:
+        if name not in every:
+            parser.error(f"no proof {name}; there are {', '.join(every)}")
+    names = options.proofs or every
+    chosen = [known[name] for name in names if name in known]
+    if options.record:
+        for model in chosen:
+            record(model)
+        return 0
+    begin, failures, ran = time.monotonic(), list[str](), 0
+    parts = {"spin": partial(run_models, chosen)} if chosen else {}
+    parts |= {name: run for name, run in {"merge_path": run_merge_path, "calls": run_calls}.items() if name in names}
+    for name, run in parts.items():
+        reason = missing(name)
+        if reason:
+            print(f"{name}: left out: {reason}", file=sys.stderr)
+            failures += [f"{name}: {reason}"] * options.require
+            continue
+        ran += 1
+        failures += run()
+    if ran:
+        print(f"{_seconds():.0f} s of a processor, {time.monotonic() - begin:.0f} s in all")
     for failure in failures:
         print(failure, file=sys.stderr)
-    return 1 if failures else 0
+    if failures:
+        return 1
+    return 0 if ran == len(parts) or (ran and not options.proofs) else 3
 
 
 if __name__ == "__main__":

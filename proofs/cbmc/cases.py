@@ -73,7 +73,9 @@ PROOFS = [
     Proof("scratch", "sizes of scratch do not overflow"),
     Proof("offset", "parts of scratch are aligned"),
     Proof("groups", "a step launches within its guard, at most its cap"),
-    Proof("grid", "a grid has room for up to 10^6 groups, in rows of at most 65535", ("LIMIT=65535u", "GROUPS=1000000")),
+    Proof(
+        "grid", "a grid has room for up to 10^6 groups, in rows of at most 65535", ("LIMIT=65535u", "GROUPS=1000000")
+    ),
     Proof("grid", "a grid has room for up to 2^32 groups, in rows of at most 2^31 - 1", ("LIMIT=2147483647u",)),
     Proof("grid", "a grid has room for up to 2^32 groups, in rows of at most 2^32 - 1", ("LIMIT=4294967295u",)),
     Proof("argument", "the digit of a pass lies within the bit range; fields do not collide"),
@@ -85,7 +87,7 @@ PROOFS = [
     Proof("status", "status words and digests"),
     Proof("add", "texts of hs_explain end within their room of up to 12 bytes", unwind=14),
 ]
-REGIONS = ("cpu_auto_u64_v4", "cpu_auto_u32_v4", "lavapipe_auto_u64", "nvidia_sm90_digest_u32")
+REGIONS = ("cpu_auto_u32", "cpu_digest_u32", "lavapipe_auto_u64", "nvidia_sm90_digest_u32_v4")
 """Sorts of generated/ whose parts of scratch begin within scratch."""
 PROOFS += [
     Proof("regions", f"parts of scratch begin within it: hs_{sort}", (f"SORT=hs_{sort}",), 500, "regions.c")
@@ -114,6 +116,6 @@ MUTANTS = [
     Mutant("a scope ends beyond the counts of its sort", "hs_call.c", "scope->max_n > sort->max_n ?", "scope->max_n > sort->max_n + 1 ?", "scopes"),
     Mutant("a step for a count on the device is left out of a scope", "hs_call.c", "guard->max_n < scope->min_n && !counted &&", "guard->max_n < scope->min_n &&", "kernels"),
     Mutant("a text fills its room without an end", "hs_match.c", "left = room - at - 1", "left = room - at", "add"),
-    Mutant("scratch lacks what follows per item", "hs.c", "rule->plus + rule->per_n * m +", "rule->plus +", "regions SORT=hs_cpu_auto_u64_v4"),
+    Mutant("scratch lacks what follows per item", "hs.c", "rule->plus + rule->per_n * m +", "rule->plus +", "regions SORT=hs_cpu_auto_u32"),
 ]  # fmt: skip
 """Faults, each refused by one proof."""

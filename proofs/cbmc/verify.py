@@ -33,7 +33,9 @@ CHECKS = (
 )
 FEW = ("--bounds-check", "--unwinding-assertions", "--slice-formula")
 """The checks of regions.c, whose functions calls.c proves for any plan."""
-_TEXT = re.compile(r"(static const (?:char \*const|uint32_t) \w+_opencl(?:_starts)?\[\] = )\{.*?\};\n(?=static|const)", re.S)
+_TEXT = re.compile(
+    r"(static const (?:char \*const|uint32_t) \w+_opencl(?:_starts)?\[\] = )\{.*?\};\n(?=static|const)", re.S
+)
 _FAILURE = re.compile(r"^\[(\w+)\.(\S+)\] line (\d+) (.*): FAILURE$", re.M)
 
 
@@ -79,7 +81,9 @@ def verify(proof: Proof, mutant: Mutant | None = None) -> Outcome:
             text = file.read_text(encoding="utf-8")
             if mutant is not None and file.name == mutant.file:
                 if text.count(mutant.old) != 1:
-                    raise SystemExit(f"{mutant.file} has {mutant.old!r} {text.count(mutant.old)} times: adapt the mutant")
+                    raise SystemExit(
+                        f"{mutant.file} has {mutant.old!r} {text.count(mutant.old)} times: adapt the mutant"
+                    )
                 text = text.replace(mutant.old, mutant.new)
             (folder / file.name).write_text(text, encoding="utf-8")
         command = ["cbmc", str(HERE / proof.file), f"-I{folder}", f"-I{BUNDLE / 'include'}", f"-I{HERE}"]
@@ -96,7 +100,11 @@ def verify(proof: Proof, mutant: Mutant | None = None) -> Outcome:
             return Outcome((f"no end within {SECONDS} s",), time.monotonic() - begin, False)
     text = said.stdout + said.stderr
     ended = "VERIFICATION SUCCESSFUL" in text or "VERIFICATION FAILED" in text
-    failures = [f"{function}, line {line}: {what}" for function, _, line, what in _FAILURE.findall(text) if not _intended(function, what)]
+    failures = [
+        f"{function}, line {line}: {what}"
+        for function, _, line, what in _FAILURE.findall(text)
+        if not _intended(function, what)
+    ]
     if not ended:
         failures.append(" ".join(text.split()[-12:]))
     return Outcome(tuple(failures), time.monotonic() - begin, ended)

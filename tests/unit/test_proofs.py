@@ -26,7 +26,7 @@ def _driver() -> ModuleType:
 run = _driver()
 MODELS = {path.stem: path for path in run.models()}
 FAST = {"grid_barrier": ("two groups, three passes", "NO_RELEASE")}
-"""The cases of the fast run, which take a second or two each."""
+"""The cases of the fast run, which take a second or two of a processor each."""
 CASES = [case for path in MODELS.values() for case in run.cases(path)]
 
 
@@ -68,6 +68,19 @@ def test_recording_changes_hashes_alone(tmp_path: Path) -> None:
     model.write_text(text.replace(run.sources(MODELS["handover"])[-1].recorded, "0" * 12), encoding="utf-8")
     run.record(model)
     assert model.read_text(encoding="utf-8") == text
+
+
+def test_a_proof_without_its_tool_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 3, and 1 with --require; an unknown name is a usage error."""
+    monkeypatch.setenv("PATH", "/nowhere")
+    for name, tool in (("look_back", "no spin"), ("calls", "no cbmc")):
+        assert run.main([name]) == 3 and tool in capsys.readouterr().err
+        assert run.main(["--require", name]) == 1 and tool in capsys.readouterr().err
+    with pytest.raises(SystemExit) as stopped:
+        run.main(["look_ahead"])
+    assert stopped.value.code == 2 and "there are dealt_pairs" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,7 @@ def test_the_lemmas_are_proved(proofs: Any) -> None:
     assert {name: answer for name, answer in answers.items() if answer != proofs.Answer()} == {}
 
 
+@pytest.mark.nightly
 def test_what_lemmas_assume_can_hold(proofs: Any) -> None:
     """No lemma holds only because its assumptions contradict each other; "unique" is a proof by contradiction."""
     for lemma in proofs.LEMMAS:
