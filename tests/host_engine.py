@@ -167,11 +167,11 @@ class LaunchedKernels:
         out = image.view(np.uint8).reshape(-1)
         out[:] = self._buffers[slot][: len(out)]
 
-    def run(self, n: int, places: Places, how: Options = PLAIN) -> float | None:
+    def run(self, n: int, places: Places, options: Options = PLAIN) -> float | None:
         """Note the launches of a call."""
-        how = operations.of(self.sort).settled(n, how, places)
-        in_place = places.get("source") == places.get("destination") and not how.discard
-        self.names |= {x.step.kernel for x in launches(self.sort.plan, n, in_place=in_place, how=how)}
+        options = operations.of(self.sort).settled(n, options, places)
+        in_place = places.get("source") == places.get("destination") and not options.discard
+        self.names |= {x.step.kernel for x in launches(self.sort.plan, n, in_place=in_place, how=options)}
         return None
 
     def messages(self) -> str:

@@ -1,6 +1,6 @@
 """Passes of radix sorts are stable permutations: all short sequences of digits, on fibers of the host.
 
-The two upper bits of a key are its digit, the lower bits are its index. One comparison therefore shows that a pass
+The two upper bits of a key are its digit, the lower bits are its index. A single comparison therefore shows that a pass
 loses no key, repeats no key, and keeps the order of equal digits. Every ranker, both coordinations, the walks of lanes
 and every store are tried. `SEQUENCES` lists the lengths and alphabets, which reach from one key to three tiles.
 """
@@ -46,17 +46,17 @@ VALUES = ("none", "v4", "v8", "index")
 
 def shapes() -> dict[str, dict[str, Any]]:
     """Return the ways of a pass by name: ranker, coordination and values."""
-    found: dict[str, dict[str, Any]] = {}
+    ways: dict[str, dict[str, Any]] = {}
     for (name, ranker), way, value in product(RANKERS.items(), ("scan", "lookback"), VALUES):
-        found[f"{name}-{way}-{value}"] = {**ranker, "coordination": way, "signature": Signature(value=value)}
+        ways[f"{name}-{way}-{value}"] = {**ranker, "coordination": way, "signature": Signature(value=value)}
     for (name, walk), value in product(WALKS.items(), VALUES):
-        found[f"{name}-{value}"] = {**walk, "signature": Signature(value=value)}
+        ways[f"{name}-{value}"] = {**walk, "signature": Signature(value=value)}
     for name, value in product(RANKERS, ("none", "v4")):
-        found[f"{name}-single-{value}"] = {**RANKERS[name], "single": None, "signature": Signature(value=value)}
-    held = {"ahead": 64, "signature": Signature(value="v4")}
-    found["ballot-lookback-held"] = {**RANKERS["ballot"], **held, "coordination": "lookback"}
-    found["ballot-lookback-spread"] = {**RANKERS["ballot"], "spread": True, "coordination": "lookback"}
-    return found
+        ways[f"{name}-single-{value}"] = {**RANKERS[name], "single": None, "signature": Signature(value=value)}
+    registers = {"ahead": 64, "signature": Signature(value="v4")}
+    ways["ballot-lookback-held"] = {**RANKERS["ballot"], **registers, "coordination": "lookback"}
+    ways["ballot-lookback-spread"] = {**RANKERS["ballot"], "spread": True, "coordination": "lookback"}
+    return ways
 
 
 SHAPES = shapes()

@@ -1,4 +1,4 @@
-"""The proofs of the C runtime in proofs/cbmc: plans are within their bounds, and CBMC proves them and refuses faults."""
+"""The proofs of the C runtime in proofs/cbmc: plans are within their bounds, and CBMC refuses faults."""
 
 from __future__ import annotations
 

@@ -26,11 +26,11 @@ def proofs() -> Any:
 
 def occurs(text: str, file: str) -> bool:
     """Whether the lines of a text stand one after another in a file; leading spaces do not count."""
-    wanted = [line.strip() for line in text.strip().splitlines()]
+    needed = [line.strip() for line in text.strip().splitlines()]
     there = [line.strip() for line in file.splitlines()]
-    if len(wanted) == 1:
-        return any(wanted[0] in line for line in there)
-    return any(there[i : i + len(wanted)] == wanted for i in range(len(there)))
+    if len(needed) == 1:
+        return any(needed[0] in line for line in there)
+    return any(there[i : i + len(needed)] == needed for i in range(len(there)))
 
 
 @pytest.mark.parametrize("name", lines.LINES)
@@ -55,8 +55,8 @@ def test_a_changed_line_is_noticed(name: str) -> None:
 def test_every_search_of_the_templates_has_a_proof() -> None:
     """A loop that halves or divides an interval stands in one of the proved files, as often as in the proofs."""
     files = [*(ROOT / "templates/merge_path").glob("*.j2"), ROOT / "templates/boundary.j2"]
-    found = sum(p.read_text(encoding="utf-8").count("int middle = ") for p in files)
-    assert found == sum(source.text.count("int middle = ") for source in lines.LINES.values())
+    searches = sum(p.read_text(encoding="utf-8").count("int middle = ") for p in files)
+    assert searches == sum(source.text.count("int middle = ") for source in lines.LINES.values())
 
 
 def test_the_lemmas_are_proved(proofs: Any) -> None:
