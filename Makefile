@@ -15,7 +15,7 @@ COMPILE := .cache/lock/bin/uv pip compile -q --universal --python-version 3.11 -
 HEADED := .cache/lock/bin/python .ci/headed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo web test check format lock docs-targets pages words wheel schemas release clean webgpu-cases device-check device-bench
+.PHONY: help setup demo web test check prove format lock docs-targets pages words wheel schemas release clean webgpu-cases device-check device-bench
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -48,6 +48,9 @@ check: $(READY) ## formatting, lint, types, tests, and whether generated/ is up 
 	$(PY) -m mypy
 	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder --max-worker-restart=0 $(ARGS)
 	$(HSGEN) check
+
+prove: ## run the proofs whose tools are installed (spin and gcc; z3-solver; cbmc), and refuse their mutants (about ten minutes)
+	$(PYTHON) proofs/run.py $(ARGS)
 
 format: $(READY) ## format the Python code
 	$(PY) -m ruff format .
@@ -88,6 +91,7 @@ lock: pyproject.toml ## update requirements-dev.lock and .ci/*.lock
 	printf '%s\n' nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-runtime==13.0.96 \
 	  nvidia-cuda-cccl==13.0.85 | $(COMPILE) - | $(HEADED) .ci/nvcc.lock
 	echo ziglang==0.17.0 | $(COMPILE) - | $(HEADED) .ci/ziglang.lock
+	echo z3-solver==5.4.1.0 | $(COMPILE) - | $(HEADED) .ci/z3.lock
 	echo compushady==0.17.5 | $(COMPILE) - | $(HEADED) .ci/dxc.lock
 	$(COMPILE) pyproject.toml --extra release -c requirements-dev.lock | $(HEADED) .ci/release.lock
 	rm -rf .cache/lock

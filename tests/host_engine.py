@@ -1,6 +1,7 @@
 """An engine for validation: CUDA's text on fibers of the host, with a model of the device's memory.
 
-The model (memory_on_host.cpp) finds races between lanes and between work-groups, and makes some stores visible late.
+The model (memory_on_host.cpp) finds races between lanes, work-groups and launches, and makes some stores visible late.
+Every launch of CUDA may begin before the launches ahead have ended.
 """
 
 from __future__ import annotations
@@ -107,6 +108,7 @@ class HostEngine:
             for array, begin in kernel.layout(sort.key):
                 bytes_ = ctypes.c_size_t(array.count * element_bytes(array.type, sort.key))
                 library.memory_array(f"{kernel.name}: {array.name}".encode(), ctypes.c_size_t(begin), bytes_)
+            library.memory_early(self.api == "cuda")
             library.memory_mode(self._races, self._late, int(self._rng.integers(100, 100000)))
             low, high = numbers(sort, step, how) or (0, 0)
             seed = int(self._rng.integers(1 << 31))
@@ -139,4 +141,39 @@ class HostEngine:
 
     def messages(self) -> str:
         """Nothing: errors are raised at once."""
+        return ""
+
+
+class LaunchedKernels:
+    """An engine that runs no kernel, and keeps the names of those that calls launch."""
+
+    align = 16
+
+    def __init__(self, sort: Sort) -> None:
+        self.sort, self.names = sort, set[str]()
+        self._buffers: dict[int, NDArray[np.uint8]] = {}
+
+    def allocate(self, slot: int, size: int) -> None:
+        """Allocate buffer `slot`."""
+        self._buffers[slot] = np.zeros(max(size, 65536), np.uint8)
+
+    def write(self, slot: int, image: NDArray[Any]) -> None:
+        """Write the start of a buffer."""
+        data = image.view(np.uint8).reshape(-1)
+        self._buffers[slot][: len(data)] = data
+
+    def read(self, slot: int, image: NDArray[Any]) -> None:
+        """Read the start of a buffer."""
+        out = image.view(np.uint8).reshape(-1)
+        out[:] = self._buffers[slot][: len(out)]
+
+    def run(self, n: int, places: Places, options: Options = PLAIN) -> float | None:
+        """Note the launches of a call."""
+        options = operations.of(self.sort).settled(n, options, places)
+        in_place = places.get("source") == places.get("destination") and not options.discard
+        self.names |= {x.step.kernel for x in launches(self.sort.plan, n, in_place=in_place, how=options)}
+        return None
+
+    def messages(self) -> str:
+        """Return nothing."""
         return ""

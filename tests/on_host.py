@@ -35,6 +35,7 @@ SOURCES = Path(__file__).parent / "compile"
 GUARD = 64
 """Guard bytes after each buffer."""
 WORDS = {
+    "hs_wait_for_kernels": "() host::wait_for_kernels()",
     "hs_atomic_load": "(x) host::loaded(&(x))",
     "hs_local_atomic_load": "(x) host::loaded_here(&(x))",
     "hs_local_atomic_store": "(x, y) host::stored(&(x), y)",

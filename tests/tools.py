@@ -57,6 +57,7 @@ DEBIAN = {
     "node": "nodejs npm",
     "nvcc": "nvidia-cuda-toolkit",
     "pkg-config": "pkg-config",
+    "spin": "spin",
     "spirv-cross": "spirv-cross",
     "spirv-val": "spirv-tools",
     "strace": "strace",

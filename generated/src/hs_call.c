@@ -283,12 +283,18 @@ static int hs_has_room(const hs_span *span)
     return span->bytes <= span->room && span->bytes <= UINT64_MAX - span->begin;
 }
 
+uint32_t hs_written(const hs_sort *sort, int in_place)
+{
+    uint32_t roles = 1u << HS_DESTINATION | 1u << HS_SCRATCH | 1u << HS_VALUES_OUT | 1u << HS_REPORT;
+    if (in_place) roles |= 1u << HS_SOURCE | 1u << HS_VALUES;
+    if (hs_reduces(sort)) roles |= 1u << HS_OTHER_INPUT | 1u << HS_OTHER_VALUES; /* counts and indices */
+    return roles;
+}
+
 /* Whether the bytes accessed in each buffer exist, are aligned, and do not overlap bytes that are written. */
 static hs_status hs_fits(const hs_sort *sort, const hs_span spans[HS_ROLES], int in_place)
 {
-    const uint32_t also = in_place ? 1 : 0; /* inputs are written, too */
-    const uint32_t more = hs_reduces(sort) ? 1 : 0; /* counts and indices */
-    const uint32_t written[HS_ROLES] = {also, 1, 1, also, 1, 0, more, more, 1};
+    const uint32_t written = hs_written(sort, in_place);
     uint32_t i, k;
     if (!hs_has_room(&spans[HS_SCRATCH])) return HS_ERROR_SCRATCH;
     for (i = 0; i < HS_ROLES; i++)
@@ -298,11 +304,32 @@ static hs_status hs_fits(const hs_sort *sort, const hs_span spans[HS_ROLES], int
     for (i = 0; i < HS_ROLES; i++)
         for (k = 0; k < i; k++) {
             const hs_span *a = &spans[i], *b = &spans[k];
-            if (!a->bytes || !b->bytes || !(written[i] || written[k]) || a->where != b->where) continue;
+            if (!a->bytes || !b->bytes || !((written >> i | written >> k) & 1) || a->where != b->where) continue;
             if (a->begin < b->begin + b->bytes && b->begin < a->begin + a->bytes) return HS_ERROR_OVERLAP;
         }
     return HS_OK;
 }
+
+#if HS_CHECK
+/* Whether the part of a buffer that each launch binds begins within the buffer, and is aligned. */
+static hs_status hs_parts_fit(const hs_sort *sort, const hs_call *call, const hs_span spans[HS_ROLES])
+{
+    uint32_t i, k;
+    int32_t argument;
+    for (i = 0; i < sort->step_count; i++) {
+        const hs_step *step = &sort->steps[i];
+        if (!hs_groups(step, call) || !hs_argument(sort, step, call, &argument)) continue;
+        for (k = 0; k < sort->kernels[step->kernel].bindings; k++) {
+            const hs_role role = step->bindings[k].role;
+            const uint64_t begin = hs_offset(&step->bindings[k], call->n);
+            if (!spans[role].bytes) continue; /* not used by this call */
+            if (begin > spans[role].bytes) return role == HS_SCRATCH ? HS_ERROR_SCRATCH : HS_ERROR_COUNT;
+            if (begin % hs_element(sort, role)) return HS_ERROR_ALIGNMENT;
+        }
+    }
+    return HS_OK;
+}
+#endif
 
 /* Bind the buffer of another role where a step has a role that the call does not use: it is never read. */
 static void hs_lend(uint32_t uses, hs_span spans[HS_ROLES])
@@ -347,6 +374,10 @@ hs_status hs_survey(const hs_sort *sort, hs_call *call, hs_span spans[HS_ROLES])
         spans[HS_DESTINATION].room = spans[HS_DESTINATION].bytes = n * hs_item_bytes(sort);
         spans[HS_SCRATCH].bytes = plain;
     }
+#if HS_CHECK
+    status = hs_parts_fit(sort, call, spans);
+    if (status != HS_OK) return status;
+#endif
     hs_lend(uses & ~(1u << HS_SCRATCH), spans);
     return HS_OK;
 }

@@ -17,6 +17,11 @@ extern "C" {
 #define HS_INTERNAL
 #endif
 
+/* HS_CHECK defined as 1 adds checks that query the driver or read the plan once more, to find errors of a program. */
+#ifndef HS_CHECK
+#define HS_CHECK 0
+#endif
+
 /* The buffers that the steps of a sort bind, one bit per role, and bit HS_ROLES if a step depends on the number of a
  * call. */
 HS_INTERNAL uint32_t hs_uses(const hs_sort *sort);
@@ -24,6 +29,9 @@ HS_INTERNAL uint32_t hs_uses(const hs_sort *sort);
 /* hs_explain, for a target of which no sort runs on the device: adds a line in any case. */
 HS_INTERNAL void hs_reason(const hs_target *target, hs_kind kind, const char *key, const char *value,
                            const hs_device *device, char *text, size_t room);
+
+/* The buffers that a call writes, one bit per role. */
+HS_INTERNAL uint32_t hs_written(const hs_sort *sort, int in_place);
 
 /* Whether the sort was generated for these options, which are not null. */
 HS_INTERNAL hs_status hs_takes(const hs_sort *sort, const hs_options *options);
@@ -72,7 +80,7 @@ HS_INTERNAL int hs_launches_fit(const hs_sort *sort, const hs_call *call, uint64
 
 /* Two concurrent calls of one sorter would set arguments of the same kernels, or change the same cache.  If the compiler has
  * atomic exchanges, they are detected, unless HS_CHECK_THREADS is defined as 0: the flag is 1 during a call. */
-#if defined(HS_CHECK_THREADS) && !HS_CHECK_THREADS
+#if defined(HS_CHECK_THREADS) && !HS_CHECK_THREADS && !HS_CHECK
 #define HS_ENTER(flag) ((void)(flag), 1)
 #define HS_LEAVE(flag) ((void)(flag))
 #elif defined(__ATOMIC_ACQUIRE)

@@ -148,8 +148,10 @@ hs_status hs_pack_fits(uint64_t n, uint64_t number, uint64_t layouts)
     uint32_t i;
     if (number > INT32_MAX || layouts == UINT64_MAX) return HS_ERROR_PARTS;
     if (layouts == UINT64_MAX - 1) return HS_ERROR_ALIGNMENT;
-    for (i = 0; i < HS_COLUMNS; i++)
-        if (n * (layouts >> 15 * i & 127) > INT32_MAX) return HS_ERROR_COUNT;
+    for (i = 0; i < HS_COLUMNS; i++) {
+        const uint64_t stride = layouts >> 15 * i & 127;
+        if (stride && n > INT32_MAX / stride) return HS_ERROR_COUNT;
+    }
     return HS_OK;
 }
 

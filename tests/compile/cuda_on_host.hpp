@@ -41,6 +41,8 @@ void memory_switch(unsigned block, unsigned lane); /* the lane runs from now on 
 void memory_barrier();                             /* all lanes of the block have met */
 void memory_warp_barrier();                        /* all lanes of the warp have met at __syncwarp */
 void memory_fence();                               /* the lane's __threadfence */
+void memory_wait();                                /* the lane has waited for the launches ahead */
+void memory_leave();                               /* the lane ends */
 void memory_atomic(const void *p, size_t bytes, int reads, int writes); /* the lane accesses them atomically now */
 }
 #else
@@ -51,6 +53,8 @@ static inline void memory_switch(unsigned, unsigned) {}
 static inline void memory_barrier() {}
 static inline void memory_warp_barrier() {}
 static inline void memory_fence() {}
+static inline void memory_wait() {}
+static inline void memory_leave() {}
 static inline void memory_atomic(const void *, size_t, int, int) {}
 #endif
 
@@ -155,6 +159,7 @@ template <class T> static T shuffle(T a, unsigned from)
 static void enter()
 {
     body();
+    memory_leave();
     if (now->block->waiting || now->warp->waiting) stop("a lane ends where others wait for it");
     now->block->ended++;
     now->done = true;
@@ -273,6 +278,11 @@ HOST_ATOMIC static void fence()
 {
     memory_fence();
     yield();
+}
+/* Until then, launches ahead may run. */
+HOST_ATOMIC static void wait_for_kernels()
+{
+    memory_wait();
 }
 }
 

@@ -7,6 +7,9 @@
  * the other: by a barrier of the block, by __syncwarp, or by a fence, an atomic store, an atomic load of what it stored and
  * a fence, in this order, as in C++ and CUDA.  Lanes of a block may store the same bytes with the same contents.
  *
+ * Early launches.  A launch may begin before the launches ahead have ended (memory_early).  A lane that accesses a buffer, or
+ * ends, before it has waited for them races with them, whatever they access.
+ *
  * Late stores.  As `memory_mode` says, one in so many stores of a warp becomes visible to other blocks only some steps of the
  * scheduler later, or when a fence orders it.  Likewise, one in so many lines that a block has read stays as it was, as in
  * a cache, until a fence.
@@ -43,6 +46,7 @@ void join(Clock &to, const Clock &from)
 struct Lane {
     Clock seen, pending, released; /* empty: nothing */
     uint32_t fences = 0, number = 0;
+    bool waited = false; /* for the launches ahead */
 };
 
 struct Access {
@@ -118,7 +122,7 @@ uint64_t steps;
 std::string found;
 char message[512];
 char *low, *high;
-bool checks = true;
+bool checks = true, early = false;
 unsigned rate, delay;
 unsigned long late_stores, stale_lines;
 
@@ -197,6 +201,8 @@ void access(char *p, size_t bytes, bool reads, bool writes, bool atomic)
 {
     Region *r = region(p);
     if (r == nullptr || !found.empty() || !checks) return;
+    if (early && !r->shared && !all[size_t(block)][lane].waited)
+        race("race in %s: lane %u of block %d has not waited for the launches ahead", where(*r, size_t(p - r->begin) / r->granule).c_str(), lane, block);
     Access now;
     now.block = block, now.lane = lane, now.round = rounds[size_t(block)];
     now.warp_round = warp_rounds[size_t(block)][lane / warp_], now.fences = all[size_t(block)][lane].fences, now.atomic = atomic;
@@ -320,6 +326,25 @@ void memory_array(const char *name, size_t begin, size_t bytes)
 void memory_mode(int races, unsigned one_in, unsigned steps_)
 {
     checks = races != 0, rate = one_in, delay = steps_;
+}
+
+/* Whether the next launches begin before the launches ahead have ended.  A launch ends when all of its lanes have waited
+ * and ended; so the end of one implies the end of all before it. */
+void memory_early(int may_be)
+{
+    early = may_be != 0;
+}
+
+void memory_wait()
+{
+    all[size_t(block)][lane].waited = true;
+}
+
+void memory_leave()
+{
+    settle();
+    if (early && checks && !all[size_t(block)][lane].waited)
+        race("race: lane %u of block %d ends before it has waited for the launches ahead", lane, block);
 }
 
 void memory_begin(unsigned blocks, unsigned lanes, unsigned warp, unsigned seed)

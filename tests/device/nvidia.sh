@@ -7,7 +7,7 @@
 #   bash tests/device/nvidia.sh arrays [FOLDER]  sorts of PyTorch's and CuPy's arrays, and their speed; part of check, bench
 #   bash tests/device/nvidia.sh parted [FOLDER]  segmented sorts and merges beside CUB, sorts that tell of changes
 #   bash tests/device/nvidia.sh ways [FOLDER]    groupings in every way, other operations at every plan; under racecheck and
-#                                                initcheck, or the tools in TOOLS; part of check
+#                                                initcheck, or the tools in TOOLS, and sorts at every plan; part of check
 #   bash tests/device/nvidia.sh stress [FOLDER]  all operations in random order for STRESS_SECONDS, 480 by default; part of check
 # BUNDLE, of generated or another, is where Vulkan's SPIR-V comes from; of forms that it does not hold there is none.
 # Needs nvcc, a C compiler and a python3 with jinja2, click and numpy (.venv's if there is one).  What else is missing
@@ -142,6 +142,8 @@ ways() {
     leave ways-sanitizers "compute-sanitizer is not installed"
     return
   fi
+  # every kernel of plain sorts up to 2^25 keys; more keys take long, and are named
+  step sorts-racecheck "$python" tests/device/sanitized.py racecheck "$python" tests/device/every_sort.py
   for tool in ${TOOLS:-racecheck initcheck}; do
     for part in "" --others; do
       # shellcheck disable=SC2086  # no word for groupings

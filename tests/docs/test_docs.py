@@ -24,7 +24,10 @@ from hsgen.engines.hosts import Host
 from hsgen.opencl import Sorter
 from hsgen.system import compilers, toolchain
 
-DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCS = [
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "SOUNDNESS.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 PARTS = (
     "hsgen",
     "templates",

@@ -79,6 +79,11 @@ def _text(path: Path) -> str:
     return c_files.completed(path.read_text(encoding="utf-8"))
 
 
+def text(name: str) -> str:
+    """The text of a file of the runtime, by its name."""
+    return _text(next(path for path in _runtime("hs*") if path.name == name))
+
+
 def includes() -> tuple[str, ...]:
     """Include paths."""
     return (f"-I{tables() / 'include'}", f"-I{CONSUMERS}")

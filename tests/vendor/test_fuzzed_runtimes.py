@@ -14,7 +14,7 @@ import subprocess
 from collections.abc import Mapping
 
 import pytest
-from fuzzing import APIS, built
+from fuzzing import APIS, built, text
 from nightly import EVERY, NIGHTLY
 
 SECONDS = 140 if EVERY else 30
@@ -27,7 +27,7 @@ MUTANTS: list[tuple[str, Mapping[str, tuple[str, str]]]] = [
         {"hs_call.c": ("if (spans[i].bytes && spans[i].begin %", "if (i < 5 && spans[i].bytes && spans[i].begin %")},
     ),
     ("vulkan", {"hs_call.c": ("a->begin < b->begin + b->bytes &&", "a->begin + 4 < b->begin + b->bytes &&")}),
-    ("opencl", {"hs_call.c": ("if (call->counted && !sort->counted)", "if (n && call->counted && !sort->counted)")}),
+    ("opencl", {"hs_call.c": ("if (spans[HS_COUNT].where &&", "if (n && spans[HS_COUNT].where &&")}),
     ("metal", {"hs_call.c": ("if (call->number > call->n) return", "if (call->number > call->n + 1) return")}),
     (
         "opencl",
@@ -75,6 +75,12 @@ def test_calls_by_chance(api: str) -> None:
     assert code == 0 and found, said
     calls, right, failed = (int(x) for x in found.groups())
     assert calls >= 20_000 and right > calls / 5 and failed > calls / 100
+
+
+def test_each_fault_changes_one_place() -> None:
+    for _, changed in MUTANTS:
+        for name, (old, new) in changed.items():
+            assert old != new and text(name).count(old) == 1, (name, old)
 
 
 @pytest.mark.nightly

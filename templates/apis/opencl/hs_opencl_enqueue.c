@@ -137,6 +137,37 @@ static cl_int hs_steps(hs_opencl *sorter, cl_command_queue queue, const hs_openc
     return code;
 }
 
+#if HS_CHECK
+/* Check what only the driver knows of the buffers of a checked call: whether a kernel may write those that are written
+ * and read the others, and whether the host memory of two buffers overlaps. */
+static hs_status hs_known(const hs_opencl *sorter, const hs_opencl_call *call, hs_opencl_error *error)
+{
+    const uint32_t written = hs_written(sorter->sort, call->plan.in_place);
+    uint64_t host[HS_ROLES] = {0};
+    uint32_t i, k;
+    for (i = 0; i < HS_ROLES; i++) {
+        const uint32_t own = written >> i & 1;
+        const cl_mem memory = call->parts[i].memory;
+        cl_mem_flags flags = 0;
+        void *at = NULL;
+        cl_int code;
+        if (!memory || call->spans[i].from != (hs_role)i || !call->spans[i].bytes) continue;
+        code = clGetMemObjectInfo(memory, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
+        if (code == CL_SUCCESS && (flags & CL_MEM_USE_HOST_PTR))
+            code = clGetMemObjectInfo(memory, CL_MEM_HOST_PTR, sizeof at, &at, NULL);
+        if (code != CL_SUCCESS) return hs_opencl_status(code, error);
+        if (flags & (own ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY)) return HS_ERROR_ARGUMENT;
+        if (i == HS_SCRATCH && (flags & CL_MEM_WRITE_ONLY)) return HS_ERROR_ARGUMENT;
+        host[i] = (uint64_t)(uintptr_t)at;
+        for (k = 0; at && k < i; k++)
+            if (host[k] && (own || (written >> k & 1)) && host[i] < host[k] + call->spans[k].bytes &&
+                host[k] < host[i] + call->spans[i].bytes)
+                return HS_ERROR_OVERLAP;
+    }
+    return HS_OK;
+}
+#endif
+
 hs_status hs_opencl_perform(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_record *record,
                             hs_opencl_error *error)
 {
@@ -154,6 +185,10 @@ hs_status hs_opencl_perform(hs_opencl *sorter, cl_command_queue queue, const hs_
     if (status == HS_OK) status = hs_survey(sort, &call.plan, call.spans);
     if (status == HS_OK) status = hs_scope_takes(sort, &sorter->scope, &call.plan);
     if (status != HS_OK) return status;
+#if HS_CHECK
+    status = hs_known(sorter, &call, error);
+    if (status != HS_OK) return status;
+#endif
     if (!hs_launches_fit(sort, &call.plan, sort->max_groups, sort->max_groups)) return HS_ERROR_DEVICE;
     return hs_opencl_status(hs_steps(sorter, queue, record, &call), error);
 }
