@@ -61,7 +61,7 @@ def topk(
     """Return the k greatest or least elements along a dimension and their indices (int64), as torch.topk does.
 
     NaNs are equal and greater than all numbers, and -0 equals 0.  Of equal elements, the elements with the lowest
-    indices are selected, in the order of indices.  So the result is that of a stable `sort`, cut to k elements.
+    indices are selected, in the order of indices.  The result is a stable `sort`, cut to k elements.
     If not `sorted`, the result has the same elements, in any order that is the same in every call.
 
     lengths: the number of elements that count in each row, from the row's beginning, as integers in the shape of the

@@ -78,13 +78,13 @@ def call(fake: Fake, ready: Any, rows: Any, lengths: Any = None) -> tuple[Any, A
     return keys.get(), indices.get()
 
 
-def check(take: Take, ready: Any, rows: Any, found: tuple[Any, Any], lengths: Any = None) -> None:
+def check(take: Take, ready: Any, rows: Any, result: tuple[Any, Any], lengths: Any = None) -> None:
     """Compare every bit; a result that need not be sorted may be in any order."""
     expected = expected_of(take, rows, lengths)
-    keys, places = found
+    keys, places = result
     if not take.sorted:
-        order = [np.argsort(x[1], axis=1, kind="stable") for x in (found, expected)]
-        keys, places = (np.take_along_axis(x, order[0], 1) for x in found)
+        order = [np.argsort(x[1], axis=1, kind="stable") for x in (result, expected)]
+        keys, places = (np.take_along_axis(x, order[0], 1) for x in result)
         expected = tuple(np.take_along_axis(x, order[1], 1) for x in expected)
     assert (places == expected[1]).all()
     assert keys.tobytes() == expected[0].tobytes()

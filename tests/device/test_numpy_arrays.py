@@ -219,15 +219,15 @@ def test_many_selected_elements_are_sorted_unless_any_order_serves(cpu: str) -> 
     a = table("f4", (2, 12_000))
     check_first(a, 9000)
     check_first(a, 9000, largest=False)
-    found, expected = hsgen.topk(a, 9000, sorted=False), hsgen.topk(a, 9000)
-    assert (np.sort(found.indices) == np.sort(expected.indices)).all()
-    assert np.array_equal(np.take_along_axis(a, found.indices, 1), found.values, equal_nan=True)
+    loose, expected = hsgen.topk(a, 9000, sorted=False), hsgen.topk(a, 9000)
+    assert (np.sort(loose.indices) == np.sort(expected.indices)).all()
+    assert np.array_equal(np.take_along_axis(a, loose.indices, 1), loose.values, equal_nan=True)
 
 
 def test_selections_on_a_gpu_are_the_same(gpu: Fake) -> None:
-    held = gpu.held
+    before = gpu.held
     check_first(table("f4"), 20)
-    assert gpu.held == held and gpu.launched
+    assert gpu.held == before and gpu.launched
 
 
 def test_wrong_arguments_of_selections_are_one_line(cpu: str) -> None:

@@ -64,8 +64,8 @@ def test_selections_are_those_of_torch(shape: tuple[int, ...], largest: bool) ->
     for dim in range(-max(len(shape), 1), max(len(shape), 1)):
         for k in {0, 1, 2, x.shape[dim] if shape else 1}:
             if k <= (x.shape[dim] if shape else 1):
-                found, expected = hsgen.torch.topk(x, k, dim, largest), torch.topk(x, k, dim, largest)
-                assert torch.equal(found.values, expected.values) and torch.equal(found.indices, expected.indices)
+                result, expected = hsgen.torch.topk(x, k, dim, largest), torch.topk(x, k, dim, largest)
+                assert torch.equal(result.values, expected.values) and torch.equal(result.indices, expected.indices)
     assert hsgen.torch.topk_method(x, 0) == "torch.topk"
 
 
@@ -77,8 +77,8 @@ def test_elements_beyond_a_length_do_not_count(kind: Any) -> None:
         shape = list(x.shape)
         rows, k = shape.pop(dim), 3
         lengths = torch.randint(0, rows + 1, shape)
-        found = hsgen.torch.topk(x, k, dim, largest, lengths=lengths)
-        values, places, flat = (t.movedim(dim, -1).reshape(-1, t.shape[dim]) for t in (*found, x))
+        result = hsgen.torch.topk(x, k, dim, largest, lengths=lengths)
+        values, places, flat = (t.movedim(dim, -1).reshape(-1, t.shape[dim]) for t in (*result, x))
         for row, (length, source) in enumerate(zip(lengths.reshape(-1).tolist(), flat, strict=True)):
             expected = torch.sort(source[:length], descending=largest, stable=True)
             count = min(k, length)
@@ -109,8 +109,8 @@ def test_compiled_selections_are_whole_graphs_for_any_k() -> None:
     x = torch.randn(4, 100)
     compiled = torch.compile(lambda t, k: hsgen.torch.topk(t * 2, k), fullgraph=True, backend="aot_eager", dynamic=True)
     for k in (2, 5):
-        found, expected = compiled(x, k), torch.topk(x * 2, k)
-        assert torch.equal(found[0], expected[0]) and torch.equal(found[1], expected[1])
+        result, expected = compiled(x, k), torch.topk(x * 2, k)
+        assert torch.equal(result[0], expected[0]) and torch.equal(result[1], expected[1])
 
 
 ROWS = torch.zeros(3, 4)
