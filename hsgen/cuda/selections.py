@@ -204,7 +204,8 @@ class Selection:
         elif self._sort is not None:
             self._sort.run(rows, first_keys, first_indices, work, stream)
         if self._finish is not None:
-            self._finish.run((first_indices, ranks, indices, first_keys, keys, source, lengths), stream)
+            to = indices if self._apart or self._mask is not None else 0
+            self._finish.run((first_indices, ranks, to, first_keys, keys, source, lengths), stream)
 
 
 _selections: dict[tuple[Take, str], Selection] = {}

@@ -450,8 +450,10 @@ class Fake:
             raw = np.take_along_axis(before, np.where(beyond, 0, numbered), 1)
             keys[special] = raw[special]
         keys[beyond], numbered[beyond] = fill, -1
+        assert to or (keys_from == keys_to and stride == k)
         self.write(keys_to, keys)
-        self.write(to, numbered)
+        if to:
+            self.write(to, numbered)
 
     def _keys_of(self, text: str) -> tuple[Any, Any]:
         """Return the type of keys in a text, and the last key in order."""
