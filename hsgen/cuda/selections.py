@@ -210,7 +210,7 @@ class Selection:
         elif self._sort is not None:
             self._sort.run(rows, first_keys, first_indices, work, stream)
         if self._finish is not None:
-            to = indices if self._apart or self.take.lengths else 0
+            to = indices if self._apart or self._mask is not None else 0
             self._finish.run((first_indices, ranks, to, first_keys, keys, source, lengths), stream)
 
 

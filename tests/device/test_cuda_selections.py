@@ -148,6 +148,17 @@ def test_keys_beyond_a_length_do_not_count(key: str, largest: bool, method: str,
     check(take, ready, rows, call(fake, ready, rows, lengths), lengths)
 
 
+@pytest.mark.parametrize(("key", "largest"), [nightly("f32", True), nightly("f32", False), nightly("i64", True)])
+def test_a_sort_follows_a_selection_from_rows_of_lengths(key: str, largest: bool, fake: Fake) -> None:
+    limit = selector(Take(number=0, key=key, rows=1, length=1, k=1)).sorted_up_to
+    lengths = np.array([9, 5 * limit, 2 * limit, limit + 1])
+    take = Take(number=0, key=key, rows=4, length=5 * limit, k=limit + 7, largest=largest, lengths=True)
+    ready = selection(take)
+    assert ready is not None and ready.steps == "select, sort"
+    rows = rows_of(key, (4, take.length))
+    check(take, ready, rows, call(fake, ready, rows, lengths), lengths)
+
+
 def test_rows_beyond_one_call_are_selected_in_turns(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selections, "LONGEST", 1000)
     lengths = np.array([300, 2, 100, 0, 300, 299, 50])
