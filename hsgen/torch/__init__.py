@@ -1,5 +1,8 @@
-"""`sort` and `argsort` for PyTorch, with the signatures and results of torch.sort; see docs/guides/python-nvidia.md."""
+"""`sort`, `argsort` and `topk` for PyTorch, with the signatures and results of torch.sort and torch.topk.
 
-from hsgen.torch.sorting import Sorted, argsort, method, sort
+See docs/guides/python-nvidia.md.
+"""
 
-__all__ = ["Sorted", "argsort", "method", "sort"]
+from hsgen.torch.sorting import Selected, Sorted, argsort, method, sort, topk, topk_method
+
+__all__ = ["Selected", "Sorted", "argsort", "method", "sort", "topk", "topk_method"]

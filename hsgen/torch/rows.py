@@ -8,8 +8,9 @@ import torch
 
 from hsgen.core.numbers import MOST, integer
 from hsgen.cuda.order import Order, Shape, order
+from hsgen.cuda.selections import Selection
 
-_KEYS = {
+KEYS = {
     torch.int8: "i8",
     torch.int16: "i16",
     torch.int32: "i32",
@@ -24,6 +25,7 @@ _KEYS = {
     torch.uint32: "u32",
     torch.uint64: "u64",
 }
+"""The key types of hsgen by the types of PyTorch."""
 
 
 def prepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method: str = "") -> Order | None:
@@ -31,7 +33,7 @@ def prepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method:
 
     `method` is a method of `hsgen.cuda.choices`; by default the rules select the method.
     """
-    key = _KEYS.get(x.dtype)
+    key = KEYS.get(x.dtype)
     if key is None or not x.is_cuda or x.dim() == 0 or (length := x.shape[dim]) < 2 or (count := x.numel()) == 0:
         return None
     shape = Shape(number=x.get_device(), key=key, rows=count // length, length=length, descending=descending, keys=keys)
@@ -40,7 +42,7 @@ def prepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method:
 
 def _settled(x: torch.Tensor, dim: int) -> bool:
     """Return True if all rows have at most one key, and so are sorted; PyTorch may not sort the type."""
-    return x.is_cuda and x.dtype in _KEYS and (x.dim() == 0 or x.numel() == 0 or x.shape[dim] < 2)
+    return x.is_cuda and x.dtype in KEYS and (x.dim() == 0 or x.numel() == 0 or x.shape[dim] < 2)
 
 
 _known: dict[tuple[Any, ...], Order] = {}
@@ -78,7 +80,7 @@ def sorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = "") -
         _keep(x, call, ready)
         x = x.contiguous()
     values, indices = torch.empty_like(x), torch.empty_like(x, dtype=torch.int64)
-    _launch(ready, x, values.data_ptr(), indices.data_ptr())
+    launch(ready, x, values, indices)
     return values, indices
 
 
@@ -99,7 +101,7 @@ def argsorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = ""
         _keep(x, call, ready)
         x = x.contiguous()
     indices = torch.empty_like(x, dtype=torch.int64)
-    _launch(ready, x, 0, indices.data_ptr())
+    launch(ready, x, None, indices)
     return indices
 
 
@@ -127,11 +129,19 @@ def checked(x: torch.Tensor, dim: int) -> int:
 _raw: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
 
-def _launch(ready: Order, rows: torch.Tensor, values: int, indices: int) -> None:
+def launch(
+    ready: Order | Selection,
+    rows: torch.Tensor,
+    values: torch.Tensor | None,
+    indices: torch.Tensor,
+    lengths: torch.Tensor | None = None,
+) -> None:
     """Launch on the current stream of the tensor's GPU, with scratch memory of PyTorch's allocator."""
-    number = ready.shape.number
+    number = ready.gpu.number
     stream = _raw(number) if _raw else torch.cuda.current_stream(number).cuda_stream
     scratch = None
     if ready.scratch:
         scratch = torch.empty(ready.scratch, dtype=torch.uint8, device=rows.device)
-    ready.run(rows.data_ptr(), values, indices, 0 if scratch is None else scratch.data_ptr(), stream)
+    to, work = (0 if x is None else x.data_ptr() for x in (values, scratch))
+    more = () if lengths is None else (lengths.data_ptr(),)
+    ready.run(rows.data_ptr(), to, indices.data_ptr(), work, stream, *more)
