@@ -139,7 +139,8 @@ class CudaLocal(Local):
         keys = self._typed(keys)
         if 0 < k <= (select := self._top_k()).sorted_up_to and len(keys) <= select.max_n:
             if self.kind == 2:
-                keys = torch.where(torch.isnan(keys), torch.nan, keys) + 0.0
+                keys = keys + 0.0
+                keys = torch.where(torch.isnan(keys), torch.nan, keys)
             out, index = keys.new_empty(k), torch.empty(k, dtype=torch.int64, device=keys.device)
             select(keys, k, out=out, values_out=index)
             return Run(out, (index + first,))

@@ -13,6 +13,8 @@ import torch.distributed as dist
 from hsgen.core.errors import Unavailable
 from hsgen.distributed.communicator import Communicator, Words
 
+_ALL_GATHER: Any = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
+
 
 class TorchRank(Communicator):
     """This process in a group of torch.distributed; `group` None is the default group.
@@ -43,7 +45,7 @@ class TorchRank(Communicator):
         """See `Communicator`."""
         rows = torch.empty(self.size * len(words), dtype=torch.int64, device=self.device)
         if len(words):
-            dist.all_gather_into_tensor(rows, self._sent(words), group=self.group)
+            _ALL_GATHER(rows, self._sent(words), group=self.group)
         result: Words = rows.cpu().numpy().reshape(self.size, len(words))
         return result
 
