@@ -19,7 +19,7 @@ _SEPARATOR = "\x1f"
 
 
 class Communicator(ABC):
-    """One rank of a process group.
+    """A rank of a process group.
 
     rank: the number of this rank.  size: the number of ranks.  All ranks call the same methods in the same order.
     """

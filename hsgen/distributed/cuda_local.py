@@ -1,6 +1,6 @@
 """The work of a rank on tensors of a GPU, by the kernels of `hsgen.cuda`.
 
-Keys stay in their type.  A sort of floats leaves one NaN, and with values one zero, so that the bits of sorted keys are
+Keys stay in their type.  A sort of floats leaves one NaN, and with values one zero.  The bits of sorted keys are then
 in the order of their key transform.
 """
 

@@ -66,10 +66,10 @@ def sort(
     backend = backend_of(group)
     of = sorting.agreed(backend.comm, lambda: _shard(backend, "sort", keys, values, descending, index, size, memory))
     run = sorting.sort(backend.comm, of, index=bool(index))
-    found = backend.keys(of.shard.local, run.keys, keys)
+    ordered = backend.keys(of.shard.local, run.keys, keys)
     if index:
-        return Sorted(found, backend.index(run.columns[0], of.total))
-    return Sorted(found, backend.values(run.columns[0], values)) if run.columns else found
+        return Sorted(ordered, backend.index(run.columns[0], of.total))
+    return Sorted(ordered, backend.values(run.columns[0], values)) if run.columns else ordered
 
 
 def argsort(
@@ -111,8 +111,8 @@ def unique(keys: Any, *, return_counts: bool = False, descending: bool = False, 
     backend = backend_of(group)
     of = sorting.agreed(backend.comm, lambda: _shard(backend, "unique", keys, None, descending, False, None, "normal"))
     run = grouping.group_by(backend.comm, of, "sum")
-    found = backend.keys(of.shard.local, run.keys, keys)
-    return (found, backend.index(run.columns[0], _MOST)) if return_counts else found
+    ordered = backend.keys(of.shard.local, run.keys, keys)
+    return (ordered, backend.index(run.columns[0], _MOST)) if return_counts else ordered
 
 
 def group_by(
@@ -143,8 +143,8 @@ def group_by(
     of = sorting.agreed(backend.comm, check)
     run = grouping.group_by(backend.comm, of, reduction)
     counts, *reduced = run.columns
-    found = backend.keys(of.shard.local, run.keys, keys)
-    return Groups(found, backend.index(counts, _MOST), backend.reduced(reduced[0]) if reduced else None)
+    ordered = backend.keys(of.shard.local, run.keys, keys)
+    return Groups(ordered, backend.index(counts, _MOST), backend.reduced(reduced[0]) if reduced else None)
 
 
 def _shard(

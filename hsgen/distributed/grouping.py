@@ -1,7 +1,7 @@
 """Distinct keys of all ranks, and reductions of values by key.
 
-Every rank groups its keys.  The groups go to ranks by ranges of keys, so that equal keys meet on one rank, are reduced
-again, and are then dealt out evenly.
+Every rank groups its keys.  The groups go to ranks by ranges of keys, so that equal keys meet on one rank.  The
+rank reduces groups again.  A last exchange makes parts even.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def group_by(comm: Communicator, of: Agreed, reduction: str) -> Run:
         error = e
     numbers = agree(comm, error, [0 if run.keys is None else len(run)])
     sizes = splitters.even(int(numbers.sum()), comm.size)
-    met = spread(comm, local, lambda: run, sizes, whole=True)
+    met = spread(comm, local, lambda: run, sizes, together=True)
     error = None
     try:
         run = reduced(local, met, reduction, counted=True)

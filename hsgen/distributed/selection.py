@@ -16,13 +16,13 @@ def top_k(comm: Communicator, of: Agreed, k: int) -> Run:
     """
     local, lengths = of.shard.local, of.lengths
     run, error = Run(None), None
-    taken = [min(k, length) for length in lengths]
-    mine = taken[comm.rank]
+    selected = [min(k, length) for length in lengths]
+    number = selected[comm.rank]
     try:
-        run = local.repeated(local.first(of.shard.keys, mine, sum(lengths[: comm.rank])), comm.size)
+        run = local.repeated(local.first(of.shard.keys, number, sum(lengths[: comm.rank])), comm.size)
     except Exception as e:
         error = e
     agree(comm, error)
-    at = np.array([[rank * n for rank in range(comm.size + 1)] for n in taken], np.int64)
+    at = np.array([[rank * n for rank in range(comm.size + 1)] for n in selected], np.int64)
     out, received = exchanged(comm, local, run, at)
     return local.part(local.merge(out, received), 0, k)

@@ -91,21 +91,21 @@ def sort(comm: Communicator, of: Agreed, *, index: bool = False) -> Run:
 
 
 def spread(
-    comm: Communicator, local: Local, locally: Callable[[], Run], sizes: Sequence[int], *, whole: bool = False
+    comm: Communicator, local: Local, locally: Callable[[], Run], sizes: Sequence[int], *, together: bool = False
 ) -> Run:
     """Return this rank's part of the keys of all ranks, merged; `locally` returns the sorted keys of this rank.
 
-    sizes: the sizes of the parts.  whole: equal keys are not cut, and the sizes are approximate.
+    sizes: the sizes of the parts.  together: equal keys are not cut, and the sizes are approximate.
     """
     run, out, error = Run(None), None, None
     try:
         run = locally()
-        out = None if whole else local.room(run, sizes[comm.rank])
+        out = None if together else local.room(run, sizes[comm.rank])
         ends = local.ends(run)
     except Exception as e:
         error, ends = e, (0, 0)
     rows = agree(comm, error, np.array(ends, np.uint64).view(np.int64).tolist()).astype(np.int64).view(np.uint64)
-    cut = splitters.cuts_between_keys if whole else splitters.cuts
+    cut = splitters.cuts_between_keys if together else splitters.cuts
     least, greatest = int(rows[:, 0].min()), int(rows[:, 1].max())
     at = cut(comm, lambda probes: local.below(run, probes), len(run), sizes, least, greatest)
     out, received = exchanged(comm, local, run, at, out)

@@ -103,8 +103,8 @@ def cuts(comm: Communicator, below: Below, n: int, sizes: Sequence[int], least: 
     equal = upto - under
     missing = np.array(at, np.int64) - under.sum(axis=0)
     before = np.cumsum(equal, axis=0) - equal
-    taken = np.clip(missing - before, 0, equal)
-    return np.hstack([np.zeros_like(everything), under + taken, everything])
+    cut = np.clip(missing - before, 0, equal)
+    return np.hstack([np.zeros_like(everything), under + cut, everything])
 
 
 def cuts_between_keys(

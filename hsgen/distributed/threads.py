@@ -75,9 +75,9 @@ class ThreadRank(Communicator):
         self.rank, self.size, self.device = rank, group.size, group.device
         self._timeout, self._barrier, self._slots = group.timeout, barrier, slots
 
-    def _all(self, mine: Any) -> list[Any]:
+    def _all(self, passed: Any) -> list[Any]:
         """Return what every rank passes."""
-        self._slots[self.rank] = mine
+        self._slots[self.rank] = passed
         self._wait()
         every = list(self._slots)
         self._wait()

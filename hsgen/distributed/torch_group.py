@@ -17,7 +17,7 @@ _ALL_GATHER: Any = getattr(dist, "all_gather_single", None) or dist.all_gather_i
 
 
 class TorchRank(Communicator):
-    """This process in a group of torch.distributed; `group` None is the default group.
+    """The rank of this process in a group of torch.distributed; `group` None is the default group.
 
     Numbers travel through the memory of `device`: that of the current GPU if the group has NCCL, else of the host.
 

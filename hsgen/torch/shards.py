@@ -20,23 +20,25 @@ def sorted_shards(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     """
     dim = checked(x, dim)
     x = x.detach()
-    whole = [Replicate() if p.is_partial() else p for p in x.placements]
-    x = x.redistribute(placements=whole)
-    across = [i for i, p in enumerate(whole) if p.is_shard(dim)]
+    placements = [Replicate() if p.is_partial() else p for p in x.placements]
+    x = x.redistribute(placements=placements)
+    across = [i for i, p in enumerate(placements) if p.is_shard(dim)]
     if not across:
-        return _wrapped(x, sorted_rows(x.to_local(), dim, descending), whole)
+        return _wrapped(x, sorted_rows(x.to_local(), dim, descending), placements)
     if x.dim() > 1:
         second = max((i for i in range(x.dim()) if i != dim), key=lambda i: x.shape[i])
-        turned = [Shard(second) if i in across else p for i, p in enumerate(whole)]
-        return _back(x.redistribute(placements=turned), dim, descending, whole)
+        turned = [Shard(second) if i in across else p for i, p in enumerate(placements)]
+        return _back(x.redistribute(placements=turned), dim, descending, placements)
     first = across[0]
     if len(across) > 1 or not _in_order(x.device_mesh, first):
-        kept = [Replicate() if i in across[1:] or not _in_order(x.device_mesh, i) else p for i, p in enumerate(whole)]
-        return _back(x.redistribute(placements=kept), dim, descending, whole)
+        single = [
+            Replicate() if i in across[1:] or not _in_order(x.device_mesh, i) else p for i, p in enumerate(placements)
+        ]
+        return _back(x.redistribute(placements=single), dim, descending, placements)
     shard = x.to_local()
     group = x.device_mesh.get_group(first)
-    found = distributed.sort(shard, index=True, descending=descending, size=len(shard), group=group)
-    return _wrapped(x, found, whole)
+    results = distributed.sort(shard, index=True, descending=descending, size=len(shard), group=group)
+    return _wrapped(x, results, placements)
 
 
 def _in_order(mesh: Any, dim: int) -> bool:
@@ -50,9 +52,9 @@ def _back(x: Any, dim: int, descending: bool, placements: Sequence[Any]) -> tupl
     return values.redistribute(placements=placements), indices.redistribute(placements=placements)
 
 
-def _wrapped(x: Any, found: Sequence[torch.Tensor], placements: Sequence[Any]) -> tuple[Any, Any]:
+def _wrapped(x: Any, results: Sequence[torch.Tensor], placements: Sequence[Any]) -> tuple[Any, Any]:
     """Return local results as distributed tensors of the shape of `x`."""
     stride = torch.empty(x.shape, device="meta").stride()
     named: dict[str, Any] = {"run_check": False, "shape": x.shape, "stride": stride}
-    values, indices = (DTensor.from_local(y, x.device_mesh, placements, **named) for y in found)
+    values, indices = (DTensor.from_local(y, x.device_mesh, placements, **named) for y in results)
     return values, indices

@@ -43,8 +43,8 @@ def test_counts_are_those_of_numpy(key: str, descending: bool, tmp_path: Path) -
     for n in (0, 1, 2, 300):
         ordered = np.sort(rng.integers(0, int(greatest), n, kind, endpoint=True))
         keys = oracle.unordered(ordered, TYPES[key].kind, descending=descending)
-        some = ordered[rng.integers(0, n, 150)].astype(np.uint64) if n else np.zeros(0, np.uint64)
-        probes = np.concatenate([some, some[:100] + np.uint64(1), np.array([0, greatest, (1 << 64) - 1], np.uint64)])
+        drawn = ordered[rng.integers(0, n, 150)].astype(np.uint64) if n else np.zeros(0, np.uint64)
+        probes = np.concatenate([drawn, drawn[:100] + np.uint64(1), np.array([0, greatest, (1 << 64) - 1], np.uint64)])
         counts = np.full(len(probes), -1, np.int64)
         at = [ctypes.c_void_p(x.ctypes.data) for x in (keys, probes, counts)]
         assert play(*at, ctypes.c_longlong(n), ctypes.c_longlong(len(probes))) is None

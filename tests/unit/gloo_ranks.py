@@ -173,14 +173,14 @@ def check(rank: int, ranks: int, memory: str) -> None:
         order = order_of(keys, descending)
         sizes = [total // ranks + (r < total % ranks) for r in range(ranks)]
         begin = sum(sizes[:rank])
-        mine, here = slice(first, first + lengths[rank]), order[begin : begin + sizes[rank]]
+        shard_of, here = slice(first, first + lengths[rank]), order[begin : begin + sizes[rank]]
         named: dict[str, Any] = {"descending": descending}
         bits = SIGNED[dtype.itemsize] if dtype != torch.bool else torch.bool
 
         def taken(x: torch.Tensor, at: torch.Tensor, bits: torch.dtype = bits, dtype: torch.dtype = dtype) -> Any:
             return x.view(bits)[at].view(dtype)
 
-        shard = lambda: keys.clone()[mine].clone()  # noqa: E731, B023
+        shard = lambda: keys.clone()[shard_of].clone()  # noqa: E731, B023
         assert bits_equal(hsgen.distributed.sort(shard(), memory=memory, **named), taken(keys, here)), dtype
         for kind, shape in (
             (torch.int32, ()),
@@ -190,17 +190,17 @@ def check(rank: int, ranks: int, memory: str) -> None:
             (torch.bool, ()),
         ):
             values = torch.randint(0, 100, (total, *shape), generator=generator).to(kind)
-            found = hsgen.distributed.sort(shard(), values[mine].clone(), memory=memory, **named)
-            assert bits_equal(found.keys, taken(keys, here)) and bits_equal(found.values, values[here]), (dtype, kind)
-        found = hsgen.distributed.sort(shard(), index=True, memory=memory, **named)
-        assert bits_equal(found.keys, taken(keys, here)) and torch.equal(found.values, here), dtype
+            result = hsgen.distributed.sort(shard(), values[shard_of].clone(), memory=memory, **named)
+            assert bits_equal(result.keys, taken(keys, here)) and bits_equal(result.values, values[here]), (dtype, kind)
+        result = hsgen.distributed.sort(shard(), index=True, memory=memory, **named)
+        assert bits_equal(result.keys, taken(keys, here)) and torch.equal(result.values, here), dtype
         for k in (min(3, total), total):
             best = hsgen.distributed.topk(shard(), k, largest=descending)
             assert bits_equal(best.keys, taken(keys, order[:k])) and torch.equal(best.values, order[:k]), (dtype, k)
-        check_groups(keys, mine, ranks, rank, generator)
+        check_groups(keys, shard_of, ranks, rank, generator)
 
 
-def check_groups(keys: torch.Tensor, mine: slice, ranks: int, rank: int, generator: torch.Generator) -> None:
+def check_groups(keys: torch.Tensor, shard_of: slice, ranks: int, rank: int, generator: torch.Generator) -> None:
     """Compare groups with those of torch."""
     order = order_of(keys, False)
     values = torch.randint(-50, 50, (len(keys),), generator=generator)
@@ -209,11 +209,11 @@ def check_groups(keys: torch.Tensor, mine: slice, ranks: int, rank: int, generat
     sizes = [len(distinct) // ranks + (r < len(distinct) % ranks) for r in range(ranks)]
     here = slice(sum(sizes[:rank]), sum(sizes[: rank + 1]))
     assert len(order) == len(keys)
-    found, number = hsgen.distributed.unique(keys[mine].clone(), return_counts=True)
-    assert torch.equal(number, counts[here]) and len(found) == sizes[rank]
+    result, number = hsgen.distributed.unique(keys[shard_of].clone(), return_counts=True)
+    assert torch.equal(number, counts[here]) and len(result) == sizes[rank]
     for kind in (torch.int32, torch.float32, torch.float16):
         for name in ("sum", "min", "max"):
-            groups = hsgen.distributed.group_by(keys[mine].clone(), values[mine].to(kind), reduction=name)
+            groups = hsgen.distributed.group_by(keys[shard_of].clone(), values[shard_of].to(kind), reduction=name)
             expected = torch.zeros(len(distinct), dtype=torch.int64)
             expected.scatter_reduce_(0, inverse, values, name if name == "sum" else f"a{name}", include_self=False)
             assert torch.equal(groups.values.long(), expected[here]), (keys.dtype, kind, name)
@@ -221,7 +221,7 @@ def check_groups(keys: torch.Tensor, mine: slice, ranks: int, rank: int, generat
 
 
 def check_distributed_tensors(ranks: int) -> None:
-    """Compare sorts of distributed tensors with sorts of whole tensors."""
+    """Compare sorts of distributed tensors with sorts of expected_all tensors."""
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.tensor import Replicate, Shard, distribute_tensor
 
@@ -237,10 +237,13 @@ def check_distributed_tensors(ranks: int) -> None:
         x = torch.randint(0, 20, shape, generator=generator)
         on = distribute_tensor(x, mesh, [placement])
         for descending in (False, True):
-            found = hsgen.torch.sort(on, dim, descending)
+            result = hsgen.torch.sort(on, dim, descending)
             expected = torch.sort(x, dim=dim, descending=descending, stable=True)
-            for mine, whole in zip(found, expected, strict=True):
-                assert mine.placements == (placement,) and torch.equal(mine.full_tensor(), whole), (shape, dim)
+            for shard_of, expected_all in zip(result, expected, strict=True):
+                assert shard_of.placements == (placement,) and torch.equal(shard_of.full_tensor(), expected_all), (
+                    shape,
+                    dim,
+                )
             order = hsgen.torch.argsort(on, dim, descending)
             assert torch.equal(order.full_tensor(), expected.indices)
 

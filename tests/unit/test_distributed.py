@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doc_blocks import ROOT, only
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nightly import NIGHTLY
@@ -44,8 +45,8 @@ def split(x: Any, lengths: list[int]) -> list[Any]:
     return np.split(x, np.cumsum(lengths)[:-1])
 
 
-def same(found: Any, expected: Any) -> bool:
-    return found.dtype == expected.dtype and np.array_equal(found, expected, equal_nan=found.dtype.kind == "f")
+def same(result: Any, expected: Any) -> bool:
+    return result.dtype == expected.dtype and np.array_equal(result, expected, equal_nan=result.dtype.kind == "f")
 
 
 LENGTHS = st.lists(st.one_of(st.just(0), st.integers(0, 200)), min_size=1, max_size=4)
@@ -111,11 +112,11 @@ def test_first_keys_and_groups_are_those_of_all_keys(
     assert same(np.concatenate([x[1][1] for x in results]), counts)
     step = -1 if largest else 1
     for j, reduce in enumerate((np.add, np.minimum, np.maximum)):
-        found = [x[2][j] for x in results]
+        result = [x[2][j] for x in results]
         by_key = [reduce.reduce(values[inverse == g].astype(np.int64)) for g in range(len(distinct_keys))]
-        assert same(np.concatenate([x.keys for x in found]), distinct_keys[::step])
-        assert np.concatenate([x.values for x in found]).tolist() == by_key[::step]
-        assert same(np.concatenate([x.counts for x in found]), counts[::step])
+        assert same(np.concatenate([x.keys for x in result]), distinct_keys[::step])
+        assert np.concatenate([x.values for x in result]).tolist() == by_key[::step]
+        assert same(np.concatenate([x.counts for x in result]), counts[::step])
 
 
 def test_sums_and_counts_exceed_32_bits() -> None:
@@ -123,9 +124,9 @@ def test_sums_and_counts_exceed_32_bits() -> None:
         values = np.full(10, 2**31 - 1, np.int32)
         return distributed.group_by(np.zeros(10, np.uint8), values, group=group)
 
-    found = Threads(3).run(program)
-    assert found[0].values.tolist() == [30 * (2**31 - 1)] and found[0].counts.tolist() == [30]
-    assert not len(found[1].keys) and not len(found[2].values)
+    result = Threads(3).run(program)
+    assert result[0].values.tolist() == [30 * (2**31 - 1)] and result[0].counts.tolist() == [30]
+    assert not len(result[1].keys) and not len(result[2].values)
 
 
 @pytest.mark.parametrize("bits", [8, 32, 64])
@@ -248,6 +249,10 @@ def test_other_mistakes() -> None:
     assert repr(Threads(3)) == "<Threads: size=3, device=None>"
 
 
+def test_the_threads_of_the_guide_sort() -> None:
+    exec(only(ROOT / "docs/guides/several-gpus.md", "python")[1], {})
+
+
 def test_a_device_sorts_the_shards(embedded: Any) -> None:
     rng = np.random.default_rng(3)
     keys = rng.integers(-50, 50, 3000).astype(np.int16)
@@ -256,7 +261,7 @@ def test_a_device_sorts_the_shards(embedded: Any) -> None:
     def program(group: Any) -> Any:
         return distributed.sort(shards[group.rank], index=True, descending=True, group=group)
 
-    found = Threads(3, device=embedded.name).run(program)
+    result = Threads(3, device=embedded.name).run(program)
     order = np.argsort(-keys, kind="stable")
-    assert (np.concatenate([x.keys for x in found]) == keys[order]).all()
-    assert (np.concatenate([x.values for x in found]) == order).all()
+    assert (np.concatenate([x.keys for x in result]) == keys[order]).all()
+    assert (np.concatenate([x.values for x in result]) == order).all()
