@@ -104,10 +104,12 @@ def spread(
         ends = local.ends(run)
     except Exception as e:
         error, ends = e, (0, 0)
-    rows = agree(comm, error, np.array(ends, np.uint64).view(np.int64).tolist()).astype(np.int64).view(np.uint64)
+    words = [*np.array(ends, np.uint64).view(np.int64).tolist(), 0 if error else len(run)]
+    rows = agree(comm, error, words)
+    least, greatest = (np.ascontiguousarray(rows[:, i]).view(np.uint64) for i in (0, 1))
     cut = splitters.cuts_between_keys if together else splitters.cuts
-    least, greatest = int(rows[:, 0].min()), int(rows[:, 1].max())
-    at = cut(comm, lambda probes: local.below(run, probes), len(run), sizes, least, greatest)
+    counts = splitters.RankCounts(comm, lambda probes: local.below(run, probes))
+    at = cut(counts, rows[:, 2].tolist(), sizes, int(least.min()), int(greatest.max()))
     out, received = exchanged(comm, local, run, at, out)
     return local.merge(out, received, run)
 

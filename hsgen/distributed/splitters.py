@@ -8,6 +8,7 @@ Keys equal to the boundary's key are then cut by rank and by place: lower ranks 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,18 +33,28 @@ def even(total: int, ranks: int) -> list[int]:
     return [total // ranks + (rank < total % ranks) for rank in range(ranks)]
 
 
-class Counted:
-    """Counts below probes over all ranks; an error of one rank becomes an error of all."""
+class Counts(Protocol):
+    """Counts of keys below probes in sorted shards."""
+
+    def total(self, probes: NDArray[np.uint64]) -> Words:
+        """Return the number of keys of all shards below each probe."""
+
+    def by_shard(self, probes: NDArray[np.uint64]) -> Words:
+        """Return the number of keys of each shard below each probe, shape (shards, probes)."""
+
+
+class RankCounts:
+    """The counts of the shards of all ranks; an error of a rank becomes an error of all."""
 
     def __init__(self, comm: Communicator, below: Below) -> None:
         self._comm, self._below = comm, below
 
     def total(self, probes: NDArray[np.uint64]) -> Words:
-        """Return the number of keys of all ranks below each probe."""
+        """See `Counts`."""
         return self._together(probes, self._comm.total)[1:]
 
-    def by_rank(self, probes: NDArray[np.uint64]) -> Words:
-        """Return the number of keys of each rank below each probe, shape (ranks, probes)."""
+    def by_shard(self, probes: NDArray[np.uint64]) -> Words:
+        """See `Counts`."""
         return self._together(probes, self._comm.gather)[:, 1:]
 
     def _together(self, probes: NDArray[np.uint64], combined: Callable[[Words], Words]) -> Words:
@@ -58,7 +69,7 @@ class Counted:
         return result
 
 
-def keys_at(counted: Counted, at: Sequence[int], least: int, greatest: int) -> list[int]:
+def keys_at(counts: Counts, at: Sequence[int], least: int, greatest: int) -> list[int]:
     """Return the ordered key of each boundary: the least key with at least `at` keys less than or equal to it.
 
     least, greatest: bounds of all ordered keys.
@@ -67,10 +78,10 @@ def keys_at(counted: Counted, at: Sequence[int], least: int, greatest: int) -> l
     while open_ := [j for j in range(len(at)) if low[j] < high[j]]:
         number = max(PROBES // len(open_), _LEAST)
         ladders = [_ladder(low[j], high[j], number) for j in open_]
-        counts = counted.total(np.concatenate(ladders))
+        totals = counts.total(np.concatenate(ladders))
         begin = 0
         for j, ladder in zip(open_, ladders, strict=True):
-            reached = counts[begin : begin + len(ladder)] >= at[j]
+            reached = totals[begin : begin + len(ladder)] >= at[j]
             begin += len(ladder)
             first = int(np.argmax(reached)) if reached.any() else len(ladder)
             low[j], high[j] = (
@@ -87,35 +98,28 @@ def _ladder(low: int, high: int, number: int) -> NDArray[np.uint64]:
     return np.uint64(low) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(step)
 
 
-def cuts(comm: Communicator, below: Below, n: int, sizes: Sequence[int], least: int, greatest: int) -> Words:
-    """Return where each rank's `n` sorted keys are cut for parts of these sizes, shape (ranks, parts + 1).
+def cuts(counts: Counts, lengths: Sequence[int], sizes: Sequence[int], least: int, greatest: int) -> Words:
+    """Return where sorted shards of these lengths are cut for parts of these sizes, shape (shards, parts + 1).
 
-    least, greatest: bounds of the ordered keys of all ranks.  Row r has the first and last place of each part in the
-    keys of rank r.  Equal keys are cut by rank, then by place.
+    least, greatest: bounds of the ordered keys of all shards.  Row s has the first place of each part in shard s, and
+    the end.  Equal keys are cut by shard, then by place.
     """
-    at, counted = places(sizes), Counted(comm, below)
-    keys = keys_at(counted, at, least, greatest) if at else []
-    probes = np.array(keys, np.uint64)
+    at, ends = places(sizes), np.array(lengths, np.int64)[:, None]
+    probes = np.array(keys_at(counts, at, least, greatest), np.uint64)
     last = probes == np.uint64(0xFFFFFFFFFFFFFFFF)
-    after = counted.by_rank(np.concatenate([probes, np.where(last, probes, probes + np.uint64(1))]))
-    everything = comm.gather(np.array([n], np.int64))
-    under, upto = after[:, : len(at)], np.where(last, everything, after[:, len(at) :])
+    both = counts.by_shard(np.concatenate([probes, np.where(last, probes, probes + np.uint64(1))]))
+    under, upto = both[:, : len(at)], np.where(last, ends, both[:, len(at) :])
     equal = upto - under
     missing = np.array(at, np.int64) - under.sum(axis=0)
     before = np.cumsum(equal, axis=0) - equal
-    cut = np.clip(missing - before, 0, equal)
-    return np.hstack([np.zeros_like(everything), under + cut, everything])
+    return np.hstack([np.zeros_like(ends), under + np.clip(missing - before, 0, equal), ends])
 
 
-def cuts_between_keys(
-    comm: Communicator, below: Below, n: int, sizes: Sequence[int], least: int, greatest: int
-) -> Words:
-    """Return cuts as `cuts` does, at the first of equal keys: equal keys of all ranks are in one part.
+def cuts_between_keys(counts: Counts, lengths: Sequence[int], sizes: Sequence[int], least: int, greatest: int) -> Words:
+    """Return cuts as `cuts` does, at the first of equal keys: equal keys of all shards are in one part.
 
     Parts have about the given sizes.
     """
-    at, counted = places(sizes), Counted(comm, below)
-    keys = keys_at(counted, at, least, greatest) if at else []
-    under = counted.by_rank(np.array(keys, np.uint64))
-    everything = comm.gather(np.array([n], np.int64))
-    return np.hstack([np.zeros_like(everything), under, everything])
+    at, ends = places(sizes), np.array(lengths, np.int64)[:, None]
+    under = counts.by_shard(np.array(keys_at(counts, at, least, greatest), np.uint64))
+    return np.hstack([np.zeros_like(ends), under, ends])

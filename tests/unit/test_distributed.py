@@ -140,7 +140,8 @@ def test_boundaries_are_exact_where_counts_exceed_32_bits(bits: int) -> None:
 
     def program(group: Any) -> Any:
         below = lambda probes: np.searchsorted(keys, probes) * many  # noqa: E731
-        return splitters.cuts(group, below, n, sizes, int(keys[0]), int(keys[-1]))
+        counts = splitters.RankCounts(group, below)
+        return splitters.cuts(counts, [n] * 3, sizes, int(keys[0]), int(keys[-1]))
 
     at = Threads(3).run(program)
     assert all((x == at[0]).all() for x in at) and at[0].sum(axis=0).tolist() == [0, n, n + 3, 3 * n]
