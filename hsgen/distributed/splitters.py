@@ -69,14 +69,14 @@ class RankCounts:
         return result
 
 
-def keys_at(counts: Counts, at: Sequence[int], least: int, greatest: int) -> list[int]:
+def keys_at(counts: Counts, at: Sequence[int], least: int, greatest: int, probes: int = PROBES) -> list[int]:
     """Return the ordered key of each boundary: the least key with at least `at` keys less than or equal to it.
 
-    least, greatest: bounds of all ordered keys.
+    least, greatest: bounds of all ordered keys.  probes: the number of probes of a round.
     """
     low, high = [least] * len(at), [max(greatest, least)] * len(at)
     while open_ := [j for j in range(len(at)) if low[j] < high[j]]:
-        number = max(PROBES // len(open_), _LEAST)
+        number = max(probes // len(open_), _LEAST)
         ladders = [_ladder(low[j], high[j], number) for j in open_]
         totals = counts.total(np.concatenate(ladders))
         begin = 0
@@ -98,16 +98,18 @@ def _ladder(low: int, high: int, number: int) -> NDArray[np.uint64]:
     return np.uint64(low) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(step)
 
 
-def cuts(counts: Counts, lengths: Sequence[int], sizes: Sequence[int], least: int, greatest: int) -> Words:
+def cuts(
+    counts: Counts, lengths: Sequence[int], sizes: Sequence[int], least: int, greatest: int, probes: int = PROBES
+) -> Words:
     """Return where sorted shards of these lengths are cut for parts of these sizes, shape (shards, parts + 1).
 
     least, greatest: bounds of the ordered keys of all shards.  Row s has the first place of each part in shard s, and
-    the end.  Equal keys are cut by shard, then by place.
+    the end.  Equal keys are cut by shard, then by place.  probes: the number of probes of a round.
     """
     at, ends = places(sizes), np.array(lengths, np.int64)[:, None]
-    probes = np.array(keys_at(counts, at, least, greatest), np.uint64)
-    last = probes == np.uint64(0xFFFFFFFFFFFFFFFF)
-    both = counts.by_shard(np.concatenate([probes, np.where(last, probes, probes + np.uint64(1))]))
+    keys = np.array(keys_at(counts, at, least, greatest, probes), np.uint64)
+    last = keys == np.uint64(0xFFFFFFFFFFFFFFFF)
+    both = counts.by_shard(np.concatenate([keys, np.where(last, keys, keys + np.uint64(1))]))
     under, upto = both[:, : len(at)], np.where(last, ends, both[:, len(at) :])
     equal = upto - under
     missing = np.array(at, np.int64) - under.sum(axis=0)
