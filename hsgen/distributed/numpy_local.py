@@ -18,7 +18,7 @@ _REDUCED: dict[str, Any] = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 
 
 class NumpyLocal(Local):
-    """See `Local`; `device` names the device that sorts, as of `hsgen.sort`, or is None for numpy."""
+    """See `Local`; `device` names the device that sorts, as of `hsgen.sort`: "" is the default, and None is numpy."""
 
     def __init__(self, key: str, *, descending: bool, device: str | None = None) -> None:
         super().__init__(key, descending=descending)
@@ -46,7 +46,7 @@ class NumpyLocal(Local):
             return np.argsort(keys, kind="stable")
         from hsgen import numpy
 
-        return numpy.argsort(keys, device=self._device)
+        return numpy.argsort(keys, device=self._device or None)
 
     def sort(self, keys: Any, values: Any, *, zeros: bool = False, overwrite: bool = False) -> Run:
         """See `Local`."""
@@ -59,7 +59,7 @@ class NumpyLocal(Local):
             return Run(by)
         from hsgen import numpy
 
-        return Run(numpy.sort(by, device=self._device))
+        return Run(numpy.sort(by, device=self._device or None))
 
     def sort_index(self, keys: Any, first: int, total: int, *, overwrite: bool) -> Run:
         """See `Local`."""
