@@ -10,6 +10,7 @@ from typing import Any
 
 from hsgen import cuda, opencl
 from hsgen.core.errors import Unavailable, wrong_type
+from hsgen.core.numbers import integer
 from hsgen.cuda import driver
 from hsgen.cuda.streams import KEPT
 from hsgen.engines import hosts, selection
@@ -28,6 +29,12 @@ class OpenClDevice:
         self._context = context_for(host)  # stored, because Intel's runtime frees a context that only a queue refers to
         self._queue = toolchain.pyopencl().CommandQueue(self._context)
         self._lock = RLock()
+
+    def room(self, most: int | None = None) -> tuple[int, int]:
+        """Return the bytes of memory for a sort, at most `most`, and the size of the greatest buffer."""
+        device = self._context.devices[0]
+        memory = int(device.global_mem_size) // 2  # the host and further programs use the memory of a CPU, too
+        return (memory if most is None else _bytes(most)), int(device.max_mem_alloc_size)
 
     def build(self, kind: str, *arguments: Any, **named: Any) -> Any:
         """Return an object of a class of `hsgen.opencl` or `hsgen.cuda`; `kind` is the name of the class."""
@@ -72,6 +79,13 @@ class CudaDevice:
         self.host = host
         self._gpu = driver.device(host.handle)
 
+    def room(self, most: int | None = None) -> tuple[int, int]:
+        """See `OpenClDevice`."""
+        with self._gpu.current():
+            free = int(driver.done(driver.bindings().cuMemGetInfo(), "cuMemGetInfo")[0])
+        room = free - free // 16 if most is None else _bytes(most)
+        return room, room
+
     def build(self, kind: str, *arguments: Any, **named: Any) -> Any:
         """See `OpenClDevice`."""
         return getattr(cuda, kind)(*arguments, device=self._gpu.number, **named)
@@ -104,6 +118,11 @@ class CudaDevice:
     def read(self, array: Any, to: Any) -> None:
         """See `OpenClDevice`."""
         driver.done(driver.bindings().cuMemcpyDtoH(to.ctypes.data, array.address, array.nbytes), "cuMemcpyDtoH")
+
+
+def _bytes(memory: Any) -> int:
+    """Return the argument `memory` of a call as an integer."""
+    return integer("memory", memory, 1, 1 << 62)
 
 
 def _gpus() -> list[Host]:

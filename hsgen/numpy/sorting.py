@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,29 +12,97 @@ from hsgen.core.errors import wrong_type
 from hsgen.core.keys import TYPES
 from hsgen.core.numbers import integer
 from hsgen.numpy.devices import Device, device_of
+from hsgen.numpy.large import Progress, Sort, bar, greatest_length, sort_large
 from hsgen.numpy.sorter import bits
 
 _KEYS = {t.element: t.name for t in TYPES.values()} | {"bool": "u8"}
 _WIDEST = 1 << 32  # least count for which 32-bit indices do not suffice
 
 
-def sort(a: Any, axis: int | None = -1, *, descending: bool = False, device: str | None = None) -> Any:
+def sort(
+    a: Any,
+    axis: int | None = -1,
+    *,
+    descending: bool = False,
+    device: str | None = None,
+    out: Any = None,
+    memory: int | None = None,
+    progress: bool | Progress = False,
+) -> Any:
     """Return a sorted copy of an array along an axis, as numpy.sort does; axis None flattens the array.
 
     The array is copied to the device and back, which takes longer than most sorts.  NaNs are greater than all numbers,
-    and have one bit pattern in the result.
+    and have one bit pattern in the result.  Arrays beyond the memory of the device are sorted in chunks.
+
+    Args:
+        out: the array or memory map for the result, which may be `a`; None makes a new array.
+        memory: the greatest number of bytes of device memory that a sort uses; None is the free memory.
+        progress: True to show a bar, or a function that gets the number of keys done and the number in total.
 
     Raises:
-        TypeError: no kernel sorts elements of this type, the array is masked, the axis is not an integer, or the device
-            is not a string.
+        TypeError: no kernel sorts elements of this type, the array is masked, or an argument has a wrong Python type.
+        ValueError: `out` has another type or shape, or is read-only.
         numpy.exceptions.AxisError: there is no such axis.
-        hsgen.core.errors.HsgenError: see `hsgen.Sorter`.
+        hsgen.core.errors.HsgenError: see `hsgen.Sorter`; there is no room for a temporary file.
     """
     rows, key, axis = _rows(a, axis)
-    out = np.array(_numeric(rows, zeros=False))
+    result = np.empty(rows.shape, rows.dtype) if out is None else _checked(out, rows, axis)
     if rows.size and rows.shape[-1] > 1:
-        _run(out.copy(), key, out, None, descending=descending, device=device)
-    return np.moveaxis(out, -1, axis)
+        on, order = device_of(device), "descending" if descending else "ascending"
+        sorter = _sorter(on, "Sorter" if rows.size == rows.shape[-1] else "SegmentedSorter", key, None, order)
+        chunk = partial(_sorted, key=key, descending=descending, device=device)
+        with bar(progress) as report:
+            length = greatest_length(sorter, *on.room(memory))
+            _sort_rows(rows, result, chunk, length, key, descending=descending, report=report)
+    else:
+        result[...] = _numeric(rows, zeros=False)
+    return np.moveaxis(result, -1, axis) if out is None else out
+
+
+def _checked(out: Any, rows: Any, axis: int) -> Any:
+    """Return `out` with the sorted axis last, after checks."""
+    if not isinstance(out, np.ndarray):
+        raise wrong_type("out", "an array of numpy", out)
+    turned = np.moveaxis(out, axis, -1) if out.ndim == rows.ndim else out
+    if turned.shape != rows.shape or out.dtype != rows.dtype:
+        raise ValueError(f"out is {out.dtype} of shape {out.shape}, the result {rows.dtype} of {rows.ndim} dimensions")
+    if not out.flags.writeable:
+        raise ValueError("out is read-only; give a writable array")
+    return turned
+
+
+def _sorted(rows: Any, key: str, *, descending: bool, device: str | None) -> Any:
+    """Return sorted rows that fit the device."""
+    keys = np.array(_numeric(rows, zeros=False))
+    _run(keys, key, keys, None, descending=descending, device=device)
+    return keys
+
+
+def _sort_rows(
+    rows: Any, out: Any, chunk: Sort, length: int, key: str, *, descending: bool, report: Progress | None
+) -> None:
+    """Sort rows into `out`: as many rows at once as fit the device, or each row in chunks of at most `length` keys."""
+    row = rows.shape[-1]
+    if rows.size <= length:
+        out[...] = chunk(rows)
+    elif rows.ndim == 1:
+        sort_large(rows, out, chunk, length, key, descending=descending, progress=report)
+    elif rows.size == row:
+        _sort_rows(rows.reshape(-1), out.reshape(-1), chunk, length, key, descending=descending, report=report)
+    else:
+        flat = rows.reshape(-1, row)
+        at_once = max(length // row, 1)
+        for begin in range(0, len(flat), at_once):
+            part = flat[begin : begin + at_once]
+            done = np.empty_like(part)
+            if len(part) * row <= length:
+                done[...] = chunk(part)
+            else:
+                sort_large(part.reshape(-1), done.reshape(-1), chunk, length, key, descending=descending)
+            for i, values in enumerate(done, begin):
+                out[np.unravel_index(i, rows.shape[:-1])] = values
+            if report:
+                report(begin + len(part), len(flat))
 
 
 def argsort(a: Any, axis: int | None = -1, *, descending: bool = False, device: str | None = None) -> Any:

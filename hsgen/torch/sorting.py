@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import NamedTuple
 
 import torch
@@ -28,10 +29,13 @@ class Selected(NamedTuple):
 def sort(input: torch.Tensor, dim: int = -1, descending: bool = False, stable: bool = True) -> Sorted:
     """Sort a tensor along a dimension, as torch.sort does; return the elements and their indices (int64).
 
-    The sort is stable for any `stable`.  NaNs are equal and greater than all numbers, and -0 equals 0.
+    The sort is stable for any `stable`.  NaNs are equal and greater than all numbers, and -0 equals 0.  Results of a
+    distributed tensor have its placements; every rank calls this function.
     """
     if _plain(input):
         return Sorted(*sorted_rows(input, dimension(dim), bool(descending)))
+    if _sharded(input):
+        return Sorted(*_sorted_shards(input, dimension(dim), bool(descending)))
     return Sorted(*operators.SORT(input, dim, bool(descending)))
 
 
@@ -39,6 +43,8 @@ def argsort(input: torch.Tensor, dim: int = -1, descending: bool = False, stable
     """Return the indices (int64) that sort a tensor along a dimension, as torch.argsort does; see `sort`."""
     if _plain(input):
         return argsorted_rows(input, dimension(dim), bool(descending))
+    if _sharded(input):
+        return _sorted_shards(input, dimension(dim), bool(descending))[1]
     indices: torch.Tensor = operators.ARGSORT(input, dim, bool(descending))
     return indices
 
@@ -100,6 +106,18 @@ def topk_method(
         input, count, dim, largest=bool(largest), sorted=bool(sorted), lengths=lengths is not None
     )
     return f"hsgen: {ready.steps}" if ready else "torch.topk" if lengths is None else "torch.sort"
+
+
+def _sharded(x: torch.Tensor) -> bool:
+    """Return True for a distributed tensor, whose module is imported if there is one."""
+    module = sys.modules.get("torch.distributed.tensor")
+    return module is not None and isinstance(x, module.DTensor)
+
+
+def _sorted_shards(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    from hsgen.torch.shards import sorted_shards
+
+    return sorted_shards(x, dim, descending)
 
 
 def _plain(x: torch.Tensor) -> bool:

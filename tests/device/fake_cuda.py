@@ -262,6 +262,9 @@ class Fake:
     def cuMemAlloc(self, size: int) -> Any:
         return Code(0), self.allocate(size)
 
+    def cuMemGetInfo(self) -> Any:
+        return Code(0), 1 << 30, 1 << 31
+
     def cuMemFree(self, address: int) -> Any:
         del self._memory[address], self._owner[address]
         return (Code(0),)

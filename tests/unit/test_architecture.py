@@ -39,7 +39,7 @@ LAYERS = (
     ("runners",),
     ("opencl",),
     ("cuda",),
-    ("cupy", "numpy", "torch"),
+    ("cupy", "dask", "distributed", "numpy", "torch"),
     ("tools",),
     ("cli",),
     ("__main__",),

@@ -1,0 +1,117 @@
+"""Communication between ranks: the operations that a process group supplies, and agreement on errors."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen.core.errors import HsgenError, Usage, Wrong, printable
+
+Words = NDArray[np.int64]
+"""Numbers that ranks exchange through the host: counts, sizes, probes and status words, 64 bits each."""
+
+_TEXT = 64  # words of a text that ranks exchange: 512 bytes
+_SEPARATOR = "\x1f"
+
+
+class Communicator(ABC):
+    """A rank of a process group.
+
+    rank: the number of this rank.  size: the number of ranks.  All ranks call the same methods in the same order.
+    """
+
+    rank: int
+    size: int
+
+    @abstractmethod
+    def gather(self, words: Words) -> Words:
+        """Return the words of every rank, shape (size, len(words)); all ranks pass equally many."""
+
+    @abstractmethod
+    def total(self, words: Words) -> Words:
+        """Return the sums of the words over all ranks, element by element."""
+
+    @abstractmethod
+    def exchange(self, source: Any, sent: Sequence[int], out: Any, received: Sequence[int]) -> None:
+        """Send consecutive parts of `source` to the ranks in order, and store the parts received in `out`.
+
+        sent, received: the number of items for and from each rank.  Rows of arrays of more dimensions are items.
+        """
+
+
+def agree(comm: Communicator, error: Exception | None, words: Sequence[int] = ()) -> Words:
+    """Return the words of every rank, shape (size, len(words)), unless a rank has an error.
+
+    Raises:
+        Exception: `error`, if this rank has one.
+        Wrong: another rank has an error.
+    """
+    rows = comm.gather(np.array([error is not None, *words], np.int64))
+    if rows[:, 0].any():
+        raise_together(comm, error)
+    return rows[:, 1:]
+
+
+def raise_together(comm: Communicator, error: Exception | None) -> None:
+    """Raise the error of this rank, or else name the first rank with an error; all ranks call this function.
+
+    Raises:
+        Exception: `error`, or `Wrong`.
+    """
+    texts = _texts(comm, "" if error is None else _sentence(error))
+    if error is not None:
+        raise error
+    rank = next(i for i, text in enumerate(texts) if text)
+    raise Wrong(f"rank {rank}: {printable(texts[rank])}")
+
+
+def compare(comm: Communicator, error: Exception | None, words: Sequence[int], facts: Mapping[str, str]) -> Words:
+    """Return the words of every rank, as `agree` does, and check that `facts` are equal on every rank.
+
+    Raises:
+        Exception, Wrong: as `agree`.
+        Usage: facts differ; every rank raises the same sentence.
+    """
+    text = _SEPARATOR.join(part for item in facts.items() for part in item)
+    rows = agree(comm, error, [*words, *_encoded(text)])
+    known = [_decoded(row[len(words) :]) for row in rows]
+    if len(set(known)) > 1:
+        raise Usage(_difference([x.split(_SEPARATOR) for x in known]))
+    return rows[:, : len(words)]
+
+
+def _difference(texts: Sequence[Sequence[str]]) -> str:
+    """Return the sentence about the first fact that differs between ranks."""
+    all_facts = [dict(zip(x[::2], x[1::2], strict=False)) for x in texts]
+    for name in dict.fromkeys(name for facts in all_facts for name in facts):
+        values = [facts.get(name, "absent") for facts in all_facts]
+        rank = next((i for i, x in enumerate(values) if x != values[0]), 0)
+        if rank:
+            return f"{name}: {values[0]} on rank 0, {values[rank]} on rank {rank}; give the same on every rank"
+    return "ranks differ in the order of their arguments"
+
+
+def _sentence(error: Exception) -> str:
+    """Return an error as one line."""
+    text = " ".join(str(error).split())
+    plain = isinstance(error, HsgenError | TypeError | ValueError) and text
+    return text if plain else f"{type(error).__name__}: {text}"
+
+
+def _texts(comm: Communicator, text: str) -> list[str]:
+    """Return the texts of every rank."""
+    return [_decoded(row) for row in comm.gather(np.array(_encoded(text), np.int64))]
+
+
+def _encoded(text: str) -> list[int]:
+    """Return a text as words; longer texts are cut."""
+    data = text.encode("utf-8", "replace")[: 8 * _TEXT].ljust(8 * _TEXT, b"\0")
+    return [int(x) for x in np.frombuffer(data, np.int64)]
+
+
+def _decoded(words: Words) -> str:
+    return np.ascontiguousarray(words).tobytes().rstrip(b"\0").decode("utf-8", "replace")

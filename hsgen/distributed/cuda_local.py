@@ -1,0 +1,256 @@
+"""The work of a rank on tensors of a GPU, by the kernels of `hsgen.cuda`.
+
+Keys stay in their type.  A sort of floats leaves one NaN, and with values one zero.  The bits of sorted keys are then
+in the order of their key transform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from math import prod
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from hsgen.cuda import Merger, Sorter, TopK
+from hsgen.cuda.driver import device as gpu_of
+from hsgen.cuda.lower_bounds import LowerBounds
+from hsgen.distributed.local import Local, Run
+from hsgen.operations import oracle
+
+MERGED = 8
+"""The greatest number of runs that are merged in pairs; more are sorted."""
+_NARROW = 1 << 32  # least number of keys whose indices need 64 bits
+_ITEMS = {4: torch.int32, 8: torch.int64, 16: torch.complex128}
+"""The types of values that kernels move, by their bytes."""
+_SIGNED = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+
+@cache
+def _sorter(key: str, value: Any, order: str, device: int) -> Any:
+    return Sorter(key, value=value, order=order, numeric=True, device=device)
+
+
+@cache
+def _merger(key: str, value: Any, order: str, device: int) -> Any:
+    return Merger(key, value=value, order=order, device=device)
+
+
+@cache
+def _top_k(key: str, order: str, device: int) -> Any:
+    return TopK(key, value="index64", order=order, device=device)
+
+
+@cache
+def _lower_bounds(key: str, descending: bool, device: int) -> LowerBounds:
+    return LowerBounds(gpu_of(device), key, descending=descending)
+
+
+def widened(index: torch.Tensor, total: int) -> torch.Tensor:
+    """Return indices less than `total` as signed 64-bit numbers; 32-bit numbers are unsigned."""
+    if index.dtype == torch.int64:
+        return index
+    wide = index.to(torch.int64)
+    return wide if total <= _NARROW // 2 else wide.bitwise_and_(_NARROW - 1)
+
+
+def items(values: torch.Tensor) -> torch.Tensor | None:
+    """Return values as a flat tensor of a type that kernels move, sharing memory if aligned; None for other sizes."""
+    size = values.dtype.itemsize * prod(values.shape[1:])
+    if size not in _ITEMS:
+        return None
+    kind = _ITEMS[size]
+    if not len(values):
+        return torch.empty(0, dtype=kind, device=values.device)
+    if values.data_ptr() % size or values.storage_offset() * values.dtype.itemsize % size:
+        values = values.clone()
+    return values.reshape(-1).view(kind)
+
+
+def restored(moved: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """Return moved items in the type and the inner shape of `like`."""
+    return moved.view(like.dtype).reshape(-1, *like.shape[1:])
+
+
+class CudaLocal(Local):
+    """See `Local`; calls run on the current stream of PyTorch."""
+
+    def __init__(self, key: str, *, descending: bool, device: torch.device) -> None:
+        super().__init__("u8" if key == "bool" else key, descending=descending)
+        self._device = device
+        self._order = "descending" if descending else "ascending"
+
+    def _typed(self, keys: torch.Tensor) -> torch.Tensor:
+        """Return keys in the type that sorters take."""
+        return keys.view(torch.uint8) if keys.dtype == torch.bool else keys
+
+    def _kernel(self, kind: Any, value: Any = None) -> Any:
+        number = self._device.index
+        return kind(self.key, value, self._order, number)
+
+    def sort(self, keys: Any, values: Any, *, zeros: bool = False, overwrite: bool = False) -> Run:
+        """See `Local`; values of sizes that kernels do not move are gathered after the sort."""
+        keys = self._typed(keys)
+        if values is None:
+            return Run(self._sorted(keys + 0.0 if zeros and self.kind == 2 else keys, overwrite=overwrite))
+        moved = items(values)
+        if moved is None:
+            run = self.sort_index(keys, 0, len(keys), overwrite=overwrite)
+            return Run(run.keys, (values[widened(run.columns[0], len(keys))],))
+        out, out_values = (keys, moved) if overwrite else (torch.empty_like(keys), torch.empty_like(moved))
+        if len(keys):
+            sorter = self._kernel(_sorter, moved.dtype.itemsize)
+            if overwrite:
+                sorter(keys, values=moved)
+            else:
+                sorter(keys, out=out, values=moved, values_out=out_values)
+        return Run(out, (restored(out_values, values),))
+
+    def _sorted(self, keys: Any, *, overwrite: bool) -> Any:
+        """Return sorted keys."""
+        sorter = self._kernel(_sorter)
+        if overwrite:
+            if len(keys):
+                sorter(keys)
+            return keys
+        out = torch.empty_like(keys)
+        if len(keys):
+            sorter(keys, out=out)
+        return out
+
+    def sort_index(self, keys: Any, first: int, total: int, *, overwrite: bool) -> Run:
+        """See `Local`; indices have 32 bits if the number of all keys permits."""
+        keys = self._typed(keys)
+        narrow = total < _NARROW
+        index = torch.empty(len(keys), dtype=torch.int32 if narrow else torch.int64, device=keys.device)
+        out = keys if overwrite else torch.empty_like(keys)
+        if len(keys):
+            sorter = self._kernel(_sorter, "index" if narrow else "index64")
+            sorter(keys, out=None if overwrite else out, values_out=index)
+            if first:
+                index += first - (_NARROW if narrow and first >= _NARROW // 2 else 0)
+        return Run(out, (index,))
+
+    def first(self, keys: Any, k: int, first: int) -> Run:
+        """See `Local`."""
+        keys = self._typed(keys)
+        if 0 < k <= (select := self._top_k()).sorted_up_to and len(keys) <= select.max_n:
+            if self.kind == 2:
+                keys = keys + 0.0
+                keys = torch.where(torch.isnan(keys), torch.nan, keys)
+            out, index = keys.new_empty(k), torch.empty(k, dtype=torch.int64, device=keys.device)
+            select(keys, k, out=out, values_out=index)
+            return Run(out, (index + first,))
+        run = self.sort_index(keys, 0, len(keys), overwrite=False)
+        return Run(run.keys[:k].clone(), (widened(run.columns[0][:k], len(keys)) + first,))
+
+    def _top_k(self) -> Any:
+        return _top_k(self.key, self._order, self._device.index)
+
+    def below(self, run: Run, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """See `Local`."""
+        if not len(run) or not len(probes):
+            return np.zeros(len(probes), np.int64)
+        on = torch.from_numpy(probes.view(np.int64)).to(self._device)
+        counts = torch.empty_like(on)
+        stream = torch.cuda.current_stream(self._device).cuda_stream
+        bounds = _lower_bounds(self.key, self.descending, self._device.index)
+        bounds.run(run.keys.data_ptr(), len(run), on.data_ptr(), counts.data_ptr(), len(probes), stream)
+        result: NDArray[np.int64] = counts.cpu().numpy()
+        return result
+
+    def ends(self, run: Run) -> tuple[int, int]:
+        """See `Local`; this also compiles the kernel of `below`, whose errors ranks then share."""
+        if not len(run):
+            return self.greatest, 0
+        _lower_bounds(self.key, self.descending, self._device.index)
+        bits = run.keys.view(_SIGNED[self.bits // 8])
+        both = torch.cat((bits[:1], bits[-1:])).cpu().numpy().view(f"u{self.bits // 8}")
+        low, high = oracle.ordered(both, self.kind, descending=self.descending)
+        return int(low), int(high)
+
+    def room(self, like: Run, n: int) -> Run:
+        """See `Local`."""
+        keys, *columns = (x.new_empty((n, *x.shape[1:])) for x in like.arrays)
+        return Run(keys, tuple(columns))
+
+    def merge(self, run: Run, counts: Sequence[int], spare: Run | None = None) -> Run:
+        """See `Local`; pairs of neighbours are merged until one run is left, or all keys are sorted."""
+        moved = [items(x) for x in run.columns]
+        if len(moved) > 1 or None in moved:
+            index = torch.arange(len(run), dtype=torch.int64, device=run.keys.device)
+            merged = self.merge(Run(run.keys, (index,)), counts)
+            return Run(merged.keys, tuple(x[merged.columns[0]] for x in run.columns))
+        runs = [n for n in counts if n]
+        if len(runs) < 2:
+            return run
+        arrays = [run.keys, *(x for x in moved if x is not None)]
+        if len(runs) > MERGED or len(run) > self._merges(arrays).max_n:
+            sorter = self._kernel(_sorter, arrays[1].dtype.itemsize if moved else None)
+            sorter(arrays[0], **({"values": arrays[1]} if moved else {}))
+            return run
+        arrays = self._merged(arrays, runs, self._spare(arrays, spare))
+        return Run(arrays[0], tuple(restored(x, like) for x, like in zip(arrays[1:], run.columns, strict=True)))
+
+    def _merges(self, arrays: Sequence[torch.Tensor]) -> Any:
+        return self._kernel(_merger, arrays[1].dtype.itemsize if len(arrays) > 1 else None)
+
+    def _spare(self, arrays: Sequence[torch.Tensor], spare: Run | None) -> list[torch.Tensor]:
+        """Return arrays like `arrays` in the memory of `spare` if large enough, or else in new memory."""
+        old = [] if spare is None else [spare.keys, *(items(x) for x in spare.columns)]
+        if len(old) == len(arrays) and all(len(x) >= len(y) for x, y in zip(old, arrays, strict=True)):
+            return [x[: len(y)] for x, y in zip(old, arrays, strict=True)]
+        return [torch.empty_like(x) for x in arrays]
+
+    def _merged(self, arrays: list[torch.Tensor], runs: list[int], to: list[torch.Tensor]) -> list[torch.Tensor]:
+        """Merge neighbours from `arrays` to `to` and back until one run is left; return its arrays."""
+        merger = self._merges(arrays)
+        while len(runs) > 1:
+            ends = np.cumsum(runs).tolist()
+            begins = [0, *ends[:-1]]
+            for i in range(0, len(runs) - 1, 2):
+                a, b, c = begins[i], ends[i], ends[i + 1]
+                values = {}
+                if len(arrays) > 1:
+                    values = {"a_values": arrays[1][a:b], "b_values": arrays[1][b:c], "values_out": to[1][a:c]}
+                merger(arrays[0][a:b], arrays[0][b:c], to[0][a:c], **values)
+            if len(runs) % 2:
+                for x, y in zip(arrays, to, strict=True):
+                    y[begins[-1] :].copy_(x[begins[-1] :])
+            runs = [sum(runs[i : i + 2]) for i in range(0, len(runs), 2)]
+            arrays, to = to, arrays
+        return arrays
+
+    def groups(self, run: Run) -> Run:
+        """See `Local`."""
+        bits = run.keys.view(_SIGNED[self.bits // 8])
+        _, counts = torch.unique_consecutive(bits, return_counts=True)
+        starts = counts.cumsum(0) - counts
+        return Run(run.keys.view(bits.dtype)[starts].view(run.keys.dtype), (counts, starts))
+
+    def reduce(self, values: Any, starts: Any, counts: Any, reduction: str) -> Any:
+        """See `Local`."""
+        floats = values.dtype.is_floating_point
+        if reduction == "sum":
+            values = values.to(
+                torch.float32 if values.dtype == torch.float16 else values.dtype if floats else torch.int64
+            )
+            if floats:
+                return torch.segment_reduce(values, "sum", lengths=counts) if len(counts) else values[:0]
+            sums = torch.cat((values.new_zeros(1), values.cumsum(0)))
+            return sums[starts + counts] - sums[starts]
+        group = torch.repeat_interleave(counts)
+        out = values[starts]
+        return out.scatter_reduce_(0, group, values, f"a{reduction}") if len(values) else out
+
+    def part(self, run: Run, begin: int, end: int) -> Run:
+        """See `Local`."""
+        return Run(run.keys[begin:end], tuple(x[begin:end] for x in run.columns))
+
+    def repeated(self, run: Run, times: int) -> Run:
+        """See `Local`."""
+        keys, *columns = (torch.cat([x] * times) for x in run.arrays)
+        return Run(keys, tuple(columns))

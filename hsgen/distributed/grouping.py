@@ -1,0 +1,59 @@
+"""Distinct keys of all ranks, and reductions of values by key.
+
+Every rank groups its keys.  The groups go to ranks by ranges of keys, so that equal keys meet on one rank.  The
+rank reduces groups again.  A last exchange makes parts even.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hsgen.distributed import splitters
+from hsgen.distributed.communicator import Communicator, agree
+from hsgen.distributed.local import Local, Run
+from hsgen.distributed.sorting import Agreed, exchanged, spread
+
+
+def group_by(comm: Communicator, of: Agreed, reduction: str) -> Run:
+    """Return this rank's part of the distinct keys, with the columns: counts, and reduced values if there are any."""
+    shard, local = of.shard, of.shard.local
+    run, error = Run(None), None
+    try:
+        run = reduced(local, local.sort(shard.keys, shard.values, zeros=True), reduction, counted=False)
+    except Exception as e:
+        error = e
+    numbers = agree(comm, error, [0 if run.keys is None else len(run)])
+    sizes = splitters.even(int(numbers.sum()), comm.size)
+    met = spread(comm, local, lambda: run, sizes, together=True)
+    error = None
+    try:
+        run = reduced(local, met, reduction, counted=True)
+    except Exception as e:
+        error = e
+    numbers = agree(comm, error, [len(run)])
+    return dealt(comm, local, run, [int(x) for x in numbers[:, 0]])
+
+
+def reduced(local: Local, run: Run, reduction: str, *, counted: bool) -> Run:
+    """Return the distinct keys of a run in order, with counts and reduced values.
+
+    counted: the first column has the counts of keys that were grouped before.
+    """
+    groups = local.groups(run)
+    counts, starts = groups.columns
+    columns: list[Any] = [local.reduce(run.columns[0], starts, counts, "sum") if counted else counts]
+    columns += [local.reduce(x, starts, counts, reduction) for x in run.columns[int(counted) :]]
+    return Run(groups.keys, tuple(columns))
+
+
+def dealt(comm: Communicator, local: Local, run: Run, lengths: list[int]) -> Run:
+    """Return an even part of the runs of all ranks, which are in order already.
+
+    lengths: the numbers of keys of the ranks.
+    """
+    firsts = np.concatenate([[0], np.cumsum(np.array(lengths, np.int64))])
+    bounds = np.array([0, *splitters.places(splitters.even(sum(lengths), comm.size)), sum(lengths)], np.int64)
+    at = np.clip(bounds[None, :] - firsts[:-1, None], 0, np.array(lengths, np.int64)[:, None])
+    return exchanged(comm, local, run, at)[0]

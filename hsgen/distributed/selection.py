@@ -1,0 +1,28 @@
+"""The first k keys of all ranks, on every rank."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hsgen.distributed.communicator import Communicator, agree
+from hsgen.distributed.local import Run
+from hsgen.distributed.sorting import Agreed, exchanged
+
+
+def top_k(comm: Communicator, of: Agreed, k: int) -> Run:
+    """Return the first `k` keys of the order and their global indices, the same on every rank.
+
+    Every rank selects its first k keys, and receives those of all ranks.
+    """
+    local, lengths = of.shard.local, of.lengths
+    run, error = Run(None), None
+    selected = [min(k, length) for length in lengths]
+    number = selected[comm.rank]
+    try:
+        run = local.repeated(local.first(of.shard.keys, number, sum(lengths[: comm.rank])), comm.size)
+    except Exception as e:
+        error = e
+    agree(comm, error)
+    at = np.array([[rank * n for rank in range(comm.size + 1)] for n in selected], np.int64)
+    out, received = exchanged(comm, local, run, at)
+    return local.part(local.merge(out, received), 0, k)

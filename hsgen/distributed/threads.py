@@ -1,0 +1,108 @@
+"""A process group of threads: each rank is a thread of this process, with arrays of numpy.
+
+>>> ranks = Threads(4)
+>>> parts = ranks.run(lambda rank: hsgen.distributed.sort(shards[rank.rank], group=rank))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import Barrier, BrokenBarrierError, Thread
+from typing import Any, TypeVar
+
+import numpy as np
+
+from hsgen.core.errors import Wrong
+from hsgen.core.numbers import MOST, integer
+from hsgen.distributed.communicator import Communicator, Words
+
+Result = TypeVar("Result")
+
+
+class _Broken(Wrong):
+    """The error of a rank that waited for a rank that does not come."""
+
+
+class Threads:
+    """A process group of `size` threads.
+
+    Args:
+        size: the number of ranks.
+        timeout: the greatest time in seconds that a rank waits for the others.
+        device: the device that sorts arrays, as of `hsgen.sort`; "" is the default device, None sorts with numpy.
+    """
+
+    def __init__(self, size: int, *, timeout: float = 60.0, device: str | None = None) -> None:
+        self.size, self.timeout, self.device = integer("size", size, 1, MOST), timeout, device
+
+    def __repr__(self) -> str:
+        """Number of ranks and device."""
+        return f"<Threads: size={self.size}, device={self.device!r}>"
+
+    def run(self, function: Callable[[ThreadRank], Result]) -> list[Result]:
+        """Call a function in every thread with its rank; return the results in the order of ranks.
+
+        Raises:
+            Exception: the error of the first rank that raised one.
+        """
+        barrier = Barrier(self.size)
+        slots: list[Any] = [None] * self.size
+        results: list[Any] = [None] * self.size
+        errors: list[BaseException | None] = [None] * self.size
+
+        def work(rank: int) -> None:
+            try:
+                results[rank] = function(ThreadRank(self, rank, barrier, slots))
+            except BaseException as e:
+                errors[rank] = e
+                barrier.abort()
+
+        threads = [Thread(target=work, args=(rank,), name=f"rank {rank}") for rank in range(self.size)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        raised = [e for e in errors if e is not None]
+        if raised:
+            raise next((e for e in raised if not isinstance(e, _Broken)), raised[0])
+        return results
+
+
+class ThreadRank(Communicator):
+    """A rank of a process group of threads; a `group` argument of the functions of `hsgen.distributed`."""
+
+    def __init__(self, group: Threads, rank: int, barrier: Barrier, slots: list[Any]) -> None:
+        self.rank, self.size, self.device = rank, group.size, group.device
+        self._timeout, self._barrier, self._slots = group.timeout, barrier, slots
+
+    def _all(self, passed: Any) -> list[Any]:
+        """Return what every rank passes."""
+        self._slots[self.rank] = passed
+        self._wait()
+        every = list(self._slots)
+        self._wait()
+        return every
+
+    def _wait(self) -> None:
+        try:
+            self._barrier.wait(self._timeout)
+        except BrokenBarrierError:
+            raise _Broken(f"rank {self.rank}: a rank has ended, or did not come within {self._timeout} s") from None
+
+    def gather(self, words: Words) -> Words:
+        """See `Communicator`."""
+        return np.stack(self._all(words.copy()))
+
+    def total(self, words: Words) -> Words:
+        """See `Communicator`."""
+        result: Words = self.gather(words).sum(axis=0)
+        return result
+
+    def exchange(self, source: Any, sent: Sequence[int], out: Any, received: Sequence[int]) -> None:
+        """See `Communicator`."""
+        begin = 0
+        for array, counts in self._all((source, sent)):
+            first, number = sum(counts[: self.rank]), counts[self.rank]
+            out[begin : begin + number] = array[first : first + number]
+            begin += number
+        self._wait()  # sources may change from here on

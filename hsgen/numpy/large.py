@@ -1,0 +1,220 @@
+"""Sorts of arrays that exceed the memory of a device: arrays of numpy and memory maps, in two phases.
+
+    array -> sort chunk by chunk -> temporary array -> sort part by part -> out
+
+A chunk fits the device.  Splitters cut all sorted chunks into parts that fit the device, by exact counts.  Every key
+crosses the bus twice in each direction.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen.core.errors import Unavailable
+from hsgen.core.keys import TYPES
+from hsgen.distributed import splitters
+from hsgen.operations import oracle
+
+SUFFIX = ".hsgen-chunks"
+"""The end of the name of a temporary file, which lies next to the memory map of the result."""
+
+_PROBES = 256  # of a round; the host searches few probes in a fraction of a millisecond
+
+Progress = Callable[[int, int], None]
+"""A function that is called with the number of keys that crossed the bus, and the number of all such keys."""
+
+Sort = Callable[[Any], Any]
+"""A function that returns the sorted keys of an array that fits the device."""
+
+
+def greatest_length(sorter: Any, room: int, allocation: int) -> int:
+    """Return the greatest number of keys that a device sorts in `room` bytes.
+
+    allocation: the size in bytes of the greatest buffer.
+    """
+    size = sorter.dtype.itemsize
+
+    def fits(n: int) -> bool:
+        scratch = sorter.scratch_bytes(n)
+        return bool(size * n + scratch <= room and max(size * n, scratch) <= allocation)
+
+    low, high = 0, min(sorter.max_n, room // size)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkCounts:
+    """The counts of sorted chunks of an array: see `hsgen.distributed.splitters.Counts`.
+
+    keys: the bits of keys, unsigned.  ends: the end of each chunk.  kind: as of `hsgen.core.keys.Type`.
+    """
+
+    keys: Any
+    ends: Sequence[int]
+    kind: int
+    descending: bool
+
+    def ordered(self, at: Any) -> Any:
+        """Return the ordered keys at indices."""
+        keys = np.asarray(self.keys[at])
+        return oracle.ordered(keys, self.kind, descending=self.descending).astype(np.uint64)
+
+    def bounds(self) -> tuple[int, int]:
+        """Return the least and the greatest ordered key."""
+        ends = np.array(self.ends)
+        begins = np.concatenate([[0], ends[:-1]])
+        return int(self.ordered(begins).min()), int(self.ordered(ends - 1).max())
+
+    def by_shard(self, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """See `Counts`; all probes are searched at once."""
+        rows = []
+        begin = 0
+        for end in self.ends:
+            low, high = np.full(len(probes), begin), np.full(len(probes), end)
+            while (active := np.flatnonzero(low < high)).size:
+                middle = (low[active] + high[active]) // 2
+                below = self.ordered(middle) < probes[active]
+                low[active] = np.where(below, middle + 1, low[active])
+                high[active] = np.where(below, high[active], middle)
+            rows.append(low - begin)
+            begin = end
+        return np.array(rows, np.int64).reshape(len(self.ends), len(probes))
+
+    def total(self, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """See `Counts`."""
+        sums: NDArray[np.int64] = self.by_shard(probes).sum(axis=0)
+        return sums
+
+
+def sort_large(
+    a: Any, out: Any, sort: Sort, length: int, key: str, *, descending: bool, progress: Progress | None = None
+) -> None:
+    """Sort the flat array `a` into `out`, which may share memory with `a`; `sort` sorts at most `length` keys.
+
+    After an interrupt in the first phase, `out` is unchanged.  In the second phase, `out` is incomplete; if it shares
+    memory with `a`, it gets all keys in another order.
+
+    Raises:
+        Unavailable: the device sorts no key, or there is no room for the temporary file.
+    """
+    n = len(a)
+    if length < 1:
+        raise Unavailable("the device has too little memory for one key; give a greater memory=")
+    report = progress or (lambda done, total: None)
+    sizes = splitters.even(n, -(-n // length))
+    ends = [int(x) for x in np.cumsum(sizes)]
+    with temporary(out, n) as chunks:
+        begin = 0
+        for end in ends:
+            chunks[begin:end] = sort(np.ascontiguousarray(a[begin:end]))
+            begin = end
+            report(end, 2 * n)
+        try:
+            _merge(chunks, ends, out, sort, sizes, key, descending, report)
+        except BaseException:
+            if np.may_share_memory(a, out):
+                out[...] = chunks
+            raise
+
+
+def _merge(
+    chunks: Any,
+    ends: Sequence[int],
+    out: Any,
+    sort: Sort,
+    sizes: Sequence[int],
+    key: str,
+    descending: bool,
+    report: Progress,
+) -> None:
+    """Store the keys of sorted chunks in `out`, part by part."""
+    unsigned = chunks.view(f"u{chunks.dtype.itemsize}")
+    counts = ChunkCounts(unsigned, ends, TYPES[key].kind, descending)
+    begins = [0, *ends[:-1]]
+    lengths = [b - a for a, b in zip(begins, ends, strict=True)]
+    at = splitters.cuts(counts, lengths, sizes, *counts.bounds(), _PROBES) + np.array(begins)[:, None]
+    done, n = 0, len(chunks)
+    for part, size in enumerate(sizes):
+        runs = [chunks[row[part] : row[part + 1]] for row in at]
+        out[done : done + size] = sort(np.concatenate(runs))
+        done += size
+        report(n + done, 2 * n)
+
+
+@contextmanager
+def temporary(out: Any, n: int) -> Iterator[Any]:
+    """Yield an array of `n` elements of the type of `out`: a file next to the file of a memory map, or memory.
+
+    The space of both files is reserved before, so that a full disk is an error rather than a crash.
+
+    Raises:
+        Unavailable: the disk is full, or the file exists.
+    """
+    file = getattr(_base(out), "filename", None)
+    if file is None:
+        yield np.empty(n, out.dtype)
+        return
+    path = Path(f"{file}{SUFFIX}")
+    size = n * out.dtype.itemsize
+    try:
+        created = path.open("xb")
+    except OSError as e:
+        hint = "; remove the file of a sort that was killed" if isinstance(e, FileExistsError) else ""
+        raise Unavailable(f"{path}: {e.strerror}{hint}") from None
+    try:
+        with created, Path(file).open("r+b") as opened:
+            try:
+                reserve(created.fileno(), size)
+                reserve(opened.fileno(), os.fstat(opened.fileno()).st_size)
+            except OSError as e:
+                raise Unavailable(f"{path}: {e.strerror}; the sort needs {size} bytes there") from None
+        yield np.memmap(path, out.dtype, "r+", shape=(n,))
+    finally:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def _base(a: Any) -> Any:
+    """Return the memory map whose memory an array has, or the array."""
+    while not isinstance(a, np.memmap) and isinstance(getattr(a, "base", None), np.ndarray):
+        a = a.base
+    return a
+
+
+def reserve(descriptor: int, size: int) -> None:
+    """Reserve the first `size` bytes of a file on the disk, where the system can; contents stay.
+
+    Raises:
+        OSError: the disk is full.
+    """
+    if size and hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(descriptor, 0, size)
+
+
+@contextmanager
+def bar(shown: bool | Progress) -> Iterator[Progress | None]:
+    """Yield the function to report progress; True shows a bar on the standard error output."""
+    if not isinstance(shown, bool):
+        yield shown
+        return
+    if not shown:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as shown_bar:
+        task = shown_bar.add_task("sort")
+        yield lambda done, total: shown_bar.update(task, completed=done, total=total)

@@ -1,0 +1,86 @@
+"""Arrays and memory maps beyond an artificial limit of a device's memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from doc_blocks import ROOT, only
+from nightly import nightly
+
+import hsgen
+from hsgen.core.errors import Unavailable
+from hsgen.engines.hosts import Host
+from hsgen.numpy import devices
+from hsgen.numpy.large import greatest_length
+
+pytestmark = pytest.mark.device
+RNG = np.random.default_rng(50)
+
+
+@pytest.fixture
+def cpu(embedded: Host, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(devices, "_KINDS", ((lambda: [embedded], devices.OpenClDevice),))
+    return embedded.platform
+
+
+def test_a_memory_map_of_ten_times_the_limit_is_sorted(cpu: str, tmp_path: Path) -> None:
+    a = np.memmap(tmp_path / "a", np.uint32, "w+", shape=(200_000,))
+    a[...] = RNG.integers(0, 1 << 32, len(a), np.uint32)
+    expected, shares = np.sort(a), []
+    out = np.memmap(tmp_path / "out", np.uint32, "w+", shape=a.shape)
+    limit = a.nbytes // 10
+    result = hsgen.sort(a, out=out, memory=limit, progress=lambda *x: shares.append(x))
+    assert result is out and (out == expected).all() and len(shares) >= 20
+    hsgen.sort(a, out=a, memory=limit, descending=True)
+    assert (a == expected[::-1]).all() and sorted(p.name for p in tmp_path.iterdir()) == ["a", "out"]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, nightly(np.int64)])
+def test_arrays_and_rows_are_sorted_in_chunks(dtype: Any, cpu: str) -> None:
+    a = RNG.integers(-99, 99, (3, 5000)).astype(dtype)
+    if a.dtype.kind == "f":
+        a[:, ::7], a[:, 1::9] = np.nan, -0.0
+    for memory in (None, 100_000, 30_000):
+        assert np.array_equal(hsgen.sort(a, memory=memory), np.sort(a), equal_nan=True)
+        assert np.array_equal(hsgen.sort(a[0], memory=memory), np.sort(a[0]), equal_nan=True)
+        assert np.array_equal(hsgen.sort(a, None, memory=memory), np.sort(a, None), equal_nan=True)
+        out = np.zeros_like(a)
+        assert hsgen.sort(a, 0, out=out, memory=memory) is out and np.array_equal(out, np.sort(a, 0), equal_nan=True)
+
+
+def test_misuse_is_one_line(cpu: str) -> None:
+    a = np.arange(1000, dtype=np.uint32)
+    with pytest.raises(Unavailable, match="too little memory"):
+        hsgen.sort(a, memory=3)
+    for out, error in ((np.zeros(999, np.uint32), ValueError), (np.zeros(1000), ValueError), ([], TypeError)):
+        with pytest.raises(error, match=r"^out is "):
+            hsgen.sort(a, out=out)
+    out = a.copy()
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        hsgen.sort(a, out=out)
+    with pytest.raises(ValueError, match=r"^memory 0: give 1 to"):
+        hsgen.sort(a, memory=0)
+
+
+def test_chunks_are_as_long_as_fits(cpu: str) -> None:
+    sorter = hsgen.Sorter("u32", device=cpu)._sorter
+    for room in (0, 100, 10_000, 1 << 20):
+        n = greatest_length(sorter, room, 1 << 40)
+        assert n == 0 or 4 * n + sorter.scratch_bytes(n) <= room
+        assert 4 * (n + 1) + sorter.scratch_bytes(n + 1) > room
+
+
+def test_a_bar_is_on_the_error_output(cpu: str, capsys: pytest.CaptureFixture[str]) -> None:
+    a = RNG.integers(0, 99, 30_000, np.int64)
+    assert (hsgen.sort(a, memory=200_000, progress=True) == np.sort(a)).all()
+    assert capsys.readouterr().out == ""
+
+
+def test_the_program_of_the_guide_runs(cpu: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(only(ROOT / "docs/guides/larger-than-memory.md", "python")[0], {})
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["keys.bin", "sorted.bin"]

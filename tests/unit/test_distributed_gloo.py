@@ -1,0 +1,49 @@
+"""hsgen.distributed over processes of torch.distributed with gloo: see `gloo_ranks.py`."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from nightly import nightly
+
+pytest.importorskip("torch", reason="PyTorch is not installed (pip install torch)")
+from doc_blocks import ROOT, only
+
+
+@pytest.mark.parametrize("ranks", [nightly(1), 2, nightly(3), nightly(4)])
+def test_ranks_agree_with_one_sort(ranks: int, tmp_path: Path) -> None:
+    command = [sys.executable, str(Path(__file__).with_name("gloo_ranks.py"))]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    processes = [
+        subprocess.Popen(
+            [*command, str(rank), str(ranks), str(tmp_path / "store")],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for rank in range(ranks)
+    ]
+    try:
+        outputs = [p.communicate(timeout=300)[0] for p in processes]
+    finally:
+        for p in processes:
+            p.kill()
+    assert all(p.returncode == 0 and text.endswith("ok\n") for p, text in zip(processes, outputs, strict=True)), outputs
+
+
+def test_the_program_of_the_guide_runs(tmp_path: Path) -> None:
+    program = tmp_path / "sort_ranks.py"
+    program.write_text(only(ROOT / "docs/guides/several-gpus.md", "python")[0], encoding="utf-8")
+    assert program.read_text(encoding="utf-8").count("\n") <= 32
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(program)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    parts = re.findall(r"rank (\d): (\d+) keys from -?\d+ to -?\d+, 50 groups", done.stdout)
+    assert sorted(parts) == [("0", "1000001"), ("1", "1000000")], done.stdout
