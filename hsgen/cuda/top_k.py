@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from hsgen.cuda.numeric import rewriting
 from hsgen.cuda.runner import Runner
 from hsgen.operations.top_k import sorted_up_to
 from hsgen.runners.top_k import TopKCalls
@@ -26,6 +27,7 @@ class TopK(Runner):
         value: the value that is selected with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index"
             or "index64" for the index of the key in its row.
         order: "descending" for the greatest keys, greatest first; "ascending" for the least.
+        numeric: floats in the order of numpy and PyTorch, as of `hsgen.cuda.Sorter`.
 
     Raises:
         hsgen.core.errors.Usage: there is no such target, key type, value, order or GPU, or no selection that combines
@@ -42,9 +44,12 @@ class TopK(Runner):
         value: Any = None,
         order: str = "descending",
         target: str | os.PathLike[str] | None = None,
+        numeric: bool = False,
         device: int | None = None,
     ) -> None:
-        super().__init__(device, target, TopKCalls(key, value, order))
+        calls = TopKCalls(key, value, order)
+        rewrite = rewriting(calls.key, calls.value) if numeric else str
+        super().__init__(device, target, calls, rewrite)
         self.sorted_up_to = sorted_up_to(self._sort)
 
     def __call__(

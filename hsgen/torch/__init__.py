@@ -1,5 +1,16 @@
-"""`sort` and `argsort` for PyTorch, with the signatures and results of torch.sort; see docs/guides/python-nvidia.md."""
+"""Sorts for PyTorch with the signatures and results of its own functions; see docs/guides/python-nvidia.md."""
 
-from hsgen.torch.sorting import Sorted, argsort, method, sort
+from hsgen.torch.enabling import disable, enable, enabled
+from hsgen.torch.sorting import Sorted, argsort, method, sort, unique, unique_consecutive
 
-__all__ = ["Sorted", "argsort", "method", "sort"]
+__all__ = [
+    "Sorted",
+    "argsort",
+    "disable",
+    "enable",
+    "enabled",
+    "method",
+    "sort",
+    "unique",
+    "unique_consecutive",
+]

@@ -9,7 +9,7 @@ import torch
 from hsgen.core.numbers import MOST, integer
 from hsgen.cuda.order import Order, Shape, order
 
-_KEYS = {
+KEYS = {
     torch.int8: "i8",
     torch.int16: "i16",
     torch.int32: "i32",
@@ -24,6 +24,7 @@ _KEYS = {
     torch.uint32: "u32",
     torch.uint64: "u64",
 }
+"""The key type of each type of elements."""
 
 
 def prepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method: str = "") -> Order | None:
@@ -31,7 +32,7 @@ def prepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method:
 
     `method` is a method of `hsgen.cuda.choices`; by default the rules select the method.
     """
-    key = _KEYS.get(x.dtype)
+    key = KEYS.get(x.dtype)
     if key is None or not x.is_cuda or x.dim() == 0 or (length := x.shape[dim]) < 2 or (count := x.numel()) == 0:
         return None
     shape = Shape(number=x.get_device(), key=key, rows=count // length, length=length, descending=descending, keys=keys)
@@ -40,7 +41,7 @@ def prepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method:
 
 def _settled(x: torch.Tensor, dim: int) -> bool:
     """Return True if all rows have at most one key, and so are sorted; PyTorch may not sort the type."""
-    return x.is_cuda and x.dtype in _KEYS and (x.dim() == 0 or x.numel() == 0 or x.shape[dim] < 2)
+    return x.is_cuda and x.dtype in KEYS and (x.dim() == 0 or x.numel() == 0 or x.shape[dim] < 2)
 
 
 _known: dict[tuple[Any, ...], Order] = {}
@@ -101,6 +102,43 @@ def argsorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = ""
     indices = torch.empty_like(x, dtype=torch.int64)
     _launch(ready, x, 0, indices.data_ptr())
     return indices
+
+
+def sorted_alike(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """Return the sorted elements and their indices with the strides of torch.sort; None is PyTorch's own sort."""
+    call = dim, descending, "", True
+    ready, count = _ready(x, call), x.dim()
+    if ready is None:
+        if not -count <= dim < count:
+            return None
+        dim %= count
+        ready = prepared(x, dim, descending=descending, keys=True)
+        if ready is None:
+            return None
+        if dim != count - 1 or not x.is_contiguous():
+            return _sorted_strided(ready, x, dim)
+        _keep(x, call, ready)
+    values, indices = torch.empty_like(x), torch.empty_like(x, dtype=torch.int64)
+    _launch(ready, x, values.data_ptr(), indices.data_ptr())
+    return values, indices
+
+
+def _sorted_strided(ready: Order, x: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the result of `sorted_alike` for elements that are not contiguous rows.
+
+    Rows are sorted in the order of memory, so that a transposed tensor needs no copy.
+    """
+    outer = sorted((d for d in range(x.dim()) if d != dim), key=lambda d: -x.stride(d))
+    rows = x.permute(*outer, dim)
+    source = rows.contiguous()
+    values, indices = torch.empty_like(source), torch.empty_like(source, dtype=torch.int64)
+    _launch(ready, source, values.data_ptr(), indices.data_ptr())
+    back = sorted(range(x.dim()), key=[*outer, dim].__getitem__)
+    results = values.permute(back), indices.permute(back)
+    if rows.is_contiguous():
+        return results
+    alike = torch.empty_like(x), torch.empty_like(x, dtype=torch.int64)
+    return alike[0].copy_(results[0]), alike[1].copy_(results[1])
 
 
 def _zeros(x: torch.Tensor) -> torch.Tensor:
