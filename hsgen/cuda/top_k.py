@@ -8,9 +8,12 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
+from hsgen.cuda.driver import Device
 from hsgen.cuda.numeric import rewriting
+from hsgen.cuda.prepared import Prepared
 from hsgen.cuda.runner import Runner
 from hsgen.operations.top_k import sorted_up_to
 from hsgen.runners.top_k import TopKCalls
@@ -76,3 +79,15 @@ class TopK(Runner):
                 not 1 to the length of a row.
         """
         self._run((keys, out, values, values_out), self._calls.numbers(n, k=k, rows=rows), stream)
+
+
+def selection(select: TopK, n: int, k: int, rows: int) -> tuple[Prepared, Device]:
+    """Return the launches that select `k` keys of each of `rows` rows, of `n` keys in total, and their GPU.
+
+    Raises:
+        hsgen.core.errors.OutOfRange: a number does not fit n.
+        hsgen.core.errors.Unavailable, hsgen.core.errors.Wrong: a kernel does not compile, or the GPU cannot run it.
+    """
+    options = replace(select._calls.options, segment_count=rows, take=k)
+    options = select._calls.settled(n, options, select._roles)
+    return select.prepared(n, options, in_place=False), select._gpu

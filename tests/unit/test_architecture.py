@@ -39,7 +39,7 @@ LAYERS = (
     ("runners",),
     ("opencl",),
     ("cuda",),
-    ("cupy", "numpy", "torch"),
+    ("cupy", "jax", "numpy", "torch"),
     ("tools",),
     ("cli",),
     ("__main__",),
