@@ -1,15 +1,15 @@
 """hsgen: one generator of GPU sort kernels, driven by target descriptions.
 
-`sort`, `argsort` and `Sorter`, for numpy arrays, are those of `hsgen.numpy`, which is imported when one is first used.
-Nothing is imported before, since `hsgen.__main__` first takes the current folder from Python's path.
+`sort`, `argsort`, `topk` and `Sorter`, for numpy arrays, are those of `hsgen.numpy`, which is imported when a name is
+first used.  Nothing is imported before, since `hsgen.__main__` first takes the current folder from Python's path.
 """
 
 __version__ = "1.0.0"
-__all__ = ["Sorter", "argsort", "sort"]
+__all__ = ["Sorter", "argsort", "sort", "topk"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hsgen.numpy import Sorter, argsort, sort
+    from hsgen.numpy import Sorter, argsort, sort, topk
 
 
 def __getattr__(name: str) -> object:

@@ -29,7 +29,7 @@ def ranks(bits: Any, key: str) -> Any:
     return bits
 
 
-def _memory(address: int, count: int, width: int) -> Any:
+def memory(address: int, count: int, width: int) -> Any:
     """Return an array of unsigned numbers at an address."""
     room = (ctypes.c_uint8 * (count * width)).from_address(address)
     return np.frombuffer(room, f"u{width}")
@@ -43,19 +43,19 @@ class Sorting:
 
     def __init__(self, shape: tuple[int, int], key: str, *, descending: bool) -> None:
         self.rows, self.length, self.key, self.descending = *shape, key, descending
-        self.shape = SimpleNamespace(number=0)
+        self.gpu = SimpleNamespace(number=0)
 
     def run(self, source: int, keys: int, indices: int, scratch: int, stream: int) -> None:
         """Sort the rows at the address `source`."""
         Sorting.calls += 1
         n, width = self.rows * self.length, np.dtype(TYPES[self.key].numpy).itemsize
-        bits = _memory(source, n, width).reshape(self.rows, self.length)
+        bits = memory(source, n, width).reshape(self.rows, self.length)
         by = ranks(bits, self.key)
         order = np.argsort(~by if self.descending else by, axis=1, kind="stable")
         if keys:
-            _memory(keys, n, width)[:] = np.take_along_axis(bits, order, 1).reshape(-1)
+            memory(keys, n, width)[:] = np.take_along_axis(bits, order, 1).reshape(-1)
         if indices:
-            _memory(indices, n, 8)[:] = order.reshape(-1)
+            memory(indices, n, 8)[:] = order.reshape(-1)
 
 
 class Selecting(Sorting):
@@ -71,10 +71,10 @@ class Selecting(Sorting):
         """Select of the rows at the address `source`."""
         Sorting.calls += 1
         n, width = self.rows * self.length, np.dtype(TYPES[self.key].numpy).itemsize
-        bits = _memory(source, n, width).reshape(self.rows, self.length)
+        bits = memory(source, n, width).reshape(self.rows, self.length)
         kind, sign = TYPES[self.key].kind, bits.dtype.type(1 << (8 * width - 1))
         by = np.where(bits & sign, ~bits, bits ^ sign) if kind == 2 else bits ^ sign if kind == 1 else bits
         order = np.argsort(~by if self.descending else by, axis=1, kind="stable")[:, : self.take]
         count = self.rows * self.take
-        _memory(keys, count, width)[:] = np.take_along_axis(bits, order, 1).reshape(-1)
-        _memory(indices, count, 4)[:] = order.reshape(-1)
+        memory(keys, count, width)[:] = np.take_along_axis(bits, order, 1).reshape(-1)
+        memory(indices, count, 4)[:] = order.reshape(-1)

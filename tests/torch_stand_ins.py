@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from sort_stand_ins import Sorting, ranks
+from sort_stand_ins import Sorting, memory, ranks
 
 from hsgen.core.keys import TYPES
 from hsgen.cuda import driver
-from hsgen.torch import enabling, grouping, rows, selecting
+from hsgen.torch import enabling, grouping, repeats, rows, selecting, selections
 
 
 def prepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method: str = "") -> Any:
@@ -26,20 +26,26 @@ def _bits(x: torch.Tensor) -> Any:
     return x.view(signed).numpy().view(f"u{x.element_size()}")
 
 
-class _Select:
-    """A selection of the first keys of rows, as `hsgen.cuda.TopK`."""
+class _Selecting(Sorting):
+    """A prepared selection in numeric order, as `hsgen.cuda.selections.Selection`."""
 
-    sorted_up_to, max_n = 4096, 1 << 30
+    def __init__(self, shape: tuple[int, int], key: str, *, k: int, largest: bool) -> None:
+        super().__init__(shape, key, descending=largest)
+        self._k = k
 
-    def __init__(self, key: str, order: str, number: int) -> None:
-        self.key, self.descending = key, order == "descending"
+    def run(self, source: int, keys: int, indices: int, scratch: int, stream: int) -> None:
+        """Select from the rows at the address `source`."""
+        width = np.dtype(TYPES[self.key].numpy).itemsize
+        sorted_, order = np.empty((self.rows, self.length), f"u{width}"), np.empty((self.rows, self.length), np.int64)
+        super().run(source, sorted_.ctypes.data, order.ctypes.data, scratch, stream)
+        memory(keys, self.rows * self._k, width)[:] = sorted_[:, : self._k].reshape(-1)
+        memory(indices, self.rows * self._k, 8)[:] = order[:, : self._k].reshape(-1)
 
-    def __call__(self, keys: Any, k: int, *, rows: int, out: Any, values_out: Any) -> None:
-        bits = _bits(keys).reshape(rows, -1)
-        by = ranks(bits, self.key)
-        order = np.argsort(~by if self.descending else by, axis=1, kind="stable")[:, :k]
-        _bits(out)[:] = np.take_along_axis(bits, order, 1).reshape(-1)
-        values_out.numpy()[:] = order.reshape(-1)
+
+def selection(x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool) -> _Selecting:
+    """Return the selection from a tensor, as `hsgen.torch.selections.prepared`."""
+    length = x.shape[dim]
+    return _Selecting((x.numel() // length, length), rows.KEYS[x.dtype], k=k, largest=largest)
 
 
 class _Reduce:
@@ -90,7 +96,9 @@ def install(patch: Any) -> None:
     patch(driver, "bindings", lambda: None)
     patch(rows, "prepared", prepared)
     patch(rows, "_raw", lambda number: 0)
-    patch(selecting, "_selection", _Select)
+    patch(selections, "prepared", selection)
+    patch(selecting, "_known", {})
+    patch(repeats, "BEFORE", 0)
     patch(grouping, "_group_by", _Reduce)
     patch(grouping, "_reduction", _Runs)
     patch(grouping, "_columns", _Columns)

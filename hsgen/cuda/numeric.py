@@ -51,6 +51,11 @@ def limits(key: str) -> tuple[int, int]:
     return magnitude, magnitude >> fraction << fraction
 
 
+def nan(key: str) -> int:
+    """Return the bits of the one NaN of a float type in numeric order."""
+    return limits(key)[1] | 1 << (_FRACTIONS[TYPES[key].element] - 1)
+
+
 def numeric(key: str, *, zeros: bool) -> str:
     """Return the definitions for keys of a float type; zeros: -0 becomes +0."""
     magnitude, infinity = limits(key)
@@ -59,5 +64,5 @@ def numeric(key: str, *, zeros: bool) -> str:
         magnitude=magnitude,
         zero="if (magnitude == 0) return 0;\n    " if zeros else "",
         infinity=infinity,
-        nan=infinity | 1 << (_FRACTIONS[TYPES[key].element] - 1),
+        nan=nan(key),
     )

@@ -1,5 +1,5 @@
-"""`sort` and `argsort` for CuPy, with the results of cupy.sort; see docs/guides/python-nvidia.md."""
+"""`sort`, `argsort` and `topk` for CuPy, with the results of cupy.sort; see docs/guides/python-nvidia.md."""
 
-from hsgen.cupy.sorting import argsort, method, sort
+from hsgen.cupy.sorting import Selected, argsort, method, sort, topk, topk_method
 
-__all__ = ["argsort", "method", "sort"]
+__all__ = ["Selected", "argsort", "method", "sort", "topk", "topk_method"]

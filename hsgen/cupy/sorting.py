@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import cupy
 
+from hsgen.core.errors import wrong_type
 from hsgen.core.keys import TYPES
 from hsgen.core.numbers import MOST, integer
 from hsgen.cuda.order import Order, Shape, order
+from hsgen.cuda.selections import Selection, Take, selection
+from hsgen.cuda.top_k_choices import SORT
 
 _KEYS = {t.element: t.name for t in TYPES.values()} | {"bool": "u8"}
+
+
+class Selected(NamedTuple):
+    """The first elements of each row, and the index of each in its row."""
+
+    values: Any
+    indices: Any
 
 
 def sort(a: Any, axis: int | None = -1, kind: str | None = None) -> Any:
@@ -40,6 +50,83 @@ def argsort(a: Any, axis: int | None = -1, kind: str | None = None) -> Any:
     out = cupy.empty(rows.shape, cupy.int64)
     _launch(ready, rows, 0, out.data.ptr)
     return _back(out, axis)
+
+
+def topk(
+    a: Any, k: int, axis: int | None = -1, *, largest: bool = True, sorted: bool = True, lengths: Any = None
+) -> Selected:
+    """Return the k greatest or least elements along an axis, and their indices (int64); axis None flattens the array.
+
+    NaNs are equal and greater than all numbers, and -0 equals 0.  Of equal elements, the elements with the lowest
+    indices are selected, in the order of indices.  Elements keep their bits.  If not `sorted`, the result has the same
+    elements, in any order that is the same in every call.
+
+    lengths: the number of elements that count in each row, from the row's beginning, as integers in the shape of `a`
+    without the axis.  If k exceeds a length, the row of the result ends with index -1 and the last value in order: -inf
+    or the least integer; if not `largest`, NaN or the greatest integer.
+
+    Raises:
+        TypeError: an argument has a wrong Python type, or no kernel selects from elements of this type.
+        ValueError: k exceeds the axis, or the lengths have a wrong shape.
+    """
+    ready, a, k, axis = _selection(a, k, axis, largest=largest, sorted=sorted, lengths=lengths)
+    shape = (*a.shape[:axis], *a.shape[axis + 1 :], k)
+    out, indices = cupy.empty(shape, a.dtype), cupy.empty(shape, cupy.int64)
+    if ready is not None:
+        counts = None if lengths is None else cupy.ascontiguousarray(lengths.astype(cupy.int32))
+        more = () if counts is None else (counts.data.ptr,)
+        _launch(ready, _rows(a, axis), out.data.ptr, indices.data.ptr, *more)
+    return Selected(_back(out, axis), _back(indices, axis))
+
+
+def topk_method(
+    a: Any, k: int, axis: int | None = -1, *, largest: bool = True, sorted: bool = True, lengths: Any = None
+) -> str:
+    """Return the method of `topk` for an array: "hsgen: " and its steps, or "none" if there is nothing to select.
+
+    The steps are "select", "select, sort" for a sort of the selected elements, or "sort" for a sort of all rows.
+    """
+    ready, *_ = _selection(a, k, axis, largest=largest, sorted=sorted, lengths=lengths)
+    return f"hsgen: {ready.steps}" if ready else "none"
+
+
+def _selection(
+    a: Any, k: int, axis: int | None, *, largest: bool, sorted: bool, lengths: Any
+) -> tuple[Selection | None, Any, int, int]:
+    """Return the prepared selection, the array, k, and the number of the axis, counted from the front."""
+    _check(a, None)
+    a, axis = _flat(a, axis)
+    key = "bool" if a.dtype.name == "bool" else _KEYS.get(a.dtype.name) if a.dtype.isnative else None
+    if key is None:
+        raise TypeError(
+            f"a has elements of {a.dtype.str if not a.dtype.isnative else a.dtype}; give {', '.join(_KEYS)}"
+        )
+    k = integer("k", k, 0, a.shape[axis])
+    expected = a.shape[:axis] + a.shape[axis + 1 :]
+    if lengths is not None:
+        _check_lengths(lengths, expected)
+    if a.size == 0 or k == 0:
+        return None, a, k, axis
+    take = Take(
+        number=a.data.device_id,
+        key=key,
+        rows=a.size // a.shape[axis],
+        length=a.shape[axis],
+        k=k,
+        largest=bool(largest),
+        sorted=bool(sorted),
+        lengths=lengths is not None,
+    )
+    return selection(take) or selection(take, SORT), a, k, axis
+
+
+def _check_lengths(lengths: Any, shape: tuple[int, ...]) -> None:
+    if not isinstance(lengths, cupy.ndarray):
+        raise wrong_type("lengths", "an array of CuPy with the length of each row", lengths)
+    if lengths.dtype.kind not in "iu":
+        raise TypeError(f"lengths has elements of {lengths.dtype}; give integers")
+    if lengths.shape != shape:
+        raise ValueError(f"lengths has the shape {lengths.shape}; give {shape}, a length for each row")
 
 
 def method(a: Any, axis: int = -1) -> str:
@@ -94,8 +181,8 @@ def _back(rows: Any, axis: int) -> Any:
     return rows if axis == rows.ndim - 1 else cupy.ascontiguousarray(cupy.moveaxis(rows, -1, axis))
 
 
-def _launch(ready: Order, rows: Any, out: int, indices: int) -> None:
+def _launch(ready: Order | Selection, rows: Any, out: int, indices: int, *lengths: int) -> None:
     """Launch on the current stream, with scratch memory of CuPy's pool."""
     stream = cupy.cuda.get_current_stream().ptr
     scratch = cupy.cuda.alloc(ready.scratch) if ready.scratch else None
-    ready.run(rows.data.ptr, out, indices, scratch.ptr if scratch is not None else 0, stream)
+    ready.run(rows.data.ptr, out, indices, scratch.ptr if scratch is not None else 0, stream, *lengths)

@@ -1,15 +1,16 @@
-"""`sort` and `argsort` of numpy arrays on a device, with the results of numpy's stable sorts."""
+"""`sort`, `argsort` and `topk` of numpy arrays on a device, with the results of numpy's stable sorts."""
 
 from __future__ import annotations
 
 import operator
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hsgen.core.errors import wrong_type
 from hsgen.core.keys import TYPES
+from hsgen.core.numbers import integer
 from hsgen.numpy.devices import Device, device_of
 from hsgen.numpy.sorter import bits
 
@@ -47,6 +48,97 @@ def argsort(a: Any, axis: int | None = -1, *, descending: bool = False, device: 
     if rows.size and rows.shape[-1] > 1:
         _run(_numeric(rows, zeros=True), key, None, order, descending=descending, device=device)
     return np.moveaxis(order, -1, axis)
+
+
+class Selected(NamedTuple):
+    """The first elements of each row, and the index of each in its row."""
+
+    values: Any
+    indices: Any
+
+
+def topk(
+    a: Any,
+    k: int,
+    axis: int | None = -1,
+    *,
+    largest: bool = True,
+    sorted: bool = True,
+    lengths: Any = None,
+    device: str | None = None,
+) -> Selected:
+    """Return the k greatest or least elements along an axis, and their indices; axis None flattens the array.
+
+    The copies are those of `sort`.  NaNs are equal and greater than all numbers, and -0 equals 0.  Of equal elements,
+    the elements with the lowest indices are selected, in the order of indices.  Elements keep their bits.  If not
+    `sorted`, the result has the same elements, in any order that is the same in every call.
+
+    lengths: the number of elements that count in each row, from the row's beginning, as integers in the shape of `a`
+    without the axis.  If k exceeds a length, the row of the result ends with index -1 and the last value in order: -inf
+    or the least integer; if not `largest`, NaN or the greatest integer.
+
+    Raises:
+        TypeError: as `sort`; k is not an integer, or the lengths are not integers.
+        ValueError: k exceeds the axis, or the lengths have a wrong shape.
+        numpy.exceptions.AxisError: there is no such axis.
+        hsgen.core.errors.HsgenError: see `hsgen.Sorter`.
+    """
+    rows, key, axis = _rows(a, axis)
+    length = rows.shape[-1]
+    k = integer("k", k, 0, length)
+    counted = None if lengths is None else _counted(rows, lengths)
+    if counted is not None:
+        rows = np.where(counted, rows, _last(rows.dtype, largest=largest))
+    if rows.size == 0 or k == 0:
+        order = np.zeros((*rows.shape[:-1], k), np.intp)
+    else:
+        order = _select(_numeric(rows, zeros=True), key, k, largest=largest, sorted=sorted, device=device)
+    values = np.take_along_axis(rows, order, -1)
+    if counted is not None:
+        order[~np.take_along_axis(counted, order, -1)] = -1
+    return Selected(np.moveaxis(values, -1, axis), np.moveaxis(order, -1, axis))
+
+
+def _counted(rows: Any, lengths: Any) -> Any:
+    """Return True for each element of rows within the length of its row."""
+    lengths = np.asarray(lengths)
+    if lengths.dtype.kind not in "iu":
+        raise TypeError(f"lengths has elements of {lengths.dtype}; give integers")
+    if lengths.shape != rows.shape[:-1]:
+        raise ValueError(f"lengths has the shape {lengths.shape}; give {rows.shape[:-1]}, a length for each row")
+    return np.arange(rows.shape[-1]) < lengths[..., None]
+
+
+def _last(type: Any, *, largest: bool) -> Any:
+    """Return the last element in order of a type: the least, or if not `largest` the greatest or NaN."""
+    if type.kind == "b":
+        return np.bool_(not largest)
+    if type.kind in "iu":
+        return np.iinfo(type).min if largest else np.iinfo(type).max
+    return type.type("-inf" if largest else "nan")
+
+
+def _select(keys: Any, key: str, k: int, *, largest: bool, sorted: bool, device: str | None) -> Any:
+    """Return the indices of the selected keys of rows, in order unless the result need not be sorted."""
+    on, rows, length = device_of(device), keys.size // keys.shape[-1], keys.shape[-1]
+    select = _sorter(on, "TopK", key, "index", "descending" if largest else "ascending")
+    flat = bits(keys).ravel().view(select.dtype)
+    out, index = np.empty(rows * k, flat.dtype), np.empty(rows * k, np.uint32)
+    with on.arrays() as copied:
+        on_keys, on_out, on_index = copied(flat), copied(out), copied(index)
+        on.call(select, on_keys, k=k, rows=rows, out=on_out, values_out=on_index)
+        on.read(on_index, index)
+    order = index.reshape(rows, k).astype(np.intp)
+    if sorted and min(k, length) > select.sorted_up_to:
+        order = np.take_along_axis(order, _ranks(np.take_along_axis(keys.reshape(rows, length), order, 1), largest), 1)
+    return order.reshape(*keys.shape[:-1], k)
+
+
+def _ranks(keys: Any, largest: bool) -> Any:
+    """Return the order of a stable sort of each row, descending if `largest`."""
+    if not largest:
+        return np.argsort(keys, axis=1, kind="stable")
+    return keys.shape[1] - 1 - np.argsort(keys[:, ::-1], axis=1, kind="stable")[:, ::-1]
 
 
 def _rows(a: Any, axis: int | None) -> tuple[Any, str, int]:

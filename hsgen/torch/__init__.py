@@ -1,9 +1,20 @@
 """Sorts for PyTorch with the signatures and results of its own functions; see docs/guides/python-nvidia.md."""
 
 from hsgen.torch.enabling import disable, enable, enabled
-from hsgen.torch.sorting import Sorted, argsort, method, sort, unique, unique_consecutive
+from hsgen.torch.sorting import (
+    Selected,
+    Sorted,
+    argsort,
+    method,
+    sort,
+    topk,
+    topk_method,
+    unique,
+    unique_consecutive,
+)
 
 __all__ = [
+    "Selected",
     "Sorted",
     "argsort",
     "disable",
@@ -11,6 +22,8 @@ __all__ = [
     "enabled",
     "method",
     "sort",
+    "topk",
+    "topk_method",
     "unique",
     "unique_consecutive",
 ]

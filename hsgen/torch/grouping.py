@@ -26,51 +26,51 @@ COLUMNS = 16
 """The greatest number of elements of a slice."""
 
 
-def distinct(x: torch.Tensor, inverse: bool, counts: bool, *, always: bool = False) -> Triple | None:
-    """Return the distinct elements in ascending order, as torch.unique does; always: also where PyTorch is faster."""
+def distinct(x: torch.Tensor, inverse: bool, counts: bool) -> Triple | None:
+    """Return the distinct elements in ascending order, as torch.unique does."""
     key, n = KEYS.get(x.dtype), x.numel()
-    if key is None or not 0 < n <= _MOST or not (always or groups(key, n, inverse=inverse)):
+    if key is None or not 0 < n <= _MOST or not groups(key, n, inverse=inverse):
         return None
     flat = x.contiguous().view(-1)
     if TYPES[key].kind == 2 or inverse:
         elements, order = sorted_rows(flat, 0, False)
-        return _cut(elements, _steps(elements), order, x.shape, inverse=inverse, counts=counts)
+        starts, groups_of, lengths = _cut(_steps(elements), order, x.shape, inverse=inverse, counts=counts)
+        return _picked(elements, 0, starts), groups_of, lengths
     out, number = _reduced(_group_by(key, x.get_device()), flat, counts)
     return _first(out, number, _bits(flat), x.dtype)
 
 
-def runs(x: torch.Tensor, inverse: bool, counts: bool, *, always: bool = False) -> Triple | None:
+def runs(x: torch.Tensor, inverse: bool, counts: bool) -> Triple | None:
     """Return the first element of each run of equal elements, as torch.unique_consecutive does; see `distinct`."""
     key, n = KEYS.get(x.dtype), x.numel()
-    if key is None or not 0 < n <= _MOST or not (always or groups(key, n, inverse=inverse, sort=False)):
+    if key is None or not 0 < n <= _MOST or not groups(key, n, inverse=inverse, sort=False):
         return None
     flat = x.contiguous().view(-1)
     if TYPES[key].kind == 2 or inverse:  # equal floats may have different bits
-        return _cut(flat, _steps(flat), None, x.shape, inverse=inverse, counts=counts)
+        starts, groups_of, lengths = _cut(_steps(flat), None, x.shape, inverse=inverse, counts=counts)
+        return _picked(flat, 0, starts), groups_of, lengths
     out, number = _reduced(_reduction(key, x.get_device()), flat, counts)
     return _first(out, number, _bits(flat), x.dtype)
 
 
-def distinct_slices(x: torch.Tensor, dim: int, inverse: bool, counts: bool, *, always: bool = False) -> Triple | None:
+def distinct_slices(x: torch.Tensor, dim: int, inverse: bool, counts: bool) -> Triple | None:
     """Return the distinct slices along a dimension in lexicographical order; see `distinct`."""
     key, count = KEYS.get(x.dtype), x.dim()
     if key is None or TYPES[key].kind == 2 or not count or not -count <= dim < count or not 0 < x.numel() <= _MOST:
         return None
     n = x.shape[dim]
     width = x.numel() // n
-    if width > COLUMNS or not (always or groups_rows(key, n, width)):
+    if width > COLUMNS or not groups_rows(key, n, width):
         return None
-    slices = x.movedim(dim, 0)
-    records = slices.reshape(n, width).contiguous()
+    records = x.movedim(dim, 0).reshape(n, width).contiguous()
     order = torch.empty(n, dtype=torch.int32, device=x.device)
     size = x.element_size()
     octets = _bits(records).view(torch.uint8).view(n, width * size)
     _columns(key, width, x.get_device())([Field(octets, size * i) for i in range(width)], index_out=order)
-    ordered = records.index_select(0, order)
-    words = _bits(ordered)
+    words = _bits(records).index_select(0, order)
     steps = (words[1:] != words[:-1]).any(1)
-    out, groups_of, number = _cut(ordered, steps, order, (n,), inverse=inverse, counts=counts)
-    return out.view(-1, *slices.shape[1:]).movedim(0, dim), groups_of, number
+    starts, groups_of, lengths = _cut(steps, order, (n,), inverse=inverse, counts=counts)
+    return _picked(x, dim, order.index_select(0, starts)), groups_of, lengths
 
 
 def _bits(x: torch.Tensor) -> torch.Tensor:
@@ -84,8 +84,13 @@ def _steps(flat: torch.Tensor) -> torch.Tensor:
     return same[1:] != same[:-1]
 
 
+def _picked(x: torch.Tensor, dim: int, indices: torch.Tensor) -> torch.Tensor:
+    """Return slices along a dimension as a new contiguous tensor, as PyTorch does for CUDA."""
+    words = x if x.dtype.is_floating_point else _bits(x)
+    return words.index_select(dim, indices).view(x.dtype)
+
+
 def _cut(
-    elements: torch.Tensor,
     steps: torch.Tensor,
     order: torch.Tensor | None,
     shape: tuple[int, ...],
@@ -93,15 +98,13 @@ def _cut(
     inverse: bool,
     counts: bool,
 ) -> Triple:
-    """Return the elements that start groups, the group of each input element, and the counts.
+    """Return the places of the elements that start groups, the group of each input element, and the counts.
 
     steps: whether each element but the first starts a group.  order: the indices of the elements before the sort; None
     if the elements are in their places.  shape: that of the input.
     """
-    n, device = len(elements), elements.device
+    n, device = len(steps) + 1, steps.device
     starts = torch.cat([torch.zeros(1, dtype=torch.int64, device=device), steps.nonzero().view(-1) + 1])
-    words = elements if elements.dtype.is_floating_point else _bits(elements)
-    out = words.index_select(0, starts).view(elements.dtype)
     groups_of, lengths = _none(device), _none(device)
     if inverse:
         groups_of = torch.zeros(n, dtype=torch.int64, device=device)
@@ -111,7 +114,7 @@ def _cut(
         groups_of = groups_of.view(shape)
     if counts:
         lengths = torch.diff(starts, append=torch.full((1,), n, dtype=torch.int64, device=device))
-    return out, groups_of, lengths
+    return starts, groups_of, lengths
 
 
 def _none(device: torch.device) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""The sorts as operators of PyTorch, with shapes for torch.compile and gradients for autograd."""
+"""The sorts and selections as operators of PyTorch, with shapes for torch.compile and gradients for autograd."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from hsgen.torch.rows import argsorted_rows, sorted_rows
+from hsgen.torch.selections import first_of_rows
 
 
 def _sort(input: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Tensor, torch.Tensor]:
@@ -40,11 +41,51 @@ def _gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[torch.Tens
     return torch.zeros_like(values).scatter(ctx.dim, order, values), None, None
 
 
+def _topk(
+    input: torch.Tensor, k: int, dim: int, largest: bool, sorted: bool, lengths: torch.Tensor | None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    return first_of_rows(input, k, dim, largest, sorted, lengths)
+
+
+def _topk_shape(
+    input: torch.Tensor, k: int, dim: int, largest: bool, sorted: bool, lengths: torch.Tensor | None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    shape = list(input.shape)
+    if shape:
+        shape[dim] = k
+    return input.new_empty(shape), input.new_empty(shape, dtype=torch.int64)
+
+
+def _keep_selected(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.Tensor]) -> None:
+    ctx.shape, ctx.dim, ctx.ragged = inputs[0].shape, inputs[2], inputs[5] is not None
+    ctx.mark_non_differentiable(output[1])
+    ctx.save_for_backward(output[1])
+
+
+def _selected_gradients(
+    ctx: Any, values: torch.Tensor, indices: Any
+) -> tuple[torch.Tensor, None, None, None, None, None]:
+    """Return the gradients; the gradient of an element is stored at the element's index, and others are 0."""
+    (places,) = ctx.saved_tensors
+    if ctx.ragged:
+        values, places = torch.where(places < 0, 0, values), places.clamp(min=0)
+    if not ctx.shape:
+        return values, None, None, None, None, None
+    zeros = values.new_zeros(ctx.shape)
+    # places beyond a row share index 0, to which these add 0
+    gradients = (zeros.scatter_add if ctx.ragged else zeros.scatter)(ctx.dim, places, values)
+    return gradients, None, None, None, None, None
+
+
 SORT = torch.library.custom_op("hsgen::sort", _sort, mutates_args=())
 """The operator that returns the sorted elements and their indices."""
 ARGSORT = torch.library.custom_op("hsgen::argsort", _argsort, mutates_args=())
 """The operator that returns the indices of the sorted elements."""
+TOPK = torch.library.custom_op("hsgen::topk", _topk, mutates_args=())
+"""The operator that returns the first elements of rows and their indices."""
 
 SORT.register_fake(_sort_shape)
 ARGSORT.register_fake(_argsort_shape)
+TOPK.register_fake(_topk_shape)
 SORT.register_autograd(_gradients, setup_context=_keep)
+TOPK.register_autograd(_selected_gradients, setup_context=_keep_selected)

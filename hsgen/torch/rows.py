@@ -8,6 +8,8 @@ import torch
 
 from hsgen.core.numbers import MOST, integer
 from hsgen.cuda.order import Order, Shape, order
+from hsgen.cuda.selections import Selection
+from hsgen.torch import repeats
 
 KEYS = {
     torch.int8: "i8",
@@ -79,7 +81,7 @@ def sorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = "") -
         _keep(x, call, ready)
         x = x.contiguous()
     values, indices = torch.empty_like(x), torch.empty_like(x, dtype=torch.int64)
-    _launch(ready, x, values.data_ptr(), indices.data_ptr())
+    launch(ready, x, values, indices)
     return values, indices
 
 
@@ -100,16 +102,19 @@ def argsorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = ""
         _keep(x, call, ready)
         x = x.contiguous()
     indices = torch.empty_like(x, dtype=torch.int64)
-    _launch(ready, x, 0, indices.data_ptr())
+    launch(ready, x, None, indices)
     return indices
 
 
 def sorted_alike(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """Return the sorted elements and their indices with the strides of torch.sort; None is PyTorch's own sort."""
+    """Return the sorted elements and their indices with the strides of torch.sort; None is PyTorch's own sort.
+
+    PyTorch also serves the first call with such a tensor; see `hsgen.torch.repeats`.
+    """
     call = dim, descending, "", True
     ready, count = _ready(x, call), x.dim()
     if ready is None:
-        if not -count <= dim < count:
+        if not -count <= dim < count or not repeats.again(x, call):
             return None
         dim %= count
         ready = prepared(x, dim, descending=descending, keys=True)
@@ -119,7 +124,7 @@ def sorted_alike(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Ten
             return _sorted_strided(ready, x, dim)
         _keep(x, call, ready)
     values, indices = torch.empty_like(x), torch.empty_like(x, dtype=torch.int64)
-    _launch(ready, x, values.data_ptr(), indices.data_ptr())
+    launch(ready, x, values, indices)
     return values, indices
 
 
@@ -132,7 +137,7 @@ def _sorted_strided(ready: Order, x: torch.Tensor, dim: int) -> tuple[torch.Tens
     rows = x.permute(*outer, dim)
     source = rows.contiguous()
     values, indices = torch.empty_like(source), torch.empty_like(source, dtype=torch.int64)
-    _launch(ready, source, values.data_ptr(), indices.data_ptr())
+    launch(ready, source, values, indices)
     back = sorted(range(x.dim()), key=[*outer, dim].__getitem__)
     results = values.permute(back), indices.permute(back)
     if rows.is_contiguous():
@@ -165,11 +170,19 @@ def checked(x: torch.Tensor, dim: int) -> int:
 _raw: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
 
-def _launch(ready: Order, rows: torch.Tensor, values: int, indices: int) -> None:
+def launch(
+    ready: Order | Selection,
+    rows: torch.Tensor,
+    values: torch.Tensor | None,
+    indices: torch.Tensor,
+    lengths: torch.Tensor | None = None,
+) -> None:
     """Launch on the current stream of the tensor's GPU, with scratch memory of PyTorch's allocator."""
-    number = ready.shape.number
+    number = ready.gpu.number
     stream = _raw(number) if _raw else torch.cuda.current_stream(number).cuda_stream
     scratch = None
     if ready.scratch:
         scratch = torch.empty(ready.scratch, dtype=torch.uint8, device=rows.device)
-    ready.run(rows.data_ptr(), values, indices, 0 if scratch is None else scratch.data_ptr(), stream)
+    to, work = (0 if x is None else x.data_ptr() for x in (values, scratch))
+    more = () if lengths is None else (lengths.data_ptr(),)
+    ready.run(rows.data_ptr(), to, indices.data_ptr(), work, stream, *more)

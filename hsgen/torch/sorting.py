@@ -6,12 +6,20 @@ from typing import Any, NamedTuple
 
 import torch
 
-from hsgen.torch import grouping, operators
+from hsgen.core.numbers import MOST, integer
+from hsgen.torch import grouping, operators, selections
 from hsgen.torch.rows import argsorted_rows, checked, dimension, prepared, sorted_rows
 
 
 class Sorted(NamedTuple):
     """The sorted elements, and the index of each element in its row, as torch.sort returns them."""
+
+    values: torch.Tensor
+    indices: torch.Tensor
+
+
+class Selected(NamedTuple):
+    """The first elements of each row, and the index of each in its row, as torch.topk returns them."""
 
     values: torch.Tensor
     indices: torch.Tensor
@@ -80,6 +88,59 @@ def _requested(results: grouping.Triple, inverse: bool, counts: bool) -> Any:
     """Return the results that a call requests: a tensor, or a tuple of tensors."""
     chosen = (results[0], *([results[1]] if inverse else []), *([results[2]] if counts else []))
     return chosen if len(chosen) > 1 else chosen[0]
+
+
+def topk(
+    input: torch.Tensor,
+    k: int,
+    dim: int = -1,
+    largest: bool = True,
+    sorted: bool = True,
+    *,
+    lengths: torch.Tensor | None = None,
+) -> Selected:
+    """Return the k greatest or least elements along a dimension and their indices (int64), as torch.topk does.
+
+    NaNs are equal and greater than all numbers, and -0 equals 0.  Of equal elements, the elements with the lowest
+    indices are selected, in the order of indices.  The result is a stable `sort`, cut to k elements.
+    If not `sorted`, the result has the same elements, in any order that is the same in every call.
+
+    lengths: the number of elements that count in each row, from the row's beginning, as integers in the shape of the
+    input without the dimension.  If k exceeds a length, the row of the result ends with index -1 and the last value in
+    order: -inf or the least integer; if not `largest`, NaN or the greatest integer.
+
+    Raises:
+        TypeError: k or the dimension is not an integer, or the lengths are not a tensor of integers.
+        ValueError: the lengths have a wrong shape, or are on another device.
+        RuntimeError, IndexError: k exceeds the dimension, or there is no such dimension.
+    """
+    if _plain(input):
+        count, dim = integer("k", k, -MOST, MOST), dimension(dim)
+        return Selected(*selections.first_of_rows(input, count, dim, bool(largest), bool(sorted), lengths))
+    return Selected(*operators.TOPK(input, k, dim, bool(largest), bool(sorted), lengths))
+
+
+def topk_method(
+    input: torch.Tensor,
+    k: int,
+    dim: int = -1,
+    largest: bool = True,
+    sorted: bool = True,
+    *,
+    lengths: torch.Tensor | None = None,
+) -> str:
+    """Return the method of `topk` for a tensor: "torch.topk", or "hsgen: " and its steps.
+
+    The steps are "select", "select, sort" for a sort of the selected elements, or "sort" for a sort of all rows.
+    """
+    count, dim = integer("k", k, -MOST, MOST), checked(input, dimension(dim))
+    selections.check_count(input, count, dim)
+    if lengths is not None:
+        selections.check_lengths(input, dim, lengths)
+    ready = selections.prepared(
+        input, count, dim, largest=bool(largest), sorted=bool(sorted), lengths=lengths is not None
+    )
+    return f"hsgen: {ready.steps}" if ready else "torch.topk" if lengths is None else "torch.sort"
 
 
 def _plain(x: torch.Tensor) -> bool:

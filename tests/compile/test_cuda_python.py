@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from nightly import NIGHTLY, nightly
+from nightly import NIGHTLY, nightly, nightly_except
 
 from hsgen.algorithms import implicit_for
 from hsgen.algorithms.radix import floats
@@ -17,7 +18,7 @@ from hsgen.apis.cuda import API
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import TYPES, Signature
 from hsgen.core.sort import Sort
-from hsgen.cuda import compiler, packing
+from hsgen.cuda import compiler, packing, selected
 from hsgen.cuda.finish import Kind
 from hsgen.cuda.numeric import rewriting
 from hsgen.emit.kernels import render
@@ -125,6 +126,22 @@ def test_short_rows_compile(name: str, key: str, value: str) -> None:
 @pytest.mark.parametrize("key", ["", *FLOATS])
 def test_the_launch_after_a_sort_compiles(key: str, index_bytes: int) -> None:
     assert b"hs_finish" in compiler.cubin(Kind(key, index_bytes).text(), ARCH, "finish.cu")
+
+
+@pytest.mark.parametrize(
+    ("key", "largest"), nightly_except(product(TYPES, (True, False)), (("f32", True), ("bf16", False), ("i64", True)))
+)
+def test_the_launches_around_a_selection_compile(key: str, largest: bool) -> None:
+    for name in (selected.MASKED, selected.SELECTED):
+        text = selected.Kind(key, largest).text(name)
+        assert f"hs_{name}".encode() in compiler.cubin(text, ARCH, f"{name}.cu")
+
+
+@pytest.mark.parametrize(("name", "key"), [nightly(name, key) for name in TARGETS for key in FLOATS])
+def test_selections_compile_in_numeric_order(name: str, key: str) -> None:
+    """Selections with indices in their rows, as `hsgen.torch` needs them."""
+    signature = top_k.OPERATION.signature(Signature(value="index64", key_transform=True))
+    compile_all(targets.find(name).sort(implicit_for(top_k.OPERATION), key, signature), key, "index64")
 
 
 @pytest.mark.parametrize("whole", [True, False])

@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import hsgen.cuda
 from hsgen.core.keys import TYPES
+from hsgen.cuda.selected import fill
 
 try:
     import torch
@@ -146,6 +147,61 @@ def torch_functions(cases: int) -> None:
         good = indices.dtype == torch.int64 and bool((indices.cpu().numpy() == order).all())
         check(good and bool((from_torch(values) == np.take_along_axis(bits, order, dim)).all()), said)
         check(bool((from_torch(x) == bits).all()), f"{said}: the input changed")
+
+
+def selections(cases: int) -> None:
+    """The functions topk of hsgen.torch and hsgen.cupy: all keys, both orders, counts, rows, dimensions, lengths."""
+    for number in range(cases):
+        key, largest, ordered = TORCH[number % len(TORCH)], bool(number // len(TORCH) % 2), number % 7 > 1
+        shape = _shape(max(int(RNG.choice(COUNTS)), 1), number)
+        bits = bits_of(key, int(np.prod(shape)), int(RNG.integers(0, 4))).reshape(shape)
+        dim = int(RNG.integers(-len(shape), len(shape)))
+        length = shape[dim]
+        k = int(RNG.integers(1, min(length, int(RNG.choice([3, 70, 3000, length]))) + 1))
+        counts = None
+        if number % 4 == 3:
+            counts = RNG.integers(0, length + 1, np.moveaxis(bits, dim, -1).shape[:-1], np.int32)
+        for library in (torch, None if key == "bf16" else cupy):
+            if library is not None:
+                one_selection(library, key, bits, k, dim, largest, ordered, counts)
+
+
+def one_selection(
+    library: Any, key: str, bits: Any, k: int, dim: int, largest: bool, ordered: bool, counts: Any
+) -> None:
+    """Compare a selection with a stable sort by numpy, bit by bit."""
+    length = bits.shape[dim]
+    order = np.argsort(numeric(bits, key, largest), axis=dim, kind="stable")
+    beyond = np.zeros(bits.shape, bool)
+    if counts is not None:
+        beyond = np.moveaxis(np.arange(length) >= counts[..., None], -1, dim)
+        later = np.argsort(np.take_along_axis(beyond, order, dim), axis=dim, kind="stable")
+        order = np.take_along_axis(order, later, dim)
+    order = np.moveaxis(np.moveaxis(order, dim, -1)[..., :k], -1, dim)
+    beyond, keys = np.take_along_axis(beyond, order, dim), np.take_along_axis(bits, order, dim)
+    keys[beyond], order[beyond] = fill(key, largest=largest), -1
+    named = {"largest": largest, "sorted": ordered}
+    if library is torch:
+        import hsgen.torch
+
+        x, lengths = to_torch(bits.reshape(-1), key).reshape(bits.shape), counts
+        lengths = None if counts is None else torch.from_numpy(counts).cuda()
+        selected = hsgen.torch.topk(x, k, dim, lengths=lengths, **named)
+        values, places, after = from_torch(selected.values), selected.indices.cpu().numpy(), from_torch(x)
+    else:
+        import hsgen.cupy
+
+        x = cupy.asarray(bits.view(TYPES[key].numpy))
+        lengths = None if counts is None else cupy.asarray(counts)
+        selected = hsgen.cupy.topk(x, k, dim, lengths=lengths, **named)
+        values, places, after = selected.values.get().view(bits.dtype), selected.indices.get(), x.get().view(bits.dtype)
+    if not ordered:
+        ranks = [np.argsort(p, axis=dim, kind="stable") for p in (places, order)]
+        values, places = (np.take_along_axis(a, ranks[0], dim) for a in (values, places))
+        keys, order = (np.take_along_axis(a, ranks[1], dim) for a in (keys, order))
+    text = f"{library.__name__} topk {key} {bits.shape} k={k} dim={dim} {named} lengths={counts is not None}"
+    check(bool((places == order).all()) and bool((values == keys).all()), text)
+    check(bool((after == bits).all()), f"{text}: the input changed")
 
 
 def _shape(n: int, number: int) -> tuple[int, ...]:
@@ -626,7 +682,8 @@ def others() -> None:
 def parts(cases: int) -> Iterator[tuple[Callable[..., None], tuple[int, ...]]]:
     """The parts with their share of the cases."""
     if torch:
-        yield torch_functions, (cases * 5 // 20,)
+        yield torch_functions, (cases * 4 // 20,)
+        yield selections, (cases // 20,)
     yield sorters, (cases * 9 // 20,)
     yield segments, (cases * 2 // 20 // 3,)
     yield rows, (cases * 2 // 20,)

@@ -20,7 +20,20 @@ import pytest
 from hsgen.core.sort import Sort
 from hsgen.cuda import columns as columns_module
 from hsgen.cuda import digest as digest_module
-from hsgen.cuda import driver, finish, groups, kernels, libraries, order, packing, prepared, segmented_sorter, streams
+from hsgen.cuda import (
+    driver,
+    finish,
+    groups,
+    kernels,
+    libraries,
+    order,
+    packing,
+    prepared,
+    segmented_sorter,
+    selected,
+    selections,
+    streams,
+)
 from hsgen.emit.kernels import render
 from hsgen.engines.builds import build, options, standard
 from hsgen.engines.hosts import Host
@@ -39,6 +52,7 @@ USERS = (
     packing,
     prepared,
     segmented_sorter,
+    selected,
     streams,
 )
 """The modules that call the driver."""
@@ -396,7 +410,64 @@ class Fake:
         while held:
             held.pop()
 
-    _single: ClassVar[dict[str, Any]] = {"hs_finish": _finish, "hs_rows": _rows, "hs_pack": _pack}
+    def _masked(self, text: str, at: int) -> None:
+        """Do what templates/apis/cuda/python/masked.cu does."""
+        bits, fill = self._keys_of(text)
+        source, to, lengths, n, length = self._numbers(at, 5)
+        self.launched.append(Launched("hs_masked", (0, 0), 256, 0, 0, [source, to, lengths], [n, length], False))
+        keys, counts = np.empty((n // length, length), bits), np.empty(n // length, np.uint32)
+        self.read(source, keys)
+        self.read(lengths, counts)
+        keys[np.arange(length) >= counts[:, None]] = fill
+        self.write(to, keys)
+
+    def _selected(self, text: str, at: int) -> None:
+        """Do what templates/apis/cuda/python/selected.cu does."""
+        (bits, fill), defined = self._keys_of(text), self._defined(text)
+        numbers = self._numbers(at, 11)
+        indices, order, to, keys_from, keys_to, source, lengths = numbers[:7]
+        n, k, stride, length = numbers[7:]
+        self.launched.append(Launched("hs_selected", (0, 0), 256, 0, 0, numbers[:7], numbers[7:], False))
+        rows = n // k
+        numbered, keys = np.empty((rows, stride), np.int64), np.empty((rows, stride), bits)
+        self.read(indices, numbered)
+        self.read(keys_from, keys)
+        keys = keys[:, :k].copy()
+        if order:
+            ranks = np.empty((rows, k), np.int64)
+            self.read(order, ranks)
+            numbered = np.take_along_axis(numbered, ranks, 1)
+        numbered = numbered[:, :k].copy()
+        counts = np.full(rows, length, np.uint32)
+        if lengths:
+            self.read(lengths, counts)
+        beyond = numbered.astype(np.uint64) >= counts[:, None]
+        if defined["HS_FLOATS"] == "1":
+            before = np.empty((rows, length), bits)
+            self.read(source, before)
+            size = keys & bits.type(int(defined["HS_MAGNITUDE"].removesuffix("ull"), 16))
+            special = (size == 0) | (size > int(defined["HS_INFINITY"].removesuffix("ull"), 16))
+            raw = np.take_along_axis(before, np.where(beyond, 0, numbered), 1)
+            keys[special] = raw[special]
+        keys[beyond], numbered[beyond] = fill, -1
+        assert to or (keys_from == keys_to and stride == k)
+        self.write(keys_to, keys)
+        if to:
+            self.write(to, numbered)
+
+    def _keys_of(self, text: str) -> tuple[Any, Any]:
+        """Return the type of keys in a text, and the last key in order."""
+        defined, sizes = self._defined(text), {"char": 1, "short": 2, "int": 4, "long": 8}
+        bits = np.dtype(f"u{sizes[defined['HS_BITS'].split()[-1]]}")
+        return bits, bits.type(int(defined["HS_FILL"].removesuffix("ull"), 16))
+
+    _single: ClassVar[dict[str, Any]] = {
+        "hs_finish": _finish,
+        "hs_rows": _rows,
+        "hs_pack": _pack,
+        "hs_masked": _masked,
+        "hs_selected": _selected,
+    }
     """The kernels that are no part of a sort."""
 
     def _run(self, owner: Any, kernel: Any, launched: Launched) -> None:
@@ -449,7 +520,15 @@ class Fake:
             self.compiled.extend(names)
             return [f"{self._sorts.index(mine)} {name}".encode() for name in names]
 
-        for known in (driver.device, driver.hosts, driver._handle, order.runner, groups._group_by, groups._reduce):
+        for known in (
+            driver.device,
+            driver.hosts,
+            driver._handle,
+            order.runner,
+            selections._selector,
+            groups._group_by,
+            groups._reduce,
+        ):
             known.cache_clear()
         for module in USERS:
             patch.setattr(module, "bindings", lambda: self)
@@ -457,6 +536,7 @@ class Fake:
         patch.setattr(kernels.compiler, "cubin", lambda text, arch, path: text.encode())
         patch.setattr(kernels, "_single", {})
         patch.setattr(order, "_orders", {})
+        patch.setattr(selections, "_selections", {})
         patch.setattr(devices, "_made", {})
         return self
 

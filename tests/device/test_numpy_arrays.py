@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_cuda import Fake
+from nightly import nightly
 
 import hsgen
 from hsgen.core.errors import Unavailable, Usage
@@ -182,3 +183,62 @@ def test_gpus_come_first_and_names_choose(embedded: Host, gpu: Fake) -> None:
     assert devices.chosen(embedded.platform)[1] is devices.OpenClDevice
     with pytest.raises(Usage, match=r"names 2 CUDA devices; give device='?NVIDIA CUDA/Fake 0'? or device="):
         devices.chosen("fake")
+
+
+def check_first(a: Any, k: int, axis: int | None = -1, lengths: Any = None, **named: Any) -> None:
+    """Compare a selection with a stable sort, bit by bit."""
+    before, largest = a.copy(), named.get("largest", True)
+    rows = np.moveaxis(a.reshape(-1) if axis is None else a, -1 if axis is None else axis, -1)
+    ranks = np.unique(rows, return_inverse=True)[1].reshape(rows.shape)
+    ranks = -ranks if largest else ranks
+    counted = np.arange(rows.shape[-1]) < (rows.shape[-1] if lengths is None else lengths[..., None])
+    order = np.argsort(np.where(counted, ranks, 1 << 40), -1, kind="stable")[..., :k]
+    beyond = ~np.take_along_axis(np.broadcast_to(counted, rows.shape), order, -1)
+    values, indices = (
+        np.moveaxis(x, -1 if axis is None else axis, -1) for x in hsgen.topk(a, k, axis, lengths=lengths, **named)
+    )
+    assert (indices == np.where(beyond, -1, order)).all()
+    expected = np.take_along_axis(rows, order, -1)
+    assert values.dtype == a.dtype and values[~beyond].tobytes() == expected[~beyond].tobytes()
+    assert len(np.unique(values[beyond])) <= 1 and a.tobytes() == before.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "?", nightly("f2"), nightly("u8"), nightly("i1"), nightly("f8")])
+def test_selections_are_stable_sorts_cut_to_k(dtype: str, cpu: str) -> None:
+    a = table(dtype)
+    for axis in (-1, 0, None):
+        check_first(a, 3, axis)
+    check_first(a, 100, largest=False)
+    check_first(a, 9, lengths=np.array([400, 0, 5]))
+    check_first(a, 2, 0, lengths=RNG.integers(0, 4, 400), largest=False)
+    check_first(a[0, :1], 1)
+    assert hsgen.topk(a, 0).values.shape == (3, 0) and hsgen.topk(a[:0], 5).indices.shape == (0, 5)
+
+
+def test_many_selected_elements_are_sorted_unless_any_order_serves(cpu: str) -> None:
+    a = table("f4", (2, 12_000))
+    check_first(a, 9000)
+    check_first(a, 9000, largest=False)
+    loose, expected = hsgen.topk(a, 9000, sorted=False), hsgen.topk(a, 9000)
+    assert (np.sort(loose.indices) == np.sort(expected.indices)).all()
+    assert np.array_equal(np.take_along_axis(a, loose.indices, 1), loose.values, equal_nan=True)
+
+
+def test_selections_on_a_gpu_are_the_same(gpu: Fake) -> None:
+    before = gpu.held
+    check_first(table("f4"), 20)
+    assert gpu.held == before and gpu.launched
+
+
+def test_wrong_arguments_of_selections_are_one_line(cpu: str) -> None:
+    a = table("f4")
+    with pytest.raises(Usage, match=r"^k 401: give 0 to 400$"):
+        hsgen.topk(a, 401)
+    with pytest.raises(TypeError, match=r"^k is a float; give an integer from 0 to 400$"):
+        hsgen.topk(a, 2.0)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^lengths has elements of float64; give integers$"):
+        hsgen.topk(a, 2, lengths=np.ones(3))
+    with pytest.raises(ValueError, match=r"^lengths has the shape \(2,\); give \(3,\), a length for each row$"):
+        hsgen.topk(a, 2, lengths=np.ones(2, int))
+    with pytest.raises(np.exceptions.AxisError):
+        hsgen.topk(a, 2, 2)

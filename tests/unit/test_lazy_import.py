@@ -20,9 +20,9 @@ import sys
 before = set(sys.modules)
 import hsgen
 assert sorted(set(sys.modules) - before) == ["hsgen"], sorted(set(sys.modules) - before)
-from hsgen import Sorter, argsort, sort
+from hsgen import Sorter, argsort, sort, topk
 assert Sorter.__module__ == "hsgen.numpy.sorter" and "pyopencl" not in sys.modules
-assert {"Sorter", "argsort", "sort", "__version__"} <= set(dir(hsgen))
+assert {"Sorter", "argsort", "sort", "topk", "__version__"} <= set(dir(hsgen))
 """
 
 

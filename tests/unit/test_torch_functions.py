@@ -55,3 +55,83 @@ def test_a_dimension_is_an_integer(dim: Any) -> None:
     for call in (hsgen.torch.sort, hsgen.torch.argsort, hsgen.torch.method):
         with pytest.raises(TypeError, match=r"^dim is .*; give an integer from "):
             call(x, dim)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("largest", [False, True])
+def test_selections_are_those_of_torch(shape: tuple[int, ...], largest: bool) -> None:
+    x = torch.randn(shape)
+    for dim in range(-max(len(shape), 1), max(len(shape), 1)):
+        for k in {0, 1, 2, x.shape[dim] if shape else 1}:
+            if k <= (x.shape[dim] if shape else 1):
+                result, expected = hsgen.torch.topk(x, k, dim, largest), torch.topk(x, k, dim, largest)
+                assert torch.equal(result.values, expected.values) and torch.equal(result.indices, expected.indices)
+    assert hsgen.torch.topk_method(x, 0) == "torch.topk"
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16, torch.int8, torch.int64, torch.bool])
+def test_elements_beyond_a_length_do_not_count(kind: Any) -> None:
+    x = torch.randint(0, 2, (3, 4, 9)).to(kind)
+    x[0, 0, 0] = torch.inf if kind.is_floating_point else 1
+    for dim, largest in ((2, True), (0, False), (-2, True)):
+        shape = list(x.shape)
+        rows, k = shape.pop(dim), 3
+        lengths = torch.randint(0, rows + 1, shape)
+        result = hsgen.torch.topk(x, k, dim, largest, lengths=lengths)
+        values, places, flat = (t.movedim(dim, -1).reshape(-1, t.shape[dim]) for t in (*result, x))
+        for row, (length, source) in enumerate(zip(lengths.reshape(-1).tolist(), flat, strict=True)):
+            expected = torch.sort(source[:length], descending=largest, stable=True)
+            count = min(k, length)
+            assert torch.equal(values[row, :count], expected.values[:count])
+            assert places[row].tolist() == expected.indices[:count].tolist() + [-1] * (k - count)
+            assert len(values[row, count:].unique()) <= 1 or values[row, count:].isnan().all()
+    assert hsgen.torch.topk_method(x, 3, lengths=torch.ones(3, 4, dtype=torch.int32)) == "torch.sort"
+
+
+@pytest.mark.parametrize(("shape", "k", "dim"), [((7, 30), 3, 0), ((50,), 50, -1), ((), 1, 0), ((5, 6, 7), 2, 1)])
+def test_the_operator_of_selections_passes_the_checks_of_torch(shape: tuple[int, ...], k: int, dim: int) -> None:
+    x = torch.randn(shape, dtype=torch.float64, requires_grad=True)
+    without = list(shape)
+    rows = without.pop(dim) if shape else 1
+    for lengths in (None, torch.randint(k, rows + 1, without)):
+        torch.library.opcheck(operators.TOPK, (x, k, dim, False, True, lengths))
+        assert torch.autograd.gradcheck(lambda t, c=lengths: hsgen.torch.topk(t, k, dim, lengths=c)[0], (x,))
+
+
+def test_no_gradient_of_an_element_beyond_a_length() -> None:
+    x = torch.randn(3, 9, requires_grad=True)
+    values, _ = hsgen.torch.topk(x, 4, lengths=torch.tensor([2, 9, 0]))
+    values.sum().backward()
+    assert x.grad is not None and x.grad.sum(1).tolist() == [2, 4, 0] and not x.grad[0, 2:].any()
+
+
+def test_compiled_selections_are_whole_graphs_for_any_k() -> None:
+    x = torch.randn(4, 100)
+    compiled = torch.compile(lambda t, k: hsgen.torch.topk(t * 2, k), fullgraph=True, backend="aot_eager", dynamic=True)
+    for k in (2, 5):
+        result, expected = compiled(x, k), torch.topk(x * 2, k)
+        assert torch.equal(result[0], expected[0]) and torch.equal(result[1], expected[1])
+
+
+ROWS = torch.zeros(3, 4)
+
+
+@pytest.mark.parametrize(
+    ("k", "dim", "lengths", "error", "message"),
+    [
+        (5, 1, None, RuntimeError, "selected index k out of range: k is 5, dimension 1 has 4 elements"),
+        (-1, 0, None, RuntimeError, "selected index k out of range: k is -1, dimension 0 has 3 elements"),
+        (1, 2, None, IndexError, "Dimension out of range"),
+        (1.5, 0, None, TypeError, "k is a float; give an integer from "),
+        (1, 0, 3, TypeError, "lengths is an int; give a tensor with the length of each row"),
+        (1, 0, torch.ones(4), TypeError, "lengths has elements of torch.float32; give integers"),
+        (1, 0, torch.ones(3, dtype=torch.int32), ValueError, r"lengths has the shape \(3,\); give \(4,\), a length"),
+        (1, 0, torch.ones(4, dtype=torch.int32, device="meta"), ValueError, "lengths is on meta, input on cpu"),
+    ],
+)
+def test_wrong_arguments_of_selections_are_one_line(
+    k: Any, dim: int, lengths: Any, error: type[Exception], message: str
+) -> None:
+    for call in (hsgen.torch.topk, hsgen.torch.topk_method):
+        with pytest.raises(error, match=f"^{message}"):
+            call(ROWS, k, dim, lengths=lengths)

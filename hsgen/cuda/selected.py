@@ -1,0 +1,81 @@
+"""The launches around a selection: see ``templates/apis/cuda/python/masked.cu`` and ``selected.cu``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from hsgen.core.keys import KEYS, TYPES
+from hsgen.cuda import kernels
+from hsgen.cuda.driver import Device, bindings, done
+from hsgen.cuda.numeric import limits, nan
+from hsgen.cuda.packing import UNITS
+from hsgen.cuda.prepared import STREAMS, Arguments, launching
+from hsgen.system import resources
+
+MASKED, SELECTED = "masked", "selected"
+"""The names of the kernels, without their prefix, and of their files."""
+_FOLDER = "apis/cuda/python"
+_THREADS = 256
+_ADDRESSES = {MASKED: 3, SELECTED: 7}
+_BLOCKS = 32
+"""Greatest number of blocks per multiprocessor: four times as many as run at once."""
+
+
+def fill(key: str, *, largest: bool) -> int:
+    """Return the bits of the last key in order of a type: the least number, or if not `largest` the greatest or NaN."""
+    kind, bits = TYPES[key].kind, KEYS[TYPES[key].key].bits
+    if kind == 2:
+        return limits(key)[1] | 1 << (bits - 1) if largest else nan(key)
+    least = 1 << (bits - 1) if kind == 1 else 0
+    return least if largest else 1 if key == "bool" else (1 << bits) - 1 - least
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A variant of the kernels: the type of keys, and the order of the selection."""
+
+    key: str
+    largest: bool
+
+    def text(self, name: str) -> str:
+        """Return the text of a kernel with its definitions."""
+        floats = TYPES[self.key].kind == 2
+        lines = [f"#define HS_BITS {UNITS[KEYS[TYPES[self.key].key].bytes]}"]
+        lines += [f"#define HS_FILL {fill(self.key, largest=self.largest):#x}ull", f"#define HS_FLOATS {int(floats)}"]
+        if floats:
+            magnitude, infinity = limits(self.key)
+            lines += [f"#define HS_MAGNITUDE {magnitude:#x}ull", f"#define HS_INFINITY {infinity:#x}ull"]
+        body = (resources.templates() / _FOLDER / f"{name}.cu").read_text(encoding="utf-8")
+        return "\n".join([*lines, body])
+
+
+class Around:
+    """A launch of one of the kernels for n items; `numbers` are the kernel's numbers after n."""
+
+    def __init__(self, device: Device, name: str, kind: Kind, n: int, numbers: Sequence[int]) -> None:
+        self._count = _ADDRESSES[name]
+        self._arguments = Arguments([[*(0 for _ in range(self._count)), n, *numbers]])
+        handle = kernels.single(device, f"hs_{name}", kind.text(name), f"{_FOLDER}/{name}.cu")
+        blocks = min(-(-n // _THREADS), _BLOCKS * device.cores)
+        where = (handle, blocks, 1, 1, _THREADS, 1, 1, 0)
+        self._launch = launching(device, where, self._arguments.at[0], f"hs_{name}")
+        self._calls: dict[int, Any] = {}
+        self._lock = Lock()
+
+    def run(self, addresses: Sequence[int], stream: int) -> None:
+        """Launch with the addresses of the kernel's arrays.
+
+        Raises:
+            Wrong: the driver refuses the launch.
+        """
+        with self._lock:
+            self._arguments.slots[: self._count] = list(addresses)
+            if stream not in self._calls:
+                if len(self._calls) >= STREAMS:
+                    self._calls.clear()
+                self._calls[stream] = self._launch(bindings().CUstream(stream))
+            function, arguments, name = self._calls[stream]
+            done(function(*arguments), name)

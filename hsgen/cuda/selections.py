@@ -1,0 +1,238 @@
+"""Selections of the first keys of rows as array libraries define them: numeric order, and 64-bit indices in the rows.
+
+A `Selection` is prepared once for a number of rows, a length, a number k and a key type.  A call then only passes
+addresses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from threading import RLock
+
+from hsgen.core.errors import Usage
+from hsgen.core.keys import KEYS, TYPES, Signature
+from hsgen.core.plan import ROLES
+from hsgen.cuda.choices import EACH
+from hsgen.cuda.driver import device
+from hsgen.cuda.numeric import rewriting
+from hsgen.cuda.order import Order, Shape, order
+from hsgen.cuda.prepared import SCRATCH, Prepared
+from hsgen.cuda.runner import Runner
+from hsgen.cuda.selected import MASKED, SELECTED, Around, Kind
+from hsgen.cuda.top_k import TopK
+from hsgen.cuda.top_k_choices import LONGEST, SELECT, SORT, choice
+from hsgen.operations.top_k import OPERATION, sorted_up_to
+from hsgen.runners.top_k import TopKCalls
+
+_SOURCE, _OUT, _VALUES_OUT = (ROLES.index(r) for r in ("source", "destination", "values_out"))
+_INDEX_BYTES = 8
+_LENGTH_BYTES = 4
+_ALIGNED = 256  # bytes, of parts of scratch memory
+_lock = RLock()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Take:
+    """The subject of a selection: `k` keys of each of `rows` rows of `length` keys on GPU `number`.
+
+    largest: the greatest keys are selected, greatest first; else the least, least first.
+    sorted: the result must be sorted.
+    lengths: calls pass the number of keys of each row that count, as 32-bit numbers in device memory.
+    """
+
+    number: int
+    key: str
+    rows: int
+    length: int
+    k: int
+    largest: bool = True
+    sorted: bool = True
+    lengths: bool = False
+
+    @property
+    def n(self) -> int:
+        """The number of all keys."""
+        return self.rows * self.length
+
+    @property
+    def selected(self) -> int:
+        """The number of all selected keys."""
+        return self.rows * self.k
+
+
+_ROLES = {b.in_python: b.role for b in OPERATION.arguments.passed}
+_LENGTHS = _ROLES.get("lengths", "")
+"""The role of the lengths of rows; "" if the operation takes none."""
+_FEATURES = {"row_lengths": True} if "row_lengths" in {x.name for x in fields(Signature)} else {}
+"""The features of a selection that takes lengths of rows."""
+
+
+class Selector(TopK):
+    """A selection in numeric order with 64-bit indices, for the type of keys, the order and the GPU of a subject."""
+
+    def __init__(self, take: Take) -> None:
+        order = "descending" if take.largest else "ascending"
+        calls = TopKCalls(take.key, "index64", order, **(_FEATURES if take.lengths else {}))
+        Runner.__init__(self, take.number, None, calls, rewriting(take.key, "index64"))
+        self.sorted_up_to = sorted_up_to(self._sort)
+
+    def launches(self, take: Take) -> Prepared:
+        """Return the launches that select from the rows of a subject."""
+        _, numbers = self._calls.numbers(take.n, k=take.k, rows=take.rows)
+        roles = ("source", "destination", "values_out", *([_LENGTHS] if take.lengths else []))
+        options = self._calls.settled(take.n, replace(self._calls.options, **dict(numbers)), roles)
+        return self.prepared(take.n, options, in_place=False)
+
+
+@cache
+def _selector(take: Take) -> Selector:
+    return Selector(take)
+
+
+def selector(take: Take) -> Selector:
+    """Return the selector for a subject, built once for a type of keys, an order and a GPU."""
+    with _lock:
+        return _selector(replace(take, rows=0, length=0, k=0, sorted=False))
+
+
+def sorts_after(take: Take) -> bool:
+    """Return True if a sort must follow the selection: the result must be sorted, and the selection does not sort k
+    keys.
+    """
+    limit = selector(replace(take, lengths=False)).sorted_up_to
+    return take.sorted and min(take.k, take.length) > limit
+
+
+class _Select:
+    """The launches of a selection, for as many rows at a time as one call selects from."""
+
+    def __init__(self, take: Take) -> None:
+        self._selector, self._take = selector(take), take
+        self._bytes = KEYS[TYPES[take.key].key].bytes
+        self._lengths = ROLES.index(_LENGTHS) if take.lengths else -1
+        most = max(1, min(LONGEST, self._selector.max_n) // take.length)
+        counts = [min(most, take.rows - first) for first in range(0, take.rows, most)]
+        prepared = {count: self._selector.launches(replace(take, rows=count)) for count in dict.fromkeys(counts)}
+        self._parts = [(i * most, prepared[count]) for i, count in enumerate(counts)]
+        self.scratch = max(x.scratch for x in prepared.values())
+
+    def run(self, source: int, keys: int, indices: int, scratch: int, stream: int, lengths: int) -> None:
+        """Launch with the addresses of the arrays."""
+        bases, take = [source] * len(ROLES), self._take
+        for first, prepared in self._parts:
+            bases[_SOURCE] = source + first * take.length * self._bytes
+            bases[_OUT] = keys + first * take.k * self._bytes
+            bases[_VALUES_OUT], bases[SCRATCH] = indices + first * take.k * _INDEX_BYTES, scratch
+            if self._lengths >= 0:
+                bases[self._lengths] = lengths + first * _LENGTH_BYTES
+            prepared.run(bases, stream)
+
+
+def _sort(take: Take, length: int) -> Order:
+    """Return the sort of rows of `length` keys in the order of a selection."""
+    shape = Shape(number=take.number, key=take.key, rows=take.rows, length=length, descending=take.largest)
+    ready = order(shape) or order(shape, EACH)
+    if ready is None:  # `EACH` sorts all shapes
+        raise Usage(f"{take.rows} rows of {length} keys: no sort")
+    return ready
+
+
+class Room:
+    """The parts of scratch memory: their offsets, and the size of all."""
+
+    def __init__(self) -> None:
+        self.size = 0
+
+    def add(self, size: int) -> int:
+        """Return the offset of a new part of `size` bytes."""
+        at, self.size = self.size, self.size + -(-size // _ALIGNED) * _ALIGNED
+        return at
+
+
+class Selection:
+    """The launches that select the first keys of rows; `scratch` is the size of a call's scratch memory in bytes.
+
+    `method` is a method of `hsgen.cuda.top_k_choices`.  `steps` names the work: "select", "select, sort" or "sort".
+    """
+
+    def __init__(self, take: Take, method: str) -> None:
+        self.take, self.method = take, method
+        self.gpu, kind = device(take.number), Kind(take.key, take.largest)
+        size, room = KEYS[TYPES[take.key].key].bytes, Room()
+        masks = take.lengths and (method == SORT or not _LENGTHS or (sorts_after(take) and TYPES[take.key].kind == 2))
+        self._mask = Around(self.gpu, MASKED, kind, take.n, [take.length]) if masks else None
+        self._masked_at = room.add(take.n * size) if masks else -1
+        self._select, self._sort = None, None
+        if method == SELECT:
+            self._select = _Select(replace(take, lengths=take.lengths and not masks))
+        if method == SORT or sorts_after(take):
+            self._sort = _sort(take, take.length if method == SORT else take.k)
+        self.steps = ", ".join(name for name, x in (("select", self._select), ("sort", self._sort)) if x)
+        # a sort of whole rows, or a selection before a sort, stores its result in scratch memory
+        stride = take.length if method == SORT else take.k
+        self._apart = self._sort is not None and (self._select is not None or take.k < take.length)
+        self._keys_at = room.add(take.rows * stride * size) if self._apart else -1
+        self._indices_at = room.add(take.rows * stride * _INDEX_BYTES) if self._apart else -1
+        finishes = self._apart or masks or (TYPES[take.key].kind == 2 and self._select is not None)
+        self._finish = (
+            Around(self.gpu, SELECTED, kind, take.selected, [take.k, stride, take.length]) if finishes else None
+        )
+        self._work_at = room.add(max(x.scratch for x in (self._select, self._sort) if x is not None))
+        self.scratch = room.size
+
+    def run(self, source: int, keys: int, indices: int, scratch: int, stream: int, lengths: int = 0) -> None:
+        """Launch with the addresses of keys, selected keys, 64-bit indices, scratch memory and lengths of rows.
+
+        Raises:
+            Wrong: the driver refuses a launch.
+        """
+        entered = self.gpu.enter()
+        try:
+            self._run(source, keys, indices, scratch, stream, lengths)
+        finally:
+            if entered:
+                self.gpu.leave()
+
+    def _run(self, source: int, keys: int, indices: int, scratch: int, stream: int, lengths: int) -> None:
+        work, rows = scratch + self._work_at, source
+        if self._mask is not None:
+            rows = scratch + self._masked_at
+            self._mask.run((source, rows, lengths), stream)
+        first_keys, first_indices, ranks = keys, indices, 0
+        if self._apart:
+            first_keys, first_indices = scratch + self._keys_at, scratch + self._indices_at
+        if self._select is not None:
+            self._select.run(rows, first_keys, first_indices, work, stream, lengths)
+            if self._sort is not None:
+                self._sort.run(first_keys, keys, indices, work, stream)
+                first_keys, ranks = keys, indices
+        elif self._sort is not None:
+            self._sort.run(rows, first_keys, first_indices, work, stream)
+        if self._finish is not None:
+            to = indices if self._apart or self._mask is not None else 0
+            self._finish.run((first_indices, ranks, to, first_keys, keys, source, lengths), stream)
+
+
+_selections: dict[tuple[Take, str], Selection] = {}
+_KEPT = 256
+
+
+def selection(take: Take, method: str = "") -> Selection | None:
+    """Return the prepared selection by a method, by default the method of the rules; None: the library's own function.
+
+    Raises:
+        Usage: no target selects from such keys.
+        Unavailable, Wrong: a kernel does not compile, or the GPU cannot run it.
+    """
+    known = _selections.get((take, method))
+    if known is None:
+        used = method or choice(take.key, take.rows, take.length, take.k, sorts=sorts_after(take))
+        if not used:
+            return None
+        known = Selection(take, used)
+        with _lock:
+            if len(_selections) >= _KEPT:
+                _selections.clear()
+            _selections[take, method] = known
+    return known

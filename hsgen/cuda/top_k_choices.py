@@ -1,0 +1,67 @@
+"""The choice of a method to select the first keys of rows: the table of rules for the functions on arrays.
+
+A rule names a method for ranges of the number of rows, the length of a row and k.  `SORTED_SHARE` is an estimate; the
+other rules are limits of the operations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SELECT, SORT, LIBRARY = "select", "sort", ""
+"""Methods.
+
+SELECT is a selection; if the result is not sorted but must be, a sort of the selected keys follows.  SORT is a sort of
+all rows, whose first keys are copied.  LIBRARY is the array library's own function.
+"""
+
+LONGEST = 1 << 30
+"""The greatest number of keys of a selection, and so of a row.  Rows that exceed it together are selected in turns."""
+SORTED_SHARE = 4
+"""A sort of whole rows serves if the selected keys must be sorted afterwards and are this part of a row or more."""
+ANY = 1 << 62
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A method for ranges of rows, lengths and k; limits are inclusive.
+
+    share: the rule is for k * share >= length; 0 for any k.
+    sorts: the rule is for selections that a sort must follow.
+    keys: the key types; empty for all types.
+    """
+
+    method: str
+    rows: Range = (1, ANY)
+    length: Range = (1, ANY)
+    k: Range = (1, ANY)
+    share: int = 0
+    sorts: bool = False
+    keys: tuple[str, ...] = ()
+
+    def fits(self, key: str, rows: int, length: int, k: int, *, sorts: bool) -> bool:
+        """Return True if the rule is for such a selection."""
+        ranges = ((self.rows, rows), (self.length, length), (self.k, k))
+        return (
+            all(least <= x <= most for (least, most), x in ranges)
+            and (not self.share or k * self.share >= length)
+            and (sorts or not self.sorts)
+            and (not self.keys or key in self.keys)
+        )
+
+
+RULES = (
+    Rule(method=LIBRARY, length=(LONGEST + 1, ANY)),
+    Rule(method=SORT, share=SORTED_SHARE, sorts=True),
+    Rule(method=SELECT),
+)
+"""The rules; the first rule that fits determines the method."""
+
+
+def choice(key: str, rows: int, length: int, k: int, *, sorts: bool) -> str:
+    """Return the method for the first `k` keys of `rows` rows of `length` keys; "" is the array library's function.
+
+    sorts: a sort must follow the selection, because the result must be sorted and a selection does not sort k keys.
+    """
+    return next(rule.method for rule in RULES if rule.fits(key, rows, length, k, sorts=sorts))
