@@ -37,6 +37,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hsgen.core.keys import KEYS, TYPES
+
 WHOLE, ROWS, SEGMENTS, EACH, LIBRARY = "whole", "rows", "segments", "each", ""
 """Methods, in order.
 
@@ -103,3 +105,52 @@ def choice(key: str, rows: int, length: int) -> str:
         if fits and (not rule.keys or key in rule.keys):
             return rule.method
     return LIBRARY
+
+
+SELECTS_ROWS_FROM, SELECTS_FROM, SELECTS_16_BITS_FROM = 1 << 15, 1 << 20, 1 << 24
+"""The least lengths for which selections of the first keys are faster than torch.topk.
+
+The first length is for two rows or more, the others for one row, of any type and of types of 8 or 16 bits.
+
+On an H100 with PyTorch 2.11, torch.topk takes so many times as long (float32 for one row, k from 1 to 2048):
+
+| rows x keys | float32 | int64 | bfloat16 |
+|---|---|---|---|
+| 1 x 2^18 | 0.95 to 1.00 | 1.6 | 0.8 |
+| 1 x 2^20 | 1.4 to 1.6 | 2.2 | 0.7 |
+| 1 x 2^24 | 2.4 to 3.4 | 3.8 | 1.5 |
+| 64 x 2^12 | 0.4 | 0.7 | 0.5 |
+| 64 x 2^15 | 1.6 | | |
+| 64 x 2^18 | 1.9 to 2.5 | 3.8 | 1.2 |
+| 1024 x 2^12 | 0.4 | | |
+| 1024 x 2^15 | 3.7 | 5.8 | 2.8 |
+| 16384 x 2^10 | 0.6 | | |
+"""
+GROUPS_FROM = 1 << 24
+"""The least number of 64-bit integers for which groups of equal keys are faster than torch.unique.
+
+On an H100 with PyTorch 2.11, torch.unique of 2^24 int64 keys takes 1.6 to 1.8 times as long, with the inverse 1.3 to
+1.6 times.  From 2^20 int64 keys the factor is 0.8 to 1.6, from 2^24 int32 keys 1.0 to 1.8, and from fewer keys less.
+"""
+GROUPS_ROWS_FROM, GROUPS_WIDTH = 1 << 20, 3
+"""The least number of rows, and the greatest number of keys in each, whose groups are faster than torch.unique.
+
+On an H100 with PyTorch 2.11, torch.unique of 2^20 rows of three keys takes 1.4 (int32) and 1.8 (int64) times as long.
+For rows of four keys the factor is 1.04, and for fewer or longer rows less.
+"""
+
+
+def selects(key: str, rows: int, length: int, k: int) -> bool:
+    """Return True if the first k keys of rows are selected faster than by the array library."""
+    least = SELECTS_ROWS_FROM if rows > 1 else SELECTS_FROM if KEYS[TYPES[key].key].bytes > 2 else SELECTS_16_BITS_FROM
+    return length >= least and rows * length <= TOGETHER
+
+
+def groups(key: str, n: int, *, inverse: bool, sort: bool = True) -> bool:
+    """Return True if the distinct keys are faster than the array library's; sort: False for runs of equal keys."""
+    return n >= GROUPS_FROM and key == "i64" and sort
+
+
+def groups_rows(key: str, n: int, width: int) -> bool:
+    """Return True if the distinct rows of `width` keys are faster than the array library's."""
+    return n >= GROUPS_ROWS_FROM and width <= GROUPS_WIDTH

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from threading import Lock
 from typing import Any
 
@@ -33,13 +34,18 @@ class Kind:
 
     def text(self) -> str:
         """Return the text of the kernel with its definitions."""
-        lines = [f"#define HS_INDEX {_UNSIGNED[self.index_bytes]}", f"#define HS_KEYS {int(bool(self.key))}"]
-        if self.key:
-            magnitude, infinity = limits(self.key)
-            lines += [f"#define HS_BITS {_UNSIGNED[KEYS[TYPES[self.key].key].bytes]}"]
-            lines += [f"#define HS_MAGNITUDE {magnitude:#x}ull", f"#define HS_INFINITY {infinity:#x}ull"]
-        body = (resources.templates() / _FILE).read_text(encoding="utf-8")
-        return "\n".join([*lines, body])
+        return _text(self)
+
+
+@cache
+def _text(kind: Kind) -> str:
+    lines = [f"#define HS_INDEX {_UNSIGNED[kind.index_bytes]}", f"#define HS_KEYS {int(bool(kind.key))}"]
+    if kind.key:
+        magnitude, infinity = limits(kind.key)
+        lines += [f"#define HS_BITS {_UNSIGNED[KEYS[TYPES[kind.key].key].bytes]}"]
+        lines += [f"#define HS_MAGNITUDE {magnitude:#x}ull", f"#define HS_INFINITY {infinity:#x}ull"]
+    body = (resources.templates() / _FILE).read_text(encoding="utf-8")
+    return "\n".join([*lines, body])
 
 
 class Finish:

@@ -8,8 +8,12 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
+from hsgen.cuda.driver import Device
+from hsgen.cuda.numeric import rewriting
+from hsgen.cuda.prepared import Prepared
 from hsgen.cuda.runner import Runner
 from hsgen.operations.top_k import sorted_up_to
 from hsgen.runners.top_k import TopKCalls
@@ -26,6 +30,7 @@ class TopK(Runner):
         value: the value that is selected with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index"
             or "index64" for the index of the key in its row.
         order: "descending" for the greatest keys, greatest first; "ascending" for the least.
+        numeric: floats in the order of numpy and PyTorch, as of `hsgen.cuda.Sorter`.
 
     Raises:
         hsgen.core.errors.Usage: there is no such target, key type, value, order or GPU, or no selection that combines
@@ -42,9 +47,12 @@ class TopK(Runner):
         value: Any = None,
         order: str = "descending",
         target: str | os.PathLike[str] | None = None,
+        numeric: bool = False,
         device: int | None = None,
     ) -> None:
-        super().__init__(device, target, TopKCalls(key, value, order))
+        calls = TopKCalls(key, value, order)
+        rewrite = rewriting(calls.key, calls.value) if numeric else str
+        super().__init__(device, target, calls, rewrite)
         self.sorted_up_to = sorted_up_to(self._sort)
 
     def __call__(
@@ -71,3 +79,15 @@ class TopK(Runner):
                 not 1 to the length of a row.
         """
         self._run((keys, out, values, values_out), self._calls.numbers(n, k=k, rows=rows), stream)
+
+
+def selection(select: TopK, n: int, k: int, rows: int) -> tuple[Prepared, Device]:
+    """Return the launches that select `k` keys of each of `rows` rows, of `n` keys in total, and their GPU.
+
+    Raises:
+        hsgen.core.errors.OutOfRange: a number does not fit n.
+        hsgen.core.errors.Unavailable, hsgen.core.errors.Wrong: a kernel does not compile, or the GPU cannot run it.
+    """
+    options = replace(select._calls.options, segment_count=rows, take=k)
+    options = select._calls.settled(n, options, select._roles)
+    return select.prepared(n, options, in_place=False), select._gpu

@@ -16,7 +16,7 @@ from hsgen.cuda.streams import KEPT
 from hsgen.engines import hosts, selection
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import context_for
-from hsgen.system import toolchain
+from hsgen.system import extras, toolchain
 
 _OPTION = "device="  # prefix of a device's name in messages
 
@@ -157,7 +157,10 @@ def chosen(name: str | None = None) -> tuple[Host, type[Device]]:
     """
     if name is not None and not isinstance(name, str):
         raise wrong_type("device", "a part of its name, as `hsgen doctor` lists it", name)
-    missing = Unavailable("no GPU and no OpenCL device; `hsgen doctor` says what was found")
+    missing = Unavailable(
+        f"no GPU and no OpenCL device; for NVIDIA GPUs: {extras.command('cuda')}; for this CPU: "
+        f"{extras.command('cpu-device')}; `hsgen doctor` says more"
+    )
     for listed, kind in _KINDS:
         if devices := listed():
             try:

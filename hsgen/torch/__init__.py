@@ -1,8 +1,29 @@
-"""`sort`, `argsort` and `topk` for PyTorch, with the signatures and results of torch.sort and torch.topk.
+"""Sorts for PyTorch with the signatures and results of its own functions; see docs/guides/python-nvidia.md."""
 
-See docs/guides/python-nvidia.md.
-"""
+from hsgen.torch.enabling import disable, enable, enabled
+from hsgen.torch.sorting import (
+    Selected,
+    Sorted,
+    argsort,
+    method,
+    sort,
+    topk,
+    topk_method,
+    unique,
+    unique_consecutive,
+)
 
-from hsgen.torch.sorting import Selected, Sorted, argsort, method, sort, topk, topk_method
-
-__all__ = ["Selected", "Sorted", "argsort", "method", "sort", "topk", "topk_method"]
+__all__ = [
+    "Selected",
+    "Sorted",
+    "argsort",
+    "disable",
+    "enable",
+    "enabled",
+    "method",
+    "sort",
+    "topk",
+    "topk_method",
+    "unique",
+    "unique_consecutive",
+]

@@ -9,6 +9,7 @@ import torch
 from hsgen.core.numbers import MOST, integer
 from hsgen.cuda.order import Order, Shape, order
 from hsgen.cuda.selections import Selection
+from hsgen.torch import repeats
 
 KEYS = {
     torch.int8: "i8",
@@ -25,7 +26,7 @@ KEYS = {
     torch.uint32: "u32",
     torch.uint64: "u64",
 }
-"""The key types of hsgen by the types of PyTorch."""
+"""The key type of each type of elements."""
 
 
 def prepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method: str = "") -> Order | None:
@@ -103,6 +104,46 @@ def argsorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = ""
     indices = torch.empty_like(x, dtype=torch.int64)
     launch(ready, x, None, indices)
     return indices
+
+
+def sorted_alike(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """Return the sorted elements and their indices with the strides of torch.sort; None is PyTorch's own sort.
+
+    PyTorch also serves the first call with such a tensor; see `hsgen.torch.repeats`.
+    """
+    call = dim, descending, "", True
+    ready, count = _ready(x, call), x.dim()
+    if ready is None:
+        if not -count <= dim < count or not repeats.again(x, call):
+            return None
+        dim %= count
+        ready = prepared(x, dim, descending=descending, keys=True)
+        if ready is None:
+            return None
+        if dim != count - 1 or not x.is_contiguous():
+            return _sorted_strided(ready, x, dim)
+        _keep(x, call, ready)
+    values, indices = torch.empty_like(x), torch.empty_like(x, dtype=torch.int64)
+    launch(ready, x, values, indices)
+    return values, indices
+
+
+def _sorted_strided(ready: Order, x: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the result of `sorted_alike` for elements that are not contiguous rows.
+
+    Rows are sorted in the order of memory, so that a transposed tensor needs no copy.
+    """
+    outer = sorted((d for d in range(x.dim()) if d != dim), key=lambda d: -x.stride(d))
+    rows = x.permute(*outer, dim)
+    source = rows.contiguous()
+    values, indices = torch.empty_like(source), torch.empty_like(source, dtype=torch.int64)
+    launch(ready, source, values, indices)
+    back = sorted(range(x.dim()), key=[*outer, dim].__getitem__)
+    results = values.permute(back), indices.permute(back)
+    if rows.is_contiguous():
+        return results
+    alike = torch.empty_like(x), torch.empty_like(x, dtype=torch.int64)
+    return alike[0].copy_(results[0]), alike[1].copy_(results[1])
 
 
 def _zeros(x: torch.Tensor) -> torch.Tensor:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
 from hsgen.core.numbers import MOST, integer
-from hsgen.torch import operators, selections
+from hsgen.torch import grouping, operators, selections
 from hsgen.torch.rows import argsorted_rows, checked, dimension, prepared, sorted_rows
 
 
@@ -53,6 +53,47 @@ def method(input: torch.Tensor, dim: int = -1) -> str:
     """Return the method of `sort` for a tensor: "torch.sort", or "hsgen: " and a name in `hsgen.cuda.choices`."""
     ready = prepared(input, checked(input, dimension(dim)), descending=False, keys=True)
     return f"hsgen: {ready.method}" if ready else "torch.sort"
+
+
+def unique(
+    input: torch.Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """Return the distinct elements, or slices along a dimension, as torch.unique does.
+
+    Elements are in ascending order for any `sorted`.  The result is a tensor, or a tuple with the requested indices and
+    counts.  The host waits once, for the number of distinct elements.
+    """
+    ours = None
+    if _plain(input) and input.is_cuda:
+        if dim is None:
+            ours = grouping.distinct(input, return_inverse, return_counts)
+        else:
+            ours = grouping.distinct_slices(input, dimension(dim), return_inverse, return_counts)
+    if ours is None:
+        return torch.unique(input, sorted, return_inverse, return_counts, dim)
+    return _requested(ours, return_inverse, return_counts)
+
+
+def unique_consecutive(
+    input: torch.Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """Return the first element of each run of equal elements, as torch.unique_consecutive does; see `unique`."""
+    ours = None
+    if _plain(input) and input.is_cuda and dim is None:
+        ours = grouping.runs(input, return_inverse, return_counts)
+    if ours is None:
+        return torch.unique_consecutive(input, return_inverse, return_counts, dim)
+    return _requested(ours, return_inverse, return_counts)
+
+
+def _requested(results: grouping.Triple, inverse: bool, counts: bool) -> Any:
+    """Return the results that a call requests: a tensor, or a tuple of tensors."""
+    chosen = (results[0], *([results[1]] if inverse else []), *([results[2]] if counts else []))
+    return chosen if len(chosen) > 1 else chosen[0]
 
 
 def topk(

@@ -177,6 +177,14 @@ def entry(cache: Path) -> Path:
     return found
 
 
+@pytest.mark.parametrize("key", ["f32", *(nightly(key) for key in FLOATS if key != "f32")])
+@pytest.mark.parametrize("name", ["nvidia-hopper", *(nightly(name) for name in TARGETS if name != "nvidia-hopper")])
+def test_selections_in_numeric_order_compile(name: str, key: str) -> None:
+    """With 64-bit indices, as `hsgen.torch.enable` needs them."""
+    signature = top_k.OPERATION.signature(Signature(value="index64"))
+    compile_all(targets.find(name).sort(implicit_for(top_k.OPERATION), key, signature), key, "index64")
+
+
 TEXT = 'extern "C" __global__ void one(int *x) { *x = 1; }'
 
 

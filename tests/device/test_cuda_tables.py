@@ -178,6 +178,22 @@ def test_selections(key: str, order: str, fake: Fake) -> None:
         assert mine.get().tobytes() == data.tobytes()
 
 
+@pytest.mark.parametrize(("rows", "length", "k"), [(2, 3000, 64), (3, 700, 700)])
+def test_selections_in_numeric_order(rows: int, length: int, k: int, fake: Fake) -> None:
+    """NaNs with any sign are the greatest, zeros are equal, and equal keys keep their order."""
+    select = TopK("f32", value="index64", numeric=True, target="generic")
+    data = RNG.integers(-9, 9, rows * length).astype(np.float32)
+    for special in (-0.0, np.nan, -np.nan, np.inf):
+        data[RNG.integers(0, len(data), 9)] = special
+    out, places = Inside(fake, np.zeros(rows * k, data.dtype)), Inside(fake, np.zeros(rows * k, np.int64))
+    select(Inside(fake, data).part, k, rows=rows, out=out.part, values_out=places.part)
+    for part, order in zip(data.reshape(rows, -1), places.get().reshape(rows, -1), strict=True):
+        nan = np.isnan(part)
+        first = np.lexsort((-np.where(nan, 0, part), ~nan))[:k]
+        assert np.array_equal(order, first)
+    assert np.array_equal(np.isnan(out.get()).sum(), np.isnan(data.reshape(rows, -1)).sum(1).clip(max=k).sum())
+
+
 def test_what_a_selection_refuses(fake: Fake) -> None:
     select = TopK("u32", target="generic")
     keys, out = Array(fake, np.zeros(100, np.uint32)), Array(fake, np.zeros(10, np.uint32))

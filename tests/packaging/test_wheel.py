@@ -12,11 +12,14 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 from nightly import NIGHTLY
+from packaging.requirements import Requirement
 
+from hsgen.apis import APIS
 from hsgen.engines.hosts import Host
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -133,6 +136,60 @@ def test_wheel_sorts_from_python(installed: Path, embedded: Host, tmp_path: Path
     text = (ROOT / "docs/guides/python.md").read_text(encoding="utf-8").split("```python\n")[3].split("```")[0]
     (tmp_path / "program.py").write_text(text, encoding="utf-8")
     assert "sorted 100000 keys" in good(installed.with_name("python"), "program.py", cwd=tmp_path)
+
+
+def closure(names: list[str]) -> set[Path]:
+    """Return the folders and files in site-packages of distributions and all that they need, without extras."""
+    tops: set[Path] = set()
+    seen: set[str] = set()
+    while names:
+        name = names.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        one = metadata.distribution(name)
+        for line in one.requires or ():
+            need = Requirement(line)
+            if need.marker is None or need.marker.evaluate({"extra": ""}):
+                names.append(need.name)
+        parts = {Path(str(f)).parts[0] for f in one.files or ()}
+        tops |= {Path(str(one.locate_file(part))) for part in parts if part not in ("..", "__pycache__")}
+    return tops
+
+
+@pytest.fixture(scope="module")
+def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program `hsgen` of an environment with the wheel, the packages that it needs, and nothing else."""
+    folder = tmp_path_factory.mktemp("alone")
+    venv.create(folder, with_pip=False)
+    purelib = Path(sysconfig.get_path("purelib", "venv", {"base": str(folder), "platbase": str(folder)}))
+    for top in closure(sorted(DEPENDENCIES)):
+        (purelib / top.name).symlink_to(top)
+    pip(folder / "bin" / "python", wheel)
+    return folder / "bin" / "hsgen"
+
+
+def test_the_wheel_alone_generates_for_every_api(alone: Path, tmp_path: Path) -> None:
+    targets = ["-t", "generic", "-t", "apple-m1", "-t", "webgpu"]
+    good(alone, "generate", *targets, "--key", "u32", "--glsl-only", "-o", "sorts", cwd=tmp_path)
+    good(alone, "verify", "sorts", cwd=tmp_path)
+    languages = {path.name for path in tmp_path.glob("sorts/targets/*/kernels/*")}
+    assert languages == {api.dialect for api in APIS.values()}
+
+
+def test_the_wheel_alone_names_what_a_device_needs(
+    alone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "none").mkdir()
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path / "none"))
+    code = "import hsgen, numpy; hsgen.sort(numpy.arange(9))"
+    done = call(alone.with_name("python"), "-c", code, cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr.splitlines()[-1] == (
+        "hsgen.core.errors.Unavailable: no GPU and no OpenCL device; for NVIDIA GPUs: pip install 'hsgen[cuda]'; "
+        "for this CPU: pip install 'hsgen[cpu-device]'; `hsgen doctor` says more"
+    )
+    tuning = call(alone, "tune", "-t", "generic", cwd=tmp_path)
+    assert tuning.returncode == 3 and len(tuning.stderr.splitlines()) == 1, tuning.stderr
 
 
 @pytest.mark.nightly

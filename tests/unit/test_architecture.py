@@ -39,7 +39,7 @@ LAYERS = (
     ("runners",),
     ("opencl",),
     ("cuda",),
-    ("cupy", "dask", "distributed", "numpy", "torch"),
+    ("cupy", "dask", "distributed", "jax", "numpy", "torch"),
     ("tools",),
     ("cli",),
     ("__main__",),

@@ -44,7 +44,9 @@ def test_a_missing_package_is_one_line(name: str, monkeypatch: pytest.MonkeyPatc
         driver.package(name.rpartition(".")[2])
 
 
-@pytest.mark.parametrize(("module", "library"), [("hsgen.torch", "torch"), ("hsgen.cupy", "cupy")])
+@pytest.mark.parametrize(
+    ("module", "library"), [("hsgen.torch", "torch"), ("hsgen.cupy", "cupy"), ("hsgen.jax", "jax")]
+)
 def test_a_missing_library_is_one_line(module: str, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     for name in [m for m in sys.modules if m.startswith(module)]:

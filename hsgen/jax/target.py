@@ -1,0 +1,126 @@
+"""The custom call of XLA that launches the kernels: a handler of XLA's FFI (xla/ffi/api/c_api.h of jaxlib).
+
+XLA calls the handler with a call frame: the addresses of buffers, the numbers of the work, and functions of XLA for the
+stream and for errors.  All are structures of 64-bit words, whose places are constants here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+import jax
+
+from hsgen.core.errors import HsgenError
+from hsgen.cuda import streams
+from hsgen.cuda.driver import device, hosts
+from hsgen.jax.work import Work, launches
+
+NAME, PLATFORM = "hsgen", "CUDA"
+_EXTENSION, _API, _CONTEXT, _STAGE = 1, 2, 3, 4
+_ARGUMENTS, _RESULTS, _ATTRIBUTES = 9, 14, 20
+"""The words of a call frame, among them the arrays of arguments, results and attributes."""
+_FRAME, _EXECUTE, _METADATA = 21, 3, 1
+_VERSION, _CREATE_ERROR, _GET_STREAM = 4, 6, 10
+"""The words of XLA's functions: the version of the interface, and functions."""
+_INTERNAL = 13
+"""The code of errors that are no mistake of the caller."""
+
+_Function = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+Handler = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+
+
+def _word(address: int) -> int:
+    """Return the 64-bit word at an address."""
+    return ctypes.c_uint64.from_address(address).value
+
+
+def _words(address: int, count: int) -> list[int]:
+    """Return 64-bit words at an address."""
+    return list((ctypes.c_uint64 * count).from_address(address))
+
+
+def _described(extension: int, api: int) -> None:
+    """Store the version of the interface in the metadata of the handler, which XLA asks for at registration."""
+    metadata = _word(extension + 24)
+    ctypes.memmove(metadata + 24, api + 8 * _VERSION, 8)
+    ctypes.c_uint32.from_address(metadata + 32).value = 0
+
+
+@cache
+def _function(address: int) -> Any:
+    """Return a function of XLA, which keeps Python's lock."""
+    return _Function(address)
+
+
+def _stream(api: int, context: int) -> int:
+    """Return the stream of a call.
+
+    Raises:
+        HsgenError: XLA has no stream for the call.
+    """
+    request = (ctypes.c_uint64 * 4)(32, 0, context, 0)
+    if _function(_word(api + 8 * _GET_STREAM))(ctypes.addressof(request)):
+        raise HsgenError("XLA has no stream for the call")
+    return int(request[3])
+
+
+def _number(stream: int) -> int:
+    """Return the number of a stream's GPU."""
+    return 0 if len(hosts()) == 1 else streams._device(stream)
+
+
+def _error(api: int, message: str) -> int:
+    """Return a new error of XLA."""
+    text = ctypes.create_string_buffer(message.encode())
+    request = (ctypes.c_uint64 * 4)(32, 0, ctypes.addressof(text), _INTERNAL)
+    return int(_function(_word(api + 8 * _CREATE_ERROR))(ctypes.addressof(request)) or 0)
+
+
+def _called(frame: int) -> int | None:
+    """Handle a call of XLA; return the address of an error, or None."""
+    words = _words(frame, _FRAME)
+    api = words[_API]
+    try:
+        if (extension := words[_EXTENSION]) and ctypes.c_int32.from_address(extension + 8).value == _METADATA:
+            _described(extension, api)
+        elif words[_STAGE] & 0xFFFFFFFF == _EXECUTE:
+            _launch(words, api)
+    except Exception as e:  # an exception cannot pass XLA
+        return _error(api, f"hsgen: {e}")
+    return None
+
+
+def _launch(words: list[int], api: int) -> None:
+    """Launch the work of a call frame."""
+    array = _words(_word(words[_ATTRIBUTES]), 3)  # type, size, address
+    key, rows, length, descending, keys, indices, take = _words(array[2], array[1])
+    work = Work(key, rows, length, bool(descending), bool(keys), bool(indices), take)
+    outputs = keys + indices + 1
+    buffers = [_word(words[_ARGUMENTS]), *_words(words[_RESULTS], outputs)]
+    source, *results = (_word(b + 24) for b in buffers)
+    stream = _stream(api, words[_CONTEXT])
+    ready = launches(work, _number(stream))
+    ready.run(source, results[0] if keys else 0, results[keys] if indices else 0, results[-1], stream)
+
+
+handler = Handler(_called)
+"""The handler; the object lives as long as the process."""
+
+
+@cache
+def register() -> None:
+    """Register the handler with XLA, once."""
+    address = ctypes.cast(handler, ctypes.c_void_p)
+    jax.ffi.register_ffi_target(NAME, jax.ffi.pycapsule(address), platform=PLATFORM)
+
+
+def gpus() -> bool:
+    """Return True if JAX and hsgen see a GPU."""
+    try:
+        jax.devices(PLATFORM.lower())
+        device(0)
+    except (RuntimeError, HsgenError):
+        return False
+    return True

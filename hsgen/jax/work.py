@@ -1,0 +1,108 @@
+"""The work of a call: a sort or a selection of rows, as numbers in compiled programs, and its prepared launches."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from functools import lru_cache
+from threading import Lock
+from typing import Protocol
+
+from hsgen.core.keys import TYPES
+from hsgen.core.plan import ROLES
+from hsgen.cuda.order import Shape, order
+from hsgen.cuda.prepared import DESTINATION, SCRATCH
+from hsgen.cuda.top_k import TopK, selection
+
+NAMES = tuple(sorted(TYPES))
+"""The key types; programs contain the number of a type."""
+_VALUES_OUT = ROLES.index("values_out")
+
+
+class Launches(Protocol):
+    """Prepared launches; `scratch` is the size of scratch memory in bytes."""
+
+    scratch: int
+
+    def run(self, source: int, keys: int, indices: int, scratch: int, stream: int) -> None:
+        """Launch with the addresses of keys, the results, and scratch memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Rows of keys to sort, or of which the first `take` keys are selected if `take` is not 0.
+
+    keys, indices: the results.  Indices of a sort have 64 bits, of a selection 32.
+    """
+
+    key: int
+    rows: int
+    length: int
+    descending: bool
+    keys: bool
+    indices: bool
+    take: int = 0
+
+    def numbers(self) -> list[int]:
+        """Return the work as numbers."""
+        return [int(x) for x in astuple(self)]
+
+    def launches(self, number: int) -> Launches:
+        """Return the prepared launches on a GPU.
+
+        Raises:
+            Usage: no target has such a sort.
+            Unavailable, Wrong: a kernel does not compile, or the GPU cannot run it.
+        """
+        if self.take:
+            return Selection(self, number)
+        shape = Shape(
+            number=number,
+            key=NAMES[self.key],
+            rows=self.rows,
+            length=self.length,
+            descending=self.descending,
+            keys=self.keys,
+            indices=self.indices,
+        )
+        ready = order(shape)
+        assert ready is not None  # such rows are not the work of hsgen
+        return ready
+
+
+@lru_cache(maxsize=64)
+def selector(key: str, number: int, *, descending: bool) -> TopK:
+    """Return the selection of keys of a type, with 32-bit indices."""
+    return TopK(key, value="index", order="descending" if descending else "ascending", device=number)
+
+
+class Selection:
+    """The launches of a selection, with the interface of `Launches`."""
+
+    def __init__(self, work: Work, number: int) -> None:
+        select = selector(NAMES[work.key], number, descending=work.descending)
+        self._prepared, self._gpu = selection(select, work.rows * work.length, work.take, work.rows)
+        self.scratch = self._prepared.scratch
+
+    def run(self, source: int, keys: int, indices: int, scratch: int, stream: int) -> None:
+        """See `Launches`."""
+        bases = [source] * len(ROLES)
+        bases[DESTINATION], bases[_VALUES_OUT], bases[SCRATCH] = keys, indices, scratch
+        with self._gpu.current():
+            self._prepared.run(bases, stream)
+
+
+_known: dict[tuple[Work, int], Launches] = {}
+_KEPT = 256
+_lock = Lock()
+
+
+def launches(work: Work, number: int) -> Launches:
+    """Return the prepared launches of work on a GPU, prepared once."""
+    ready = _known.get((work, number))
+    if ready is None:
+        with _lock:
+            ready = work.launches(number)
+            if len(_known) >= _KEPT:
+                _known.clear()
+            _known[work, number] = ready
+    return ready

@@ -1,0 +1,27 @@
+"""Which calls occur again.  The preparation of a call costs host time, which pays only if such a call occurs again."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import torch
+
+BEFORE = 1
+"""The number of calls of a kind that PyTorch serves before hsgen prepares such calls."""
+_KEPT = 1 << 12
+_counts: dict[Hashable, int] = {}
+
+
+def again(x: torch.Tensor, call: Hashable) -> bool:
+    """Return True if such calls are worth their preparation: one occurred before, or a graph captures this one.
+
+    call: all that launches depend on, except the type, the shape and the GPU of the tensor `x`.
+    """
+    key = x.dtype, x.shape, x.get_device(), call
+    count = _counts.get(key, 0)
+    if count >= BEFORE or (x.is_cuda and torch.cuda.is_current_stream_capturing()):
+        return True
+    if len(_counts) >= _KEPT:
+        _counts.clear()
+    _counts[key] = count + 1
+    return False

@@ -1,0 +1,59 @@
+"""The first k elements of rows, with the results of torch.topk; see `hsgen.torch.selections`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from hsgen.cuda.choices import selects
+from hsgen.cuda.selections import Selection
+from hsgen.torch import repeats, selections
+from hsgen.torch.rows import KEYS, launch
+
+Pair = tuple[torch.Tensor, torch.Tensor]
+_known: dict[tuple[Any, ...], Selection] = {}
+_KEPT = 256
+
+
+def selected(x: torch.Tensor, k: int, dim: int, largest: bool, in_order: bool) -> Pair | None:
+    """Return the k greatest or least elements along a dimension and their indices; None is PyTorch's own selection.
+
+    Equal elements are selected in the order of their indices.  in_order: the result must be sorted.
+    """
+    call = k, dim, largest, in_order
+    key = x.dtype, x.shape, x.get_device(), call
+    ready = _known.get(key)
+    if ready is not None and x.is_contiguous():
+        return _selected(ready, x, k)
+    if not _selects(x, k, dim) or not repeats.again(x, call):
+        return None
+    dim %= x.dim()
+    ready = selections.prepared(x, k, dim, largest=largest, sorted=in_order)
+    if ready is None:
+        return None
+    if dim != x.dim() - 1:
+        values, indices = _selected(ready, x.movedim(dim, -1).contiguous(), k)
+        return values.movedim(-1, dim).contiguous(), indices.movedim(-1, dim).contiguous()
+    if x.is_contiguous():
+        if len(_known) >= _KEPT:
+            _known.clear()
+        _known[key] = ready
+    return _selected(ready, x.contiguous(), k)
+
+
+def _selects(x: torch.Tensor, k: int, dim: int) -> bool:
+    """Return True if a call is valid, and faster than PyTorch's, which has no selection of bools."""
+    key, count = KEYS.get(x.dtype), x.dim()
+    if key is None or x.dtype is torch.bool or not -count <= dim < count or not 0 < k <= x.shape[dim]:
+        return False
+    length = x.shape[dim]
+    return x.numel() > 0 and selects(key, x.numel() // length, length, k)
+
+
+def _selected(ready: Selection, rows: torch.Tensor, k: int) -> Pair:
+    """Return the selection from contiguous rows."""
+    shape = (*rows.shape[:-1], k)
+    values, indices = rows.new_empty(shape), rows.new_empty(shape, dtype=torch.int64)
+    launch(ready, rows, values, indices)
+    return values, indices
