@@ -369,6 +369,7 @@ static int hs_scope_runs(const hs_sort *sort, const hs_scope *scope, const hs_st
     memset(&largest, 0, sizeof largest); /* the grid does not shrink with n */
     largest.n = most;
     largest.number = guard->x == HS_BY_LENGTH ? 1 : INT32_MAX;
+    largest.take = guard->max_take;
     largest.in_place = guard->place == HS_IN_PLACE;
     return hs_groups(step, &largest) != 0;
 }

@@ -9,6 +9,7 @@ from typing import Any
 
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
+from hsgen.core.buffers import pair_bytes
 from hsgen.core.keys import PLAIN, KeyType, Signature
 from hsgen.core.regions import Region, placed
 
@@ -38,9 +39,98 @@ _LANES = {"chip": 512, "memory": 64}
 _GROUPS = {"chip": 1024, "memory": 64}
 """Lanes, and the most work-groups, by the kind of local memory: a CPU has few cores, and a work-group costs it more."""
 
+BLOCK = 32
+"""The lanes among which one orders the least keys of lanes; an estimate of a sampled bound comes from a block."""
+_ITEMS = 16
+_TAKES = (128, 64, 32, 16)
+_ROOMS = ((1 << 18, 1 << 14), (1 << 16, 1 << 13), (0, 1 << 12))
+"""The entries of a list of candidates by the length of the row: (lengths above, entries), longest rows first."""
+_SAMPLED = (1 << 15, 1 << 16)
+"""The lengths of rows above which a sample bounds the keys: for a quarter of the capacity, and for all of the capacity."""
 _CAPACITIES = (4096, 2048, 1024, 512, 256)
 _BITS = (11, 8)
 _ROW_LIMIT = 1 << 17
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounded:
+    """A selection from keys in registers, by a bound: the k-th of the least keys of all lanes.
+
+    lanes, items: the lanes for a row, and the keys of a lane.
+    take: the greatest k.
+    rows: the rows of a work-group.
+    subgroup: the lanes of a subgroup if a row has exactly these lanes; else 1, and barriers are those of work-groups.
+    """
+
+    lanes: int
+    items: int
+    take: int
+    rows: int = 1
+    subgroup: int = 1
+
+    @property
+    def length(self) -> int:
+        """The keys in registers."""
+        return self.lanes * self.items
+
+    @property
+    def block(self) -> int:
+        """The lanes of a block."""
+        return min(self.lanes, BLOCK)
+
+    @property
+    def blocks(self) -> int:
+        """The blocks of a row."""
+        return self.lanes // self.block
+
+    @property
+    def room(self) -> int:
+        """The greatest number of keys up to the exact bound: at most k lanes have such keys."""
+        return self.take * self.items
+
+    def local_bytes(self, key: KeyType) -> int:
+        """Return the local memory of a work-group in bytes."""
+        return self.rows * (pair_bytes(key) * (self.lanes + self.room + self.blocks) + 4)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampled:
+    """A selection from long rows, whose candidates a sampled bound limits.
+
+    groups, work_group: the work-groups that sample a row, and their lanes.
+    most: the greatest number of sampled keys of a lane.
+    block: the lanes of a block; each block has an estimate of the bound.
+    sample_mul, sample_div: a lane samples ``length / sample_div * sample_mul / k`` keys.
+    scale_bits: the bits of fractions.
+    """
+
+    groups: int
+    work_group: int
+    most: int
+    block: int
+    sample_mul: int
+    sample_div: int
+    scale_bits: int
+
+    @property
+    def lanes(self) -> int:
+        """The lanes that sample a row."""
+        return self.groups * self.work_group
+
+    @property
+    def blocks(self) -> int:
+        """The estimates of the bound of a row."""
+        return self.lanes // self.block
+
+    @property
+    def limit(self) -> int:
+        """The greatest length of a row: a list of an estimate by one key of each block has room."""
+        return _ROOMS[0][1] // 4 * self.most * self.block
+
+    @property
+    def rooms(self) -> tuple[tuple[int, int], ...]:
+        """The entries of a list of candidates by the length of the row, longest rows first."""
+        return _ROOMS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +156,50 @@ class Params:
     row_limit: int = _ROW_LIMIT
     places: bool = False
     crowd: int = 64
+    short: Bounded = Bounded(lanes=32, items=8, take=32)
+    chunk: Bounded = Bounded(lanes=256, items=16, take=128)
+
+    @property
+    def sampled(self) -> Sampled:
+        """The sampling of long rows, by work-groups of `work_group` lanes."""
+        block = min(self.work_group, BLOCK)
+        groups = max(1, min(8, 64 * block // self.work_group))
+        return Sampled(
+            groups=groups,
+            work_group=self.work_group,
+            most=64,
+            block=block,
+            sample_mul=9,  # a fraction of 1 / 4 of the lanes: 1 - exp(-9 / 32)
+            sample_div=32,
+            scale_bits=10,
+        )
+
+    @property
+    def sampled_long(self) -> Sampled:
+        """The sampling of the longest rows: as many estimates, each by the lanes of a work-group."""
+        return Sampled(
+            groups=self.sampled.blocks,
+            work_group=self.work_group,
+            most=128,
+            block=self.work_group,
+            sample_mul=1,
+            sample_div=64,
+            scale_bits=20,
+        )
+
+    @property
+    def tiers(self) -> tuple[tuple[int, int, int], ...]:
+        """The ways of long rows by k: (k above, greatest k, greatest length of a row without a sample)."""
+        few = min(16, self.chunk.take)
+        chunks = [(0, few, self.chunk.length * (self.chunk.length // few))]
+        if self.chunk.take > few:
+            chunks.append((few, self.chunk.take, self.chunk.length * (self.chunk.length // self.chunk.take)))
+        quarter = self.capacity // 4
+        sampled = [
+            (self.chunk.take, quarter, _SAMPLED[0]),
+            (max(quarter, self.chunk.take), self.capacity, _SAMPLED[1]),
+        ]
+        return (*chunks, *[x for x in sampled if x[0] < x[1]])
 
     @property
     def tile(self) -> int:
@@ -114,6 +248,10 @@ class Params:
 
     def local_bytes(self) -> int:
         """Return the local memory of the kernel that needs the most, in bytes."""
+        return max(self.sort_bytes(), self.short.local_bytes(self.key), self.chunk.local_bytes(self.key))
+
+    def sort_bytes(self) -> int:
+        """Return the local memory in bytes of a kernel that sorts keys."""
         shared = PICK + GATHERED + (DIFFER + CROWDED if self.places else 0)
         return self.capacity * (self.key.held + 4) + 4 * (self.bins + self.work_group + shared)
 
@@ -179,10 +317,33 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
             bits=bits,
             groups=min(_GROUPS[device.local], device.groups),
             places=device.cooperative,
+            short=_short(key, device),
+            chunk=_chunk(key, device),
         )
         for capacity, bits in product(_CAPACITIES, _BITS)
     )
     return next((x for x in shapes if x.local_bytes() <= device.local_bytes), None)
+
+
+def _short(key: KeyType, device: Device) -> Bounded:
+    """Return the selection from short rows: a subgroup for a row, or a work-group of a few lanes."""
+    width = max((w for w in device.subgroups if 8 <= w <= BLOCK), default=1) if device.shuffle else 1
+    lanes = width if width > 1 else min(BLOCK, _power(device.work_group))
+    one = Bounded(lanes=lanes, items=_ITEMS // 2, take=lanes, subgroup=width)
+    most = min(device.local_bytes // 2 // one.local_bytes(key), 256 // lanes, device.work_group // lanes)
+    return replace(one, rows=_power(max(most, 1))) if width > 1 else one
+
+
+def _chunk(key: KeyType, device: Device) -> Bounded:
+    """Return the selection by a work-group, for the greatest k that local memory allows."""
+    lanes = min(256, _power(device.work_group), _LANES[device.local])
+    shapes = (Bounded(lanes=lanes, items=_ITEMS, take=min(take, lanes)) for take in _TAKES)
+    return next(x for x in shapes if x.local_bytes(key) <= device.local_bytes)
+
+
+def _power(x: int) -> int:
+    """Return the greatest power of two up to `x`."""
+    return 1 << x.bit_length() - 1
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
