@@ -13,6 +13,8 @@ WORDS = Buffer(name="words", type="u32")
 COUNTS = Buffer(name="counts", type="u32")
 LISTS = Buffer(name="lists", type="pair")
 LISTED = replace(LISTS, read_only=True)
+_RESIDENT = 4
+"""Work-groups of 256 lanes that share a core: 64 registers a lane, without which fewer loads are under way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +59,7 @@ def _bounded(
         summary=summary,
         work_group=shape.rows * shape.lanes,
         subgroup=shape.subgroup,
+        resident=_RESIDENT if shape.lanes == 256 and p.key_words == 1 and name != "short_row" else 0,
         buffers=buffers,
         arrays=(
             *[Array(name=x, type="pair", count=shape.rows * count) for x, count in pairs.items()],
@@ -75,7 +78,10 @@ def bounded(p: Params) -> tuple[Kernel, ...]:
     return (
         _bounded(p, "short_rows", "select from short rows", p.short, ("row", "result"), (*read, *out)),
         _bounded(p, "short_row", "select from a row in registers", p.chunk, ("row", "result"), (*read, *out)),
-        _bounded(p, "chunks", "select from each chunk of a row", p.chunk, ("chunk", "list"), (SOURCE, LISTS)),
+        replace(
+            _bounded(p, "chunks", "select from each section of a row", p.chunk, ("section", "list"), (SOURCE, LISTS)),
+            template="radix_select/bounded:chunks",
+        ),
         _bounded(p, "merge", "select from the keys of all chunks", p.chunk, ("lists", "result"), (LISTED, *values[:-1], *out)),
     )
 
@@ -96,8 +102,18 @@ def sampled(p: Params) -> tuple[Kernel, ...]:
     return (
         _sample(p, "sample", p.sampled),
         _sample(p, "sample_long", p.sampled_long),
-        _kernel(
-            p, "filter", "list the keys up to the bound", (SOURCE, LISTS, COUNTS), pairs, chosen, words, template="sampled"
+        replace(
+            _kernel(
+                p,
+                "filter",
+                "list the keys up to the bound",
+                (SOURCE, LISTS, COUNTS),
+                *(pairs, chosen, words),
+                template="sampled",
+            ),
+            work_group=p.chunk.lanes,
+            resident=_RESIDENT if p.chunk.lanes == 256 else 0,
+            data=p.chunk,
         ),
         _kernel(
             p,

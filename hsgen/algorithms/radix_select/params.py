@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 from hsgen.core.device import Device
@@ -42,7 +42,7 @@ _GROUPS = {"chip": 1024, "memory": 64}
 BLOCK = 32
 """The lanes among which one orders the least keys of lanes; an estimate of a sampled bound comes from a block."""
 _ITEMS = 16
-_TAKES = (128, 64, 32, 16)
+_TAKES = (128, 64, 32, 16, 8)
 _ROOMS = ((1 << 18, 1 << 14), (1 << 16, 1 << 13), (0, 1 << 12))
 """The entries of a list of candidates by the length of the row: (lengths above, entries), longest rows first."""
 _SAMPLED = (1 << 15, 1 << 16)
@@ -84,9 +84,14 @@ class Bounded:
         return self.lanes // self.block
 
     @property
+    def limit(self) -> int:
+        """The pairs beyond which a selection looks for a lower bound, without twice k."""
+        return self.lanes
+
+    @property
     def room(self) -> int:
-        """The greatest number of keys up to the exact bound: at most k lanes have such keys."""
-        return self.take * self.items
+        """The greatest number of candidates: the pairs up to an exact bound, which k lanes have, and earlier ones."""
+        return min(self.take * self.items + 2 * self.take + self.limit, self.length)
 
     def local_bytes(self, key: KeyType) -> int:
         """Return the local memory of a work-group in bytes."""
@@ -163,7 +168,7 @@ class Params:
     def sampled(self) -> Sampled:
         """The sampling of long rows, by work-groups of `work_group` lanes."""
         block = min(self.work_group, BLOCK)
-        groups = max(1, min(8, 64 * block // self.work_group))
+        groups = max(1, min(8, 32 * block // self.work_group))
         return Sampled(
             groups=groups,
             work_group=self.work_group,
@@ -190,10 +195,8 @@ class Params:
     @property
     def tiers(self) -> tuple[tuple[int, int, int], ...]:
         """The ways of long rows by k: (k above, greatest k, greatest length of a row without a sample)."""
-        few = min(16, self.chunk.take)
-        chunks = [(0, few, self.chunk.length * (self.chunk.length // few))]
-        if self.chunk.take > few:
-            chunks.append((few, self.chunk.take, self.chunk.length * (self.chunk.length // self.chunk.take)))
+        takes = [0, *(x for x in (16, 64) if x < self.chunk.take), self.chunk.take]
+        chunks = [(above, k, self.chunk.length * (self.chunk.length // k)) for above, k in pairwise(takes)]
         quarter = self.capacity // 4
         sampled = [
             (self.chunk.take, quarter, _SAMPLED[0]),
@@ -337,7 +340,7 @@ def _short(key: KeyType, device: Device) -> Bounded:
 def _chunk(key: KeyType, device: Device) -> Bounded:
     """Return the selection by a work-group, for the greatest k that local memory allows."""
     lanes = min(256, _power(device.work_group), _LANES[device.local])
-    shapes = (Bounded(lanes=lanes, items=_ITEMS, take=min(take, lanes)) for take in _TAKES)
+    shapes = (Bounded(lanes=lanes, items=_ITEMS, take=min(take, lanes // 2)) for take in _TAKES)
     return next(x for x in shapes if x.local_bytes(key) <= device.local_bytes)
 
 

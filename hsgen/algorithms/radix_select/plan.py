@@ -78,7 +78,8 @@ def _bounded(p: Params) -> Iterator[Step]:
     for above, take, length in p.tiers:
         if take <= chunk.take:
             bounds = {"min_n": chunk.length, "max_n": length, "min_take": above, "max_take": take}
-            yield _step(p, "chunks", Grid(x="rows", add=chunk.length - 1, div=chunk.length), **bounds)
+            grid = Grid(x="rows", add=chunk.length - 1, div=chunk.length, cap=p.groups)
+            yield _step(p, "chunks", grid, **bounds)
             yield _step(p, "merge", one, **bounds)
 
 
@@ -91,7 +92,7 @@ def _sampled(p: Params) -> Iterator[Step]:
         bounds["max_n"] = most = p.sampled_long.limit
         yield _step(p, "sample", Grid(x="number", mul=p.sampled.groups), **{**bounds, "max_n": _LONG})
         yield _step(p, "sample_long", Grid(x="number", mul=p.sampled_long.groups), **{**bounds, "min_n": _LONG})
-        yield _step(p, "filter", Grid(x="rows", add=p.tile - 1, div=p.tile), **bounds)
+        yield _step(p, "filter", Grid(x="rows", add=p.chunk.length - 1, div=p.chunk.length), **bounds)
         yield _step(p, "finish", Grid(), **bounds)
     if most < MAX_N:
         yield from _digits(p, most, 0, p.capacity)
