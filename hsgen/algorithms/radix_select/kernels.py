@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, SOURCE, VALUES_IN, VALUES_OUT, word_array
-from hsgen.algorithms.radix_select.params import CROWDED, DIFFER, GATHERED, PICK, Bounded, Params, Sampled, layout
+from hsgen.algorithms.radix_select.params import CROWDED, GATHERED, PICK, Bounded, Params, Sampled, layout
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
@@ -55,11 +55,11 @@ def _bounded(
     pairs = {"least_pairs": shape.lanes, "candidates": shape.room, "bounds": shape.blocks}
     return Kernel(
         name=name,
-        template="radix_select/bounded:select",
+        template=f"radix_select/bounded:{'chunks' if ends[0] == 'section' else 'select'}",
         summary=summary,
         work_group=shape.rows * shape.lanes,
         subgroup=shape.subgroup,
-        resident=_RESIDENT if shape.lanes == 256 and p.key_words == 1 and name != "short_row" else 0,
+        resident=_RESIDENT if shape.lanes == 256 and p.key_words == 1 else 0,
         buffers=buffers,
         arrays=(
             *[Array(name=x, type="pair", count=shape.rows * count) for x, count in pairs.items()],
@@ -77,11 +77,8 @@ def bounded(p: Params) -> tuple[Kernel, ...]:
     read, out = (SOURCE, *values[:-1]), (DESTINATION, *values[-1:])
     return (
         _bounded(p, "short_rows", "select from short rows", p.short, ("row", "result"), (*read, *out)),
-        _bounded(p, "short_row", "select from a row in registers", p.chunk, ("row", "result"), (*read, *out)),
-        replace(
-            _bounded(p, "chunks", "select from each section of a row", p.chunk, ("section", "list"), (SOURCE, LISTS)),
-            template="radix_select/bounded:chunks",
-        ),
+        _bounded(p, "short_row", "select from a row in registers", p.chunk, ("section", "result"), (*read, *out)),
+        _bounded(p, "chunks", "select from each section of a row", p.chunk, ("section", "list"), (SOURCE, LISTS)),
         _bounded(p, "merge", "select from the keys of all chunks", p.chunk, ("lists", "result"), (LISTED, *values[:-1], *out)),
     )
 
@@ -135,7 +132,7 @@ def _local(p: Params) -> tuple[Array, ...]:
     """Return the local memory of a work-group that narrows down and sorts."""
     keys = (Array(name="keys", type="key", count=p.capacity), word_array("index", p.capacity))
     narrowing = (word_array("bins", p.bins), word_array("partials", p.work_group), word_array("pick", PICK))
-    sorting = (word_array("differ", DIFFER), word_array("crowded", CROWDED)) if p.places else ()
+    sorting = (word_array("ranges", p.ranges), word_array("crowded", CROWDED)) if p.places else ()
     return (*keys, *narrowing, word_array("gathered_keys", GATHERED), *sorting)
 
 
@@ -166,7 +163,7 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
     keys = (Array(name="keys", type="key", count=p.capacity), word_array("index", p.capacity))
     bins, partials = word_array("bins", p.bins), word_array("partials", p.work_group)
     narrowing = (bins, partials, word_array("pick", PICK))
-    sorting = (word_array("differ", DIFFER), word_array("crowded", CROWDED)) if p.places else ()
+    sorting = (word_array("ranges", p.ranges), word_array("crowded", CROWDED)) if p.places else ()
     counts = word_array("tile_counts", 2)
     out = (DESTINATION, *values)
     on_chip = (*keys, bins, partials, *sorting) if p.places else keys

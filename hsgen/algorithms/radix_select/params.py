@@ -19,11 +19,11 @@ MAX_N = 1 << 30
 STATE = 8
 """The words of a row's state after a pass."""
 
-PICK, GATHERED, DIFFER, CROWDED = 3, 1, 2, 1
+PICK, GATHERED, CROWDED = 3, 1, 1
 """The sizes in words of arrays in local memory.
 
-PICK: the bin of the k-th key, its prefix and its size.  GATHERED: the number of gathered keys.  DIFFER: the bits in
-which keys differ.  CROWDED: 1 if a bin is crowded."""
+PICK: the bin of the k-th key, its prefix and its size.  GATHERED: the number of gathered keys.  CROWDED: 1 if a bin is
+crowded."""
 
 FIELDS = {
     "work_group": Field("int", "the lanes of a work-group, a power of two", required=False, least=1),
@@ -60,6 +60,7 @@ class Bounded:
     take: the greatest k.
     rows: the rows of a work-group.
     subgroup: the lanes of a subgroup if a row has exactly these lanes; else 1, and barriers are those of work-groups.
+    candidates: the room for candidates, if it does not follow from the other numbers.
     """
 
     lanes: int
@@ -67,6 +68,12 @@ class Bounded:
     take: int
     rows: int = 1
     subgroup: int = 1
+    candidates: int = 0
+
+    @property
+    def reloaded(self) -> Bounded:
+        """The shape with which lanes load all candidates."""
+        return replace(self, items=-(-self.room // self.lanes), candidates=self.room)
 
     @property
     def length(self) -> int:
@@ -91,7 +98,7 @@ class Bounded:
     @property
     def room(self) -> int:
         """The greatest number of candidates: the pairs up to an exact bound, which k lanes have, and earlier ones."""
-        return min(self.take * self.items + 2 * self.take + self.limit, self.length)
+        return self.candidates or min(self.take * self.items + 2 * self.take + self.limit, self.length)
 
     def local_bytes(self, key: KeyType) -> int:
         """Return the local memory of a work-group in bytes."""
@@ -107,6 +114,8 @@ class Sampled:
     block: the lanes of a block; each block has an estimate of the bound.
     sample_mul, sample_div: a lane samples ``length / sample_div * sample_mul / k`` keys.
     scale_bits: the bits of fractions.
+    spare: the list has room for so many times the least number of wanted keys.
+    run: the lanes of different blocks that sample adjacent keys.
     """
 
     groups: int
@@ -116,6 +125,8 @@ class Sampled:
     sample_mul: int
     sample_div: int
     scale_bits: int
+    spare: int = 8
+    run: int = 1
 
     @property
     def lanes(self) -> int:
@@ -167,16 +178,17 @@ class Params:
     @property
     def sampled(self) -> Sampled:
         """The sampling of long rows, by work-groups of `work_group` lanes."""
-        block = min(self.work_group, BLOCK)
+        block = min(self.work_group, 2 * BLOCK)
         groups = max(1, min(8, 32 * block // self.work_group))
         return Sampled(
             groups=groups,
             work_group=self.work_group,
-            most=64,
+            most=128,
             block=block,
-            sample_mul=9,  # a fraction of 1 / 4 of the lanes: 1 - exp(-9 / 32)
-            sample_div=32,
+            sample_mul=9,  # a fraction of 1 / 8 of the lanes: 1 - exp(-9 / 64)
+            sample_div=64,
             scale_bits=10,
+            run=min(8, self.work_group // block),
         )
 
     @property
@@ -230,6 +242,11 @@ class Params:
         return -(-self.key.bits // 32)
 
     @property
+    def ranges(self) -> int:
+        """The words of the ranges of keys and indices: two of each word."""
+        return 2 * (self.key_words + 1)
+
+    @property
     def state_words(self) -> int:
         """The words of a row's state after a pass."""
         return STATE
@@ -255,7 +272,7 @@ class Params:
 
     def sort_bytes(self) -> int:
         """Return the local memory in bytes of a kernel that sorts keys."""
-        shared = PICK + GATHERED + (DIFFER + CROWDED if self.places else 0)
+        shared = PICK + GATHERED + (self.ranges + CROWDED if self.places else 0)
         return self.capacity * (self.key.held + 4) + 4 * (self.bins + self.work_group + shared)
 
 

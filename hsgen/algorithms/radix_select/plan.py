@@ -71,7 +71,7 @@ def _bounded(p: Params) -> Iterator[Step]:
     yield _step(
         p, "short_rows", Grid(x="number", add=few.rows - 1, div=few.rows), max_n=few.length, max_take=few.take
     )
-    one = Grid(x="number")
+    one = Grid(x="number", cap=p.groups)
     yield _step(p, "short_row", one, min_n=few.length, max_n=chunk.length, max_take=min(few.take, chunk.take))
     if chunk.take > few.take:
         yield _step(p, "short_row", one, max_n=chunk.length, min_take=few.take, max_take=chunk.take)
@@ -80,7 +80,7 @@ def _bounded(p: Params) -> Iterator[Step]:
             bounds = {"min_n": chunk.length, "max_n": length, "min_take": above, "max_take": take}
             grid = Grid(x="rows", add=chunk.length - 1, div=chunk.length, cap=p.groups)
             yield _step(p, "chunks", grid, **bounds)
-            yield _step(p, "merge", one, **bounds)
+            yield _step(p, "merge", Grid(), **bounds)
 
 
 def _sampled(p: Params) -> Iterator[Step]:
