@@ -13,6 +13,8 @@ WORDS = Buffer(name="words", type="u32")
 COUNTS = Buffer(name="counts", type="u32")
 LISTS = Buffer(name="lists", type="pair")
 LISTED = replace(LISTS, read_only=True)
+LENGTHS = Buffer(name="lengths", type="u32", read_only=True)
+STARTS = Buffer(name="starts", type="u32", read_only=True)
 _RESIDENT = 4
 """Work-groups of 256 lanes that share a core: 64 registers a lane, without which fewer loads are under way."""
 
@@ -60,7 +62,7 @@ def _bounded(
         work_group=shape.rows * shape.lanes,
         subgroup=shape.subgroup,
         resident=_RESIDENT if shape.lanes == 256 and p.key_words == 1 else 0,
-        buffers=buffers,
+        buffers=(*buffers, *_rows(p)),
         arrays=(
             *[Array(name=x, type="pair", count=shape.rows * count) for x, count in pairs.items()],
             word_array("gathered_pairs", shape.rows),
@@ -79,7 +81,9 @@ def bounded(p: Params) -> tuple[Kernel, ...]:
         _bounded(p, "short_rows", "select from short rows", p.short, ("row", "result"), (*read, *out)),
         _bounded(p, "short_row", "select from a row in registers", p.chunk, ("section", "result"), (*read, *out)),
         _bounded(p, "chunks", "select from each section of a row", p.chunk, ("section", "list"), (SOURCE, LISTS)),
-        _bounded(p, "merge", "select from the keys of all chunks", p.chunk, ("lists", "result"), (LISTED, *values[:-1], *out)),
+        _bounded(
+            p, "merge", "select from the keys of all chunks", p.chunk, ("lists", "result"), (LISTED, *values[:-1], *out)
+        ),
     )
 
 
@@ -123,6 +127,11 @@ def sampled(p: Params) -> tuple[Kernel, ...]:
     )
 
 
+def _rows(p: Params) -> tuple[Buffer, ...]:
+    """Return the buffers of the extents of rows."""
+    return (*[LENGTHS] * p.signature.row_lengths, *[STARTS] * p.signature.row_starts)
+
+
 def _values(p: Params) -> tuple[Buffer, ...]:
     valued = p.signature.value_bytes > 0
     return (*([] if p.signature.index else [VALUES_IN]), VALUES_OUT) if valued else ()
@@ -147,7 +156,7 @@ def _kernel(
         template=f"radix_select/{template}:{name}",
         summary=summary,
         work_group=p.work_group,
-        buffers=buffers,
+        buffers=buffers if name == "clear" else (*buffers, *_rows(p)),
         arrays=arrays,
         resident=2 if spills else 0,
         algorithm="radix_select",

@@ -23,6 +23,8 @@ _BOUND = {
     "destination": Binding(role="destination"),
     "values_in": Binding(role="values"),
     "values_out": Binding(role="values_out"),
+    "lengths": Binding(role="other"),
+    "starts": Binding(role="other_values"),
 }
 _BY_ROW = ("row", "spine", "order", "merge", "finish")
 
@@ -68,9 +70,7 @@ def _step(p: Params, name: str, grid: Grid, argument: int = 0, **guard: int) -> 
 def _bounded(p: Params) -> Iterator[Step]:
     """Yield the steps for few keys: rows in registers, and chunks of rows."""
     few, chunk = p.short, p.chunk
-    yield _step(
-        p, "short_rows", Grid(x="number", add=few.rows - 1, div=few.rows), max_n=few.length, max_take=few.take
-    )
+    yield _step(p, "short_rows", Grid(x="number", add=few.rows - 1, div=few.rows), max_n=few.length, max_take=few.take)
     one = Grid(x="number", cap=p.groups)
     yield _step(p, "short_row", one, min_n=few.length, max_n=chunk.length, max_take=min(few.take, chunk.take))
     if chunk.take > few.take:
