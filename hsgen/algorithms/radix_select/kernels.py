@@ -10,7 +10,7 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 WORDS = Buffer(name="words", type="u32")
-COUNTS = Buffer(name="counts", type="u32")
+COUNTS = Buffer(name="list_counts", type="u32")
 LISTS = Buffer(name="lists", type="pair")
 LISTED = replace(LISTS, read_only=True)
 LENGTHS = Buffer(name="lengths", type="u32", read_only=True)

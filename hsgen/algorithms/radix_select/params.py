@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from typing import Any
 
+from hsgen.core.buffers import pair_bytes
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
-from hsgen.core.buffers import pair_bytes
 from hsgen.core.keys import PLAIN, KeyType, Signature
 from hsgen.core.regions import Region, placed
 

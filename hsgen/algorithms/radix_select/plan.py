@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hsgen.algorithms.radix_select.kernels import kernels
 from hsgen.algorithms.radix_select.params import MAX_N, Params
@@ -54,14 +55,14 @@ def _words(p: Params) -> Binding:
     return Binding(role="scratch", per_n=_lists(p) + 1, plus=SLACK)
 
 
-def _step(p: Params, name: str, grid: Grid, argument: int = 0, **guard: int) -> Step:
+def _step(p: Params, name: str, grid: Grid, argument: int = 0, **bounds: int) -> Step:
     """Return a step for rows of these lengths and these k."""
     kernel = next(k for k in kernels(p) if k.name == name)
-    bound = {**_BOUND, "lists": Binding(role="scratch"), "counts": _counts(p), "words": _words(p)}
+    bound = {**_BOUND, "lists": Binding(role="scratch"), "list_counts": _counts(p), "words": _words(p)}
     return Step(
         kernel=name,
         bindings=tuple(bound[b.name] for b in kernel.buffers),
-        guard=Guard(x="length", **guard),
+        guard=replace(Guard(x="length", max_n=MAX_N), **bounds),
         grid=Grid(x="number") if name in _BY_ROW else grid,
         argument=Literal(value=argument),
     )
