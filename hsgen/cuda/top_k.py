@@ -71,9 +71,9 @@ class TopK(Runner):
         `keys` has the rows one after another, `n` keys in total (all by default).  `out` and `values_out` receive
         rows * k keys and values.  Inputs are only read.
 
-        `lengths` and `starts`, one 32-bit number for each row, are in device memory.  n / rows is the greatest length; a
-        row starts at its number times this length, or at its start.  If a row has fewer than k keys, its result ends
-        with the last key of the order and the index 0xffffffff.
+        `lengths` and `starts`, one 32-bit number for each row, are in device memory.  n / rows is the greatest length.
+        Without starts, row i begins at i times this length.  If a row has fewer than k keys, its result ends with the
+        last key of the order and the index 0xffffffff.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.

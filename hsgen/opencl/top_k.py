@@ -77,9 +77,9 @@ class TopK(Runner):
         rows * k keys and values.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.  Inputs are only
         read.
 
-        `lengths` and `starts`, one 32-bit number for each row, are in device memory.  n / rows is the greatest length; a
-        row starts at its number times this length, or at its start.  If a row has fewer than k keys, its result ends
-        with the last key of the order and the index 0xffffffff.
+        `lengths` and `starts`, one 32-bit number for each row, are in device memory.  n / rows is the greatest length.
+        Without starts, row i begins at i times this length.  If a row has fewer than k keys, its result ends with the
+        last key of the order and the index 0xffffffff.
 
         Raises:
             TypeError: an argument has a wrong Python type, such as a numpy array.

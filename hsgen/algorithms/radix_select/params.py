@@ -46,7 +46,7 @@ _TAKES = (128, 64, 32, 16, 8)
 _ROOMS = ((1 << 18, 1 << 14), (1 << 16, 1 << 13), (0, 1 << 12))
 """The entries of a list of candidates by the length of the row: (lengths above, entries), longest rows first."""
 _SAMPLED = (1 << 15, 1 << 16)
-"""The lengths of rows above which a sample bounds the keys: for a quarter of the capacity, and for all of the capacity."""
+"""The lengths of rows above which a sample bounds the keys: for a quarter of the capacity, and for all of it."""
 _CAPACITIES = (4096, 2048, 1024, 512, 256)
 _BITS = (11, 8)
 _ROW_LIMIT = 1 << 17

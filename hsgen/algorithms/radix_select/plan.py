@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from hsgen.algorithms.radix_select.kernels import kernels
 from hsgen.algorithms.radix_select.params import MAX_N, Params
@@ -55,7 +56,7 @@ def _words(p: Params) -> Binding:
     return Binding(role="scratch", per_n=_lists(p) + 1, plus=SLACK)
 
 
-def _step(p: Params, name: str, grid: Grid, argument: int = 0, **bounds: int) -> Step:
+def _step(p: Params, name: str, grid: Grid, argument: int = 0, **bounds: Any) -> Step:
     """Return a step for rows of these lengths and these k."""
     kernel = next(k for k in kernels(p) if k.name == name)
     bound = {**_BOUND, "lists": Binding(role="scratch"), "list_counts": _counts(p), "words": _words(p)}
