@@ -356,8 +356,12 @@ def _short(key: KeyType, device: Device) -> Bounded:
 
 def _chunk(key: KeyType, device: Device) -> Bounded:
     """Return the selection by a work-group, for the greatest k that local memory allows."""
-    lanes = min(256, _power(device.work_group), _LANES[device.local])
-    shapes = (Bounded(lanes=lanes, items=_ITEMS, take=min(take, lanes // 2)) for take in _TAKES)
+    most = min(256, _power(device.work_group), _LANES[device.local])
+    widths = [most >> x for x in range(most.bit_length())]
+    shapes = (
+        Bounded(lanes=lanes, items=_ITEMS, take=min(take, max(lanes // 2, 1)))
+        for lanes, take in product(widths, _TAKES)
+    )
     return next(x for x in shapes if x.local_bytes(key) <= device.local_bytes)
 
 

@@ -86,9 +86,16 @@ def _bounded(p: Params) -> Iterator[Step]:
 def _sampled(p: Params) -> Iterator[Step]:
     """Yield the steps for long rows with a sampled bound, and for shorter rows of one work-group."""
     for above, take, length in p.tiers:
-        bounds = {"min_n": length, "max_n": MAX_N, "min_take": above, "max_take": take}
+        longer = max(length, _LEAST)
+        bounds = {"min_n": longer, "max_n": MAX_N, "min_take": above, "max_take": take}
         if take > p.chunk.take:
-            yield _step(p, "row", Grid(), max_n=length, min_take=above, max_take=take)
+            if above < p.short.take:
+                few = {"min_take": above, "max_take": min(p.short.take, take)}
+                yield _step(p, "row", Grid(), min_n=p.short.length, max_n=longer, **few)
+            if take > p.short.take:
+                yield _step(p, "row", Grid(), max_n=longer, min_take=max(above, p.short.take), max_take=take)
+        elif length < longer:
+            yield _step(p, "row", Grid(), min_n=length, max_n=longer, min_take=above, max_take=take)
         bounds["max_n"] = most = p.sampled_long.limit
         yield _step(p, "sample", Grid(x="number", mul=p.sampled.groups), **{**bounds, "max_n": _LONG})
         yield _step(p, "sample_long", Grid(x="number", mul=p.sampled_long.groups), **{**bounds, "min_n": _LONG})
@@ -116,15 +123,15 @@ def _digits(p: Params, above: int, min_take: int, max_take: int) -> Iterator[Ste
 
 
 def _scratch(p: Params) -> Scratch:
-    rows = -(-MAX_N // p.row_limit)
+    unit = min(p.row_limit, p.sampled_long.limit)
     lists = ScratchRule(min_n=p.chunk.length, plus=2 * SLACK, per_n=_lists(p) + 1)
     narrowed = ScratchRule(
-        min_n=p.row_limit,
+        min_n=unit,
         plus=2 * SLACK,
         per_n=_lists(p) + 1,
-        unit=p.row_limit,
+        unit=unit,
         per_unit=4 * p.row_words + 8 * p.row_tiles,
-        units=rows,
+        units=-(-MAX_N // unit),
     )
     return Scratch((lists, narrowed))
 
