@@ -347,7 +347,8 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 def _short(key: KeyType, device: Device) -> Bounded:
     """Return the selection from short rows: a subgroup for a row, or a work-group of a few lanes."""
-    width = max((w for w in device.subgroups if 8 <= w <= BLOCK), default=1) if device.shuffle else 1
+    widths = (w for w in device.subgroups if 8 <= w <= min(BLOCK, device.work_group))
+    width = max(widths, default=1) if device.shuffle else 1
     lanes = width if width > 1 else min(BLOCK, _power(device.work_group))
     one = Bounded(lanes=lanes, items=_ITEMS // 2, take=lanes, subgroup=width)
     most = min(device.local_bytes // 2 // one.local_bytes(key), 256 // lanes, device.work_group // lanes)
