@@ -17,6 +17,11 @@ _RESIDENT = 4
 """Work-groups of 256 lanes that share a core: 64 registers a lane, without which fewer loads are under way."""
 
 
+def _resident(p: Params, lanes: int) -> int:
+    """Return the work-groups that share a core; 1 where 64 registers a lane are too few: wide keys, older devices."""
+    return _RESIDENT if lanes == 256 and p.places and p.key_words == 1 else 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
     """The variants of the phases of a kernel.
@@ -59,7 +64,7 @@ def _bounded(
         summary=summary,
         work_group=shape.rows * shape.lanes,
         subgroup=shape.subgroup,
-        resident=_RESIDENT if shape.lanes == 256 and p.key_words == 1 else 0,
+        resident=_resident(p, shape.lanes),
         buffers=buffers,
         arrays=(
             *[Array(name=x, type="pair", count=shape.rows * count) for x, count in pairs.items()],
@@ -79,7 +84,9 @@ def bounded(p: Params) -> tuple[Kernel, ...]:
         _bounded(p, "short_rows", "select from short rows", p.short, ("row", "result"), (*read, *out)),
         _bounded(p, "short_row", "select from a row in registers", p.chunk, ("section", "result"), (*read, *out)),
         _bounded(p, "chunks", "select from each section of a row", p.chunk, ("section", "list"), (SOURCE, LISTS)),
-        _bounded(p, "merge", "select from the keys of all chunks", p.chunk, ("lists", "result"), (LISTED, *values[:-1], *out)),
+        _bounded(
+            p, "merge", "select from the keys of all chunks", p.chunk, ("lists", "result"), (LISTED, *values[:-1], *out)
+        ),
     )
 
 
@@ -109,7 +116,7 @@ def sampled(p: Params) -> tuple[Kernel, ...]:
                 template="sampled",
             ),
             work_group=p.chunk.lanes,
-            resident=_RESIDENT if p.chunk.lanes == 256 else 0,
+            resident=_resident(p, p.chunk.lanes),
             data=p.chunk,
         ),
         _kernel(

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from typing import Any
 
+from hsgen.core.buffers import pair_bytes
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
-from hsgen.core.buffers import pair_bytes
 from hsgen.core.keys import PLAIN, KeyType, Signature
 from hsgen.core.regions import Region, placed
 
@@ -46,7 +46,7 @@ _TAKES = (128, 64, 32, 16, 8)
 _ROOMS = ((1 << 18, 1 << 14), (1 << 16, 1 << 13), (0, 1 << 12))
 """The entries of a list of candidates by the length of the row: (lengths above, entries), longest rows first."""
 _SAMPLED = (1 << 15, 1 << 16)
-"""The lengths of rows above which a sample bounds the keys: for a quarter of the capacity, and for all of the capacity."""
+"""The lengths of rows above which a sample bounds the keys: for a quarter of the capacity, and for all of it."""
 _CAPACITIES = (4096, 2048, 1024, 512, 256)
 _BITS = (11, 8)
 _ROW_LIMIT = 1 << 17
@@ -205,14 +205,25 @@ class Params:
         )
 
     @property
+    def short_take(self) -> int:
+        """The greatest k of short rows: results are sorted only up to `capacity`."""
+        return min(self.short.take, self.capacity)
+
+    @property
+    def chunk_take(self) -> int:
+        """The greatest k of chunks."""
+        return min(self.chunk.take, self.capacity)
+
+    @property
     def tiers(self) -> tuple[tuple[int, int, int], ...]:
         """The ways of long rows by k: (k above, greatest k, greatest length of a row without a sample)."""
-        takes = [0, *(x for x in (16, 64) if x < self.chunk.take), self.chunk.take]
+        most = self.chunk_take
+        takes = [0, *(x for x in (16, 64) if x < most), most]
         chunks = [(above, k, self.chunk.length * (self.chunk.length // k)) for above, k in pairwise(takes)]
         quarter = self.capacity // 4
         sampled = [
-            (self.chunk.take, quarter, _SAMPLED[0]),
-            (max(quarter, self.chunk.take), self.capacity, _SAMPLED[1]),
+            (most, quarter, _SAMPLED[0]),
+            (max(quarter, most), self.capacity, _SAMPLED[1]),
         ]
         return (*chunks, *[x for x in sampled if x[0] < x[1]])
 
