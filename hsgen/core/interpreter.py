@@ -187,8 +187,8 @@ def _pass(step_pass: Pass, begin: int, end: int, flags: int) -> int | None:
 def groups(step: Step, n: int, *, in_place: bool, device_count: bool = False, number: int = 0, take: int = 0) -> int:
     """Return the number of work-groups that `step` launches for `n` keys; 0 if its guard excludes n or the place.
 
-    number: the second number of the call.  take: `Options.take`.  device_count: n is the capacity, so the guard's upper
-    bound excludes no step: the count may be lower.
+    number: the second number of the call.  take: `Options.take`.  device_count: n is the capacity, so the guard's
+    upper bound excludes no step: the count may be lower.
     """
     guard = step.guard
     by_length = guard.x == "length"

@@ -19,6 +19,11 @@ _RESIDENT = 4
 """Work-groups of 256 lanes that share a core: 64 registers a lane, without which fewer loads are under way."""
 
 
+def _resident(p: Params, lanes: int) -> int:
+    """Return the work-groups that share a core; 1 where 64 registers a lane are too few: wide keys, older devices."""
+    return _RESIDENT if lanes == 256 and p.places and p.key_words == 1 else 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
     """The variants of the phases of a kernel.
@@ -61,7 +66,7 @@ def _bounded(
         summary=summary,
         work_group=shape.rows * shape.lanes,
         subgroup=shape.subgroup,
-        resident=_RESIDENT if shape.lanes == 256 and p.key_words == 1 else 0,
+        resident=_resident(p, shape.lanes),
         buffers=(*buffers, *_rows(p)),
         arrays=(
             *[Array(name=x, type="pair", count=shape.rows * count) for x, count in pairs.items()],
@@ -113,7 +118,7 @@ def sampled(p: Params) -> tuple[Kernel, ...]:
                 template="sampled",
             ),
             work_group=p.chunk.lanes,
-            resident=_RESIDENT if p.chunk.lanes == 256 else 0,
+            resident=_resident(p, p.chunk.lanes),
             data=p.chunk,
         ),
         _kernel(

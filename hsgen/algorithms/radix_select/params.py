@@ -210,14 +210,25 @@ class Params:
         )
 
     @property
+    def short_take(self) -> int:
+        """The greatest k of short rows: results are sorted only up to `capacity`."""
+        return min(self.short.take, self.capacity)
+
+    @property
+    def chunk_take(self) -> int:
+        """The greatest k of chunks."""
+        return min(self.chunk.take, self.capacity)
+
+    @property
     def tiers(self) -> tuple[tuple[int, int, int], ...]:
         """The ways of long rows by k: (k above, greatest k, greatest length of a row without a sample)."""
-        takes = [0, *(x for x in (16, 64) if x < self.chunk.take), self.chunk.take]
+        most = self.chunk_take
+        takes = [0, *(x for x in (16, 64) if x < most), most]
         chunks = [(above, k, self.chunk.length * (self.chunk.length // k)) for above, k in pairwise(takes)]
         quarter = self.capacity // 4
         sampled = [
-            (self.chunk.take, quarter, _SAMPLED[0]),
-            (max(quarter, self.chunk.take), self.capacity, _SAMPLED[1]),
+            (most, quarter, _SAMPLED[0]),
+            (max(quarter, most), self.capacity, _SAMPLED[1]),
         ]
         return (*chunks, *[x for x in sampled if x[0] < x[1]])
 
@@ -353,7 +364,8 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 def _short(key: KeyType, device: Device) -> Bounded:
     """Return the selection from short rows: a subgroup for a row, or a work-group of a few lanes."""
-    width = max((w for w in device.subgroups if 8 <= w <= BLOCK), default=1) if device.shuffle else 1
+    widths = (w for w in device.subgroups if 8 <= w <= min(BLOCK, device.work_group))
+    width = max(widths, default=1) if device.shuffle else 1
     lanes = width if width > 1 else min(BLOCK, _power(device.work_group))
     one = Bounded(lanes=lanes, items=_ITEMS // 2, take=lanes, subgroup=width)
     most = min(device.local_bytes // 2 // one.local_bytes(key), 256 // lanes, device.work_group // lanes)
@@ -362,8 +374,12 @@ def _short(key: KeyType, device: Device) -> Bounded:
 
 def _chunk(key: KeyType, device: Device) -> Bounded:
     """Return the selection by a work-group, for the greatest k that local memory allows."""
-    lanes = min(256, _power(device.work_group), _LANES[device.local])
-    shapes = (Bounded(lanes=lanes, items=_ITEMS, take=min(take, lanes // 2)) for take in _TAKES)
+    most = min(256, _power(device.work_group), _LANES[device.local])
+    widths = [most >> x for x in range(most.bit_length())]
+    shapes = (
+        Bounded(lanes=lanes, items=_ITEMS, take=min(take, max(lanes // 2, 1)))
+        for lanes, take in product(widths, _TAKES)
+    )
     return next(x for x in shapes if x.local_bytes(key) <= device.local_bytes)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from hsgen.algorithms.radix_select.kernels import kernels
@@ -56,14 +56,19 @@ def _words(p: Params) -> Binding:
     return Binding(role="scratch", per_n=_lists(p) + 1, plus=SLACK)
 
 
-def _step(p: Params, name: str, grid: Grid, argument: int = 0, **bounds: Any) -> Step:
+@lru_cache(maxsize=1)
+def _buffers(p: Params) -> dict[str, tuple[str, ...]]:
+    """Return the names of the buffers of each kernel."""
+    return {k.name: tuple(b.name for b in k.buffers) for k in kernels(p)}
+
+
+def _step(p: Params, name: str, grid: Grid, argument: int = 0, **guard: Any) -> Step:
     """Return a step for rows of these lengths and these k."""
-    kernel = next(k for k in kernels(p) if k.name == name)
     bound = {**_BOUND, "lists": Binding(role="scratch"), "list_counts": _counts(p), "words": _words(p)}
     return Step(
         kernel=name,
-        bindings=tuple(bound[b.name] for b in kernel.buffers),
-        guard=replace(Guard(x="length", max_n=MAX_N), **bounds),
+        bindings=tuple(bound[x] for x in _buffers(p)[name]),
+        guard=Guard(x="length", **guard),
         grid=Grid(x="number") if name in _BY_ROW else grid,
         argument=Literal(value=argument),
     )
@@ -72,13 +77,15 @@ def _step(p: Params, name: str, grid: Grid, argument: int = 0, **bounds: Any) ->
 def _bounded(p: Params) -> Iterator[Step]:
     """Yield the steps for few keys: rows in registers, and chunks of rows."""
     few, chunk = p.short, p.chunk
-    yield _step(p, "short_rows", Grid(x="number", add=few.rows - 1, div=few.rows), max_n=few.length, max_take=few.take)
+    yield _step(
+        p, "short_rows", Grid(x="number", add=few.rows - 1, div=few.rows), max_n=few.length, max_take=p.short_take
+    )
     one = Grid(x="number", cap=p.groups)
-    yield _step(p, "short_row", one, min_n=few.length, max_n=chunk.length, max_take=min(few.take, chunk.take))
-    if chunk.take > few.take:
-        yield _step(p, "short_row", one, max_n=chunk.length, min_take=few.take, max_take=chunk.take)
+    yield _step(p, "short_row", one, min_n=few.length, max_n=chunk.length, max_take=min(p.short_take, p.chunk_take))
+    if p.chunk_take > p.short_take:
+        yield _step(p, "short_row", one, max_n=chunk.length, min_take=p.short_take, max_take=p.chunk_take)
     for above, take, length in p.tiers:
-        if take <= chunk.take:
+        if take <= p.chunk_take:
             bounds = {"min_n": chunk.length, "max_n": length, "min_take": above, "max_take": take}
             grid = Grid(x="rows", add=chunk.length - 1, div=chunk.length, cap=p.groups)
             yield _step(p, "chunks", grid, **bounds)
@@ -88,9 +95,16 @@ def _bounded(p: Params) -> Iterator[Step]:
 def _sampled(p: Params) -> Iterator[Step]:
     """Yield the steps for long rows with a sampled bound, and for shorter rows of one work-group."""
     for above, take, length in p.tiers:
-        bounds = {"min_n": length, "max_n": MAX_N, "min_take": above, "max_take": take}
-        if take > p.chunk.take:
-            yield _step(p, "row", Grid(), max_n=length, min_take=above, max_take=take)
+        longer = max(length, _LEAST)
+        bounds = {"min_n": longer, "max_n": MAX_N, "min_take": above, "max_take": take}
+        if take > p.chunk_take:
+            if above < p.short_take:
+                few = {"min_take": above, "max_take": min(p.short_take, take)}
+                yield _step(p, "row", Grid(), min_n=p.short.length, max_n=longer, **few)
+            if take > p.short_take:
+                yield _step(p, "row", Grid(), max_n=longer, min_take=max(above, p.short_take), max_take=take)
+        elif length < longer:
+            yield _step(p, "row", Grid(), min_n=length, max_n=longer, min_take=above, max_take=take)
         bounds["max_n"] = most = p.sampled_long.limit
         yield _step(p, "sample", Grid(x="number", mul=p.sampled.groups), **{**bounds, "max_n": _LONG})
         yield _step(p, "sample_long", Grid(x="number", mul=p.sampled_long.groups), **{**bounds, "min_n": _LONG})
@@ -118,15 +132,15 @@ def _digits(p: Params, above: int, min_take: int, max_take: int) -> Iterator[Ste
 
 
 def _scratch(p: Params) -> Scratch:
-    rows = -(-MAX_N // p.row_limit)
+    unit = min(p.row_limit, p.sampled_long.limit)
     lists = ScratchRule(min_n=p.chunk.length, plus=2 * SLACK, per_n=_lists(p) + 1)
     narrowed = ScratchRule(
-        min_n=p.row_limit,
+        min_n=unit,
         plus=2 * SLACK,
         per_n=_lists(p) + 1,
-        unit=p.row_limit,
+        unit=unit,
         per_unit=4 * p.row_words + 8 * p.row_tiles,
-        units=rows,
+        units=-(-MAX_N // unit),
     )
     return Scratch((lists, narrowed))
 
