@@ -82,5 +82,7 @@ def _row(plan: Plan, step: Step) -> str:
         del guard["x"]
     if step.guard.reduction == "any":
         del guard["reduction"]
+    if not step.guard.max_take:
+        del guard["min_take"], guard["max_take"]
     row = {**asdict(step), "bindings": bindings, "guard": guard, "argument": argument_row, "plain": _plain(plan, step)}
     return json.dumps(row)

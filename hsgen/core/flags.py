@@ -59,9 +59,9 @@ REDUCTION_MASK, FLOAT_SUM = 15, 8
 """The bits of a call's second number that identify the reduction and the type of values, and these bits for a sum of
 floats.  `hsgen.operations.reduce_by_key.number` returns the bits."""
 
-QUANTITIES = {"n": "BY_N", "number": "BY_NUMBER", "length": "BY_LENGTH"}
+QUANTITIES = {"n": "BY_N", "number": "BY_NUMBER", "length": "BY_LENGTH", "rows": "BY_ROWS"}
 """The quantity that determines a grid or a guard, each with its name in C.
 
 number: the second number of the call, for grids only.  length: the length of rows, n divided by that number, for guards
-only.
+only.  rows: for grids only, the work-groups for a row of that length, times the number of rows.
 """

@@ -184,11 +184,11 @@ def _pass(step_pass: Pass, begin: int, end: int, flags: int) -> int | None:
     return step_pass.number | shift << 8 | width << 16 | flags
 
 
-def groups(step: Step, n: int, *, in_place: bool, device_count: bool = False, number: int = 0) -> int:
+def groups(step: Step, n: int, *, in_place: bool, device_count: bool = False, number: int = 0, take: int = 0) -> int:
     """Return the number of work-groups that `step` launches for `n` keys; 0 if its guard excludes n or the place.
 
-    number: the second number of the call.  device_count: n is the capacity, so the guard's upper bound excludes no
-    step: the count may be lower.
+    number: the second number of the call.  take: `Options.take`.  device_count: n is the capacity, so the guard's
+    upper bound excludes no step: the count may be lower.
     """
     guard = step.guard
     by_length = guard.x == "length"
@@ -197,8 +197,12 @@ def groups(step: Step, n: int, *, in_place: bool, device_count: bool = False, nu
         return 0
     if guard.place == ("out" if in_place else "in") or step.indirect:
         return 0
+    if guard.max_take and not guard.min_take < take <= guard.max_take:
+        return 0
     if bounded > guard.max_n and not device_count:
         return 0
+    if step.grid.x == "rows":
+        return step.grid.groups(bounded, number)
     return step.grid.groups(number if step.grid.x == "number" else n if by_length else min(n, guard.max_n))
 
 
@@ -255,7 +259,7 @@ def launches(plan: Plan, n: int, limit: int = 2**32 - 1, *, in_place: bool, how:
         raise Usage(f"count {n}: this plan sorts 0 to {plan.max_n} keys")
     bit_range(plan, how)
     for step in plan.steps:
-        count = groups(step, n, in_place=in_place, device_count=how.device_count, number=how.number)
+        count = groups(step, n, in_place=in_place, device_count=how.device_count, number=how.number, take=how.take)
         number = argument(plan, step, how, in_place=in_place) if count > 0 else None
         if number is not None:
             rows = -(-count // limit)

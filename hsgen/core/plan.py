@@ -55,6 +55,7 @@ class Guard:
     at_zero: the step also runs for n = 0.
     x: "n", or "length" to compare the length of rows, n divided by the second number of the call, with both bounds.
     reduction: a name in `hsgen.core.flags.REDUCTIONS`, for calls that reduce values.
+    min_take, max_take: if `max_take` is not 0, the step runs only for calls with ``min_take < take <= max_take``.
     """
 
     min_n: int = 0
@@ -64,6 +65,8 @@ class Guard:
     at_zero: bool = False
     x: str = "n"
     reduction: str = "any"
+    min_take: int = 0
+    max_take: int = 0
 
     def within(self, low: int, high: int) -> Guard:
         """Return the guard restricted to counts above `low` up to `high`.
@@ -85,6 +88,7 @@ class Guard:
 class Grid:
     """The number of work-groups of a step: ``min((x + add) // div * mul, cap)``.
 
+    For x = "rows": ``min(rows * ((length + add) // div * mul), cap)``, with the length of a row.
     x: a name in `hsgen.core.flags.QUANTITIES`.  All numbers are 64-bit integers; `add` may be negative.
     """
 
@@ -94,9 +98,9 @@ class Grid:
     mul: int = 1
     cap: int = UNCAPPED
 
-    def groups(self, x: int) -> int:
-        """Return the number of work-groups for a value of the quantity."""
-        return min((x + self.add) // self.div * self.mul, self.cap)
+    def groups(self, x: int, times: int = 1) -> int:
+        """Return the number of work-groups for a value of the quantity; times: the number of rows, for "rows"."""
+        return min(times * ((x + self.add) // self.div * self.mul), self.cap)
 
     @property
     def fixed(self) -> bool:

@@ -82,7 +82,8 @@ def _step(step: Step, kernel: int, bindings: int) -> list[int]:
     row = [kernel, bindings, guard.min_n, guard.max_n, places.index(guard.place), ranges.index(guard.range)]
     row += [int(guard.at_zero), quantities.index(grid.x), grid.add, grid.div, grid.mul, grid.cap]
     row += [list(ARGUMENTS).index(argument.kind), value, getattr(argument, "bits", 0), argument.flags]
-    return [*row, quantities.index(guard.x), list(REDUCTIONS).index(guard.reduction)]
+    row += [quantities.index(guard.x), list(REDUCTIONS).index(guard.reduction)]
+    return [*row, guard.min_take, guard.max_take] if guard.max_take else row
 
 
 def _plan(sort: Sort) -> dict[str, Any]:

@@ -1,25 +1,36 @@
 """Selections without a device: plans, scratch and parameters of every target; what the oracle expects.
 
 - Every target that sorts has a selection, whose kernels fit its local memory, for all keys and values.
-- Steps for short rows and for longer ones exclude each other, by the length of a row; C gets the same guards.
-- Scratch holds what kernels address for any number of rows.
+- The length of a row and k decide which kernels run; one kernel stores the result.
+- Scratch holds what kernels address, for random shapes of all targets.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from nightly import NIGHTLY
+from shipped import sampled
 
 from hsgen import operations
 from hsgen.algorithms import radix_select
+from hsgen.algorithms.radix_select.params import MAX_N
+from hsgen.core.buffers import pair_bytes
 from hsgen.core.errors import Usage
-from hsgen.core.interpreter import Options, launches
+from hsgen.core.interpreter import Options, launches, offset
 from hsgen.core.keys import KEYS, Signature
+from hsgen.core.plan import Step
+from hsgen.core.sort import Sort
 from hsgen.operations.oracle import ordered, unordered
 from hsgen.operations.top_k import positions, selected, sorted_up_to
 from hsgen.targets import target
+
+FEW_LANES = Path(__file__).parents[1] / "data/few_lanes/few-lanes-device.toml"
 
 
 @pytest.mark.parametrize("name", target.names())
@@ -48,21 +59,130 @@ def test_what_a_selection_does_not_serve() -> None:
             found.sort("radix_select", "u32", Signature(**more))  # type: ignore[arg-type]
 
 
-def launched(sort_key: str, n: int, rows: int) -> list[str]:
-    sort = target.find("generic").sort("radix_select", sort_key)
-    how = Options(segment_count=rows, take=1)
-    return [x.step.kernel for x in launches(sort.plan, n, in_place=False, how=how)]
+def launched(key: str, n: int, rows: int, take: int, name: str = "generic") -> list[str]:
+    """Return the kernels that a selection launches, in order."""
+    sort = target.find(name).sort("radix_select", key)
+    return [x.step.kernel for x in launches(sort.plan, n, in_place=False, how=Options(segment_count=rows, take=take))]
 
 
-def test_the_length_of_a_row_decides_what_runs() -> None:
-    limit = radix_select.Params(key=KEYS["u32"]).row_limit
-    shared = ["clear", "count", "count", "count", "sift", "spine", "place", "order"]
-    assert launched("u32", 0, 1) == []
+CHUNKS, SAMPLED = ["chunks", "merge"], ["sample", "filter", "finish"]
+DIGITS = ["clear", "count", "count", "count", "sift", "spine", "place", "order"]
+WAYS: dict[tuple[int, int], list[str]] = {
+    (1, 1): ["short_rows"],
+    (256, 32): ["short_rows"],
+    (256, 33): ["short_row"],
+    (257, 1): ["short_row"],
+    (4096, 128): ["short_row"],
+    (4096, 129): ["row"],
+    (4097, 1): CHUNKS,
+    (4097, 128): CHUNKS,
+    (1 << 20, 16): CHUNKS,
+    ((1 << 20) + 1, 16): SAMPLED,
+    (1 << 18, 17): CHUNKS,
+    (1 << 18, 64): CHUNKS,
+    ((1 << 18) + 1, 64): SAMPLED,
+    (1 << 17, 65): CHUNKS,
+    ((1 << 17) + 1, 128): SAMPLED,
+    (1 << 15, 512): ["row"],
+    ((1 << 15) + 1, 129): SAMPLED,
+    (1 << 16, 513): ["row"],
+    ((1 << 16) + 1, 2048): SAMPLED,
+    (1 << 17, 2049): ["row"],
+    (1 << 17, 1 << 17): ["row"],
+    ((1 << 17) + 1, 2049): DIGITS,
+    (1 << 22, 2048): SAMPLED,
+    ((1 << 22) + 1, 2048): ["sample_long", "filter", "finish"],
+    (1 << 27, 2048): ["sample_long", "filter", "finish"],
+    ((1 << 27) + 1, 2048): DIGITS,
+    ((1 << 27) + 1, 1): DIGITS,
+}
+"""The kernels of `generic` for u32 keys, by the length of a row and k."""
+
+
+@pytest.mark.parametrize(("length", "take"), WAYS)
+def test_the_length_of_a_row_and_k_decide_what_runs(length: int, take: int) -> None:
     for rows in (1, 7, 300):
-        assert launched("u32", rows, rows) == launched("u32", rows * limit, rows) == ["row"]
-        assert launched("u32", rows * (limit + 1), rows) == shared
-    assert launched("u8", limit + 1, 1) == ["clear", "count", *shared[4:]]
-    assert len(launched("u64", limit + 1, 1)) == 8 + 5
+        if rows * length <= MAX_N:
+            assert launched("u32", rows * length, rows, take) == WAYS[length, take]
+
+
+def test_digits_of_other_keys_and_no_keys() -> None:
+    length, take = (1 << 17) + 1, 2049
+    assert launched("u32", 0, 1, 1) == []
+    assert launched("u8", length, 1, take) == ["clear", "count", *DIGITS[4:]]
+    assert len(launched("u64", length, 1, take)) == 8 + 5
+
+
+LAST = {"short_rows", "short_row", "merge", "finish", "row", "order"}
+"""The kernels that store a result: the last of each way."""
+
+
+def selections() -> Iterator[Sort]:
+    """Yield the selections of targets, and of devices of a few lanes."""
+    for found in map(target.find, sampled()):
+        for key in ("u16", "u32", "u64") if NIGHTLY else ("u32", "u64"):
+            with suppress(Usage):
+                yield found.sort("radix_select", key, Signature(value="index"))
+    lanes = FEW_LANES.read_text(encoding="utf-8")
+    for count in (1, 2, 4, 8, 64):
+        text = lanes.replace("work_group = 4", f"work_group = {count}").replace("work_group = 2", "work_group = 1")
+        found = target.parse(text, "few-lanes-device", "here")
+        for key in ("u32", "u64"):
+            with suppress(Usage):
+                yield found.sort("radix_select", key)
+
+
+def shapes(sort: Sort, rng: np.random.Generator, trials: int) -> Iterator[tuple[int, int, int]]:
+    """Yield random (rows, length, k), many at the bounds of steps."""
+    guards = [s.guard for s in sort.plan.steps]
+    lengths = sorted({x for g in guards for x in (g.min_n, g.max_n)})
+    takes = sorted({x for g in guards for x in (g.min_take, g.max_take)})
+    for _ in range(trials):
+        length, take = (
+            int(rng.choice(ends)) + int(rng.integers(-1, 2)) if rng.random() < 0.6 else int(2 ** rng.uniform(0, 30))
+            for ends in (lengths, takes)
+        )
+        length = min(max(length, 1), MAX_N)
+        take = min(max(take, 1), length)
+        most = MAX_N // length
+        rows = min(int(2 ** rng.uniform(0, 30)), most) if rng.random() < 0.6 else min(int(rng.integers(1, 4)), most)
+        yield rows, length, take
+
+
+def regions(sort: Sort, step: Step, rows: int, length: int, take: int) -> dict[str, tuple[int, int]]:
+    """Return the (begin, end) in bytes of what a launch addresses in scratch, by the name of its buffer."""
+    p = sort.parts[0].params
+    assert isinstance(p, radix_select.Params)
+    chunks = -(-length // p.chunk.length)
+    each = min(16, -(-rows * chunks // p.groups))
+    entries = next(room for above, room in p.sampled.rooms if length > above)
+    pairs = rows * -(-chunks // each) * take if step.kernel in CHUNKS else rows * (entries + p.sampled.blocks)
+    sizes = {
+        "lists": pairs * pair_bytes(p.key),
+        "counts": 4 * rows,
+        "words": 4 * (rows * p.row_words + 2 * rows * -(-length // p.tile)),
+    }
+    names = [b.name for b in sort.kernel(step.kernel).buffers]
+    begins = {x: offset(b, rows * length) for x, b in zip(names, step.bindings, strict=True) if x in sizes}
+    return {x: (begin, begin + sizes[x]) for x, begin in begins.items()}
+
+
+def test_each_call_has_one_way_and_scratch_for_it() -> None:
+    """Random shapes of all targets: one kernel stores the result; buffers in scratch do not overlap, and end in it."""
+    rng, tried = np.random.default_rng(49), 0
+    for sort in selections():
+        for rows, length, take in shapes(sort, rng, 300 if NIGHTLY else 25):
+            n, what = rows * length, (sort.name, rows, length, take)
+            how = Options(segment_count=rows, take=take)
+            steps = [x.step for x in launches(sort.plan, n, in_place=False, how=how)]
+            assert sum(s.kernel in LAST for s in steps) == 1, (what, [s.kernel for s in steps])
+            used = {x for step in steps for x in regions(sort, step, rows, length, take).items()}
+            ends = sorted({place for _, place in used})
+            limits = [*(begin for begin, _ in ends[1:]), sort.plan.scratch.bytes(n)]
+            assert all(end <= limit for (_, end), limit in zip(ends, limits, strict=False)), (what, ends, limits)
+            assert len(ends) == len({name for name, _ in used}), (what, "steps agree about the places of buffers")
+            tried += 1
+    assert tried > 700
 
 
 @pytest.mark.parametrize("key", ["u8", "u32", "u64"])
@@ -74,6 +194,16 @@ def test_scratch_holds_the_words_of_all_rows(key: str) -> None:
         for rows in (1, 2, 3, 50):
             tiles = rows * -(-length // p.tile)
             assert 4 * rows * p.row_words + 8 * tiles <= scratch.bytes(rows * length), (length, rows)
+
+
+@pytest.mark.parametrize(("key", "bytes_per_key"), [("u8", 4), ("u32", 4), ("u64", 5)])
+def test_scratch_is_a_few_bytes_a_key(key: str, bytes_per_key: int) -> None:
+    """Calls up to a chunk of keys need none, even of many rows."""
+    for name in ("generic", "nvidia-hopper"):
+        sort = target.find(name).sort("radix_select", key)
+        assert sort.plan.scratch.bytes(4096) == 0 < sort.plan.scratch.bytes(4097)
+        for n in (1 << 17, 1 << 18, 1 << 24, 1 << 30):
+            assert sort.plan.scratch.bytes(n) <= bytes_per_key * n + (1 << 16)
 
 
 def test_expected_selections() -> None:

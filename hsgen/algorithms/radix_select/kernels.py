@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, SOURCE, VALUES_IN, VALUES_OUT, word_array
-from hsgen.algorithms.radix_select.params import CROWDED, DIFFER, GATHERED, PICK, Params, layout
+from hsgen.algorithms.radix_select.params import CROWDED, GATHERED, PICK, Bounded, Params, Sampled, layout
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 WORDS = Buffer(name="words", type="u32")
+COUNTS = Buffer(name="list_counts", type="u32")
+LISTS = Buffer(name="lists", type="pair")
+LISTED = replace(LISTS, read_only=True)
+LENGTHS = Buffer(name="lengths", type="u32", read_only=True)
+STARTS = Buffer(name="starts", type="u32", read_only=True)
+_RESIDENT = 4
+"""Work-groups of 256 lanes that share a core: 64 registers a lane, without which fewer loads are under way."""
+
+
+def _resident(p: Params, lanes: int) -> int:
+    """Return the work-groups that share a core; 1 where 64 registers a lane are too few: wide keys, older devices."""
+    return _RESIDENT if lanes == 256 and p.places and p.key_words == 1 else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,16 +34,134 @@ class Body:
     sorter: str
 
 
-def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *arrays: Array) -> Kernel:
-    spills = name in ("row", "place") or (
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What a selection by a bound works on.
+
+    shape: the lanes and the keys in registers.
+    input: the loads of the keys, and output: the stores of the first keys; sets of macros.
+    """
+
+    shape: Bounded
+    input: str
+    output: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimates:
+    """How a kernel samples rows."""
+
+    shape: Sampled
+
+
+def _bounded(
+    p: Params, name: str, summary: str, shape: Bounded, ends: tuple[str, str], buffers: tuple[Buffer, ...]
+) -> Kernel:
+    """Return a kernel that selects by a bound; ends: where the keys come from, and where the result goes."""
+    source, result = (f"radix_select/ends.j2:{x}" for x in ends)
+    pairs = {"least_pairs": shape.lanes, "candidates": shape.room, "bounds": shape.blocks}
+    return Kernel(
+        name=name,
+        template=f"radix_select/bounded:{'chunks' if ends[0] == 'section' else 'select'}",
+        summary=summary,
+        work_group=shape.rows * shape.lanes,
+        subgroup=shape.subgroup,
+        resident=_resident(p, shape.lanes),
+        buffers=(*buffers, *_rows(p)),
+        arrays=(
+            *[Array(name=x, type="pair", count=shape.rows * count) for x, count in pairs.items()],
+            word_array("gathered_pairs", shape.rows),
+        ),
+        algorithm="radix_select",
+        params=p,
+        data=Part(shape=shape, input=source, output=result),
+    )
+
+
+def bounded(p: Params) -> tuple[Kernel, ...]:
+    """Return the kernels that select few keys by a bound."""
+    values = _values(p)
+    read, out = (SOURCE, *values[:-1]), (DESTINATION, *values[-1:])
+    return (
+        _bounded(p, "short_rows", "select from short rows", p.short, ("row", "result"), (*read, *out)),
+        _bounded(p, "short_row", "select from a row in registers", p.chunk, ("section", "result"), (*read, *out)),
+        _bounded(p, "chunks", "select from each section of a row", p.chunk, ("section", "list"), (SOURCE, LISTS)),
+        _bounded(
+            p, "merge", "select from the keys of all chunks", p.chunk, ("lists", "result"), (LISTED, *values[:-1], *out)
+        ),
+    )
+
+
+def _sample(p: Params, name: str, shape: Sampled) -> Kernel:
+    least = Array(name="least_pairs", type="pair", count=p.work_group)
+    summary = "estimate a bound of the first keys"
+    kernel = _kernel(p, name, summary, (SOURCE, LISTS, COUNTS), least, template="sampled")
+    return replace(kernel, template="radix_select/sampled:sample", data=Estimates(shape=shape))
+
+
+def sampled(p: Params) -> tuple[Kernel, ...]:
+    """Return the kernels that select from long rows with a sampled bound."""
+    s, values = p.sampled, _values(p)
+    pairs, words = Array(name="estimates", type="pair", count=s.blocks), word_array("tile_counts", 2)
+    chosen = Array(name="chosen", type="pair", count=1)
+    row = _local(p)
+    return (
+        _sample(p, "sample", p.sampled),
+        _sample(p, "sample_long", p.sampled_long),
+        replace(
+            _kernel(
+                p,
+                "filter",
+                "list the keys up to the bound",
+                (SOURCE, LISTS, COUNTS),
+                *(pairs, chosen, words),
+                template="sampled",
+            ),
+            work_group=p.chunk.lanes,
+            resident=_resident(p, p.chunk.lanes),
+            data=p.chunk,
+        ),
+        _kernel(
+            p,
+            "finish",
+            "select from the list of a row",
+            (SOURCE, DESTINATION, *values, LISTED, replace(COUNTS, read_only=True)),
+            *row,
+            template="sampled",
+        ),
+    )
+
+
+def _rows(p: Params) -> tuple[Buffer, ...]:
+    """Return the buffers of the extents of rows."""
+    return (*[LENGTHS] * p.signature.row_lengths, *[STARTS] * p.signature.row_starts)
+
+
+def _values(p: Params) -> tuple[Buffer, ...]:
+    valued = p.signature.value_bytes > 0
+    return (*([] if p.signature.index else [VALUES_IN]), VALUES_OUT) if valued else ()
+
+
+def _local(p: Params) -> tuple[Array, ...]:
+    """Return the local memory of a work-group that narrows down and sorts."""
+    keys = (Array(name="keys", type="key", count=p.capacity), word_array("index", p.capacity))
+    narrowing = (word_array("bins", p.bins), word_array("partials", p.work_group), word_array("pick", PICK))
+    sorting = (word_array("ranges", p.ranges), word_array("crowded", CROWDED)) if p.places else ()
+    return (*keys, *narrowing, word_array("gathered_keys", GATHERED), *sorting)
+
+
+def _kernel(
+    p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *arrays: Array, template: str = "shared_rows"
+) -> Kernel:
+    spills = name in ("row", "place", "finish") or (
         name == "order" and p.places
     )  # by default, compilers spill to fit more work-groups
     return Kernel(
         name=name,
-        template=f"radix_select/{'row' if name == 'row' else 'shared_rows'}:{name}",
+        template=f"radix_select/{template}:{name}",
         summary=summary,
         work_group=p.work_group,
-        buffers=buffers,
+        buffers=buffers if name == "clear" else (*buffers, *_rows(p)),
         arrays=arrays,
         resident=2 if spills else 0,
         algorithm="radix_select",
@@ -43,17 +173,18 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *ar
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels in the order in which they run."""
-    valued = p.signature.value_bytes > 0
-    values = (*([] if p.signature.index else [VALUES_IN]), VALUES_OUT) if valued else ()
+    values = _values(p)
     keys = (Array(name="keys", type="key", count=p.capacity), word_array("index", p.capacity))
     bins, partials = word_array("bins", p.bins), word_array("partials", p.work_group)
     narrowing = (bins, partials, word_array("pick", PICK))
-    sorting = (word_array("differ", DIFFER), word_array("crowded", CROWDED)) if p.places else ()
-    counts, gathered = word_array("tile_counts", 2), word_array("gathered_keys", GATHERED)
+    sorting = (word_array("ranges", p.ranges), word_array("crowded", CROWDED)) if p.places else ()
+    counts = word_array("tile_counts", 2)
     out = (DESTINATION, *values)
     on_chip = (*keys, bins, partials, *sorting) if p.places else keys
     return (
-        _kernel(p, "row", "select from a row in one work-group", (SOURCE, *out), *keys, *narrowing, gathered, *sorting),
+        *bounded(p),
+        *sampled(p),
+        _kernel(p, "row", "select from a row in one work-group", (SOURCE, *out), *_local(p), template="row"),
         _kernel(p, "clear", "clear the histograms of all rows", (WORDS,)),
         _kernel(p, "count", "count the next digit of keys that may be the k-th", (SOURCE, WORDS), *narrowing),
         _kernel(p, "sift", "gather the keys that fit, or count those of a tile", (SOURCE, WORDS), *narrowing, counts),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
+from hsgen.core.buffers import pair_bytes
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
 from hsgen.core.keys import PLAIN, KeyType, Signature
@@ -18,11 +19,11 @@ MAX_N = 1 << 30
 STATE = 8
 """The words of a row's state after a pass."""
 
-PICK, GATHERED, DIFFER, CROWDED = 3, 1, 2, 1
+PICK, GATHERED, CROWDED = 3, 1, 1
 """The sizes in words of arrays in local memory.
 
-PICK: the bin of the k-th key, its prefix and its size.  GATHERED: the number of gathered keys.  DIFFER: the bits in
-which keys differ.  CROWDED: 1 if a bin is crowded."""
+PICK: the bin of the k-th key, its prefix and its size.  GATHERED: the number of gathered keys.  CROWDED: 1 if a bin is
+crowded."""
 
 FIELDS = {
     "work_group": Field("int", "the lanes of a work-group, a power of two", required=False, least=1),
@@ -38,9 +39,119 @@ _LANES = {"chip": 512, "memory": 64}
 _GROUPS = {"chip": 1024, "memory": 64}
 """Lanes, and the most work-groups, by the kind of local memory: a CPU has few cores, and a work-group costs it more."""
 
+BLOCK = 32
+"""The lanes among which one orders the least keys of lanes; an estimate of a sampled bound comes from a block."""
+_ITEMS = 16
+_TAKES = (128, 64, 32, 16, 8)
+_ROOMS = ((1 << 18, 1 << 14), (1 << 16, 1 << 13), (0, 1 << 12))
+"""The entries of a list of candidates by the length of the row: (lengths above, entries), longest rows first."""
+_SAMPLED = (1 << 15, 1 << 16)
+"""The lengths of rows above which a sample bounds the keys: for a quarter of the capacity, and for all of it."""
 _CAPACITIES = (4096, 2048, 1024, 512, 256)
 _BITS = (11, 8)
 _ROW_LIMIT = 1 << 17
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounded:
+    """A selection from keys in registers, by a bound: the k-th of the least keys of all lanes.
+
+    lanes, items: the lanes for a row, and the keys of a lane.
+    take: the greatest k.
+    rows: the rows of a work-group.
+    subgroup: the lanes of a subgroup if a row has exactly these lanes; else 1, and barriers are those of work-groups.
+    candidates: the room for candidates, if it does not follow from the other numbers.
+    """
+
+    lanes: int
+    items: int
+    take: int
+    rows: int = 1
+    subgroup: int = 1
+    candidates: int = 0
+
+    @property
+    def reloaded(self) -> Bounded:
+        """The shape with which lanes load all candidates."""
+        return replace(self, items=-(-self.room // self.lanes), candidates=self.room)
+
+    @property
+    def length(self) -> int:
+        """The keys in registers."""
+        return self.lanes * self.items
+
+    @property
+    def block(self) -> int:
+        """The lanes of a block."""
+        return min(self.lanes, BLOCK)
+
+    @property
+    def blocks(self) -> int:
+        """The blocks of a row."""
+        return self.lanes // self.block
+
+    @property
+    def limit(self) -> int:
+        """The pairs beyond which a selection looks for a lower bound, without twice k."""
+        return self.lanes
+
+    @property
+    def room(self) -> int:
+        """The greatest number of candidates: the pairs up to an exact bound, which k lanes have, and earlier ones."""
+        return self.candidates or min(self.take * self.items + 2 * self.take + self.limit, self.length)
+
+    def local_bytes(self, key: KeyType) -> int:
+        """Return the local memory of a work-group in bytes."""
+        return self.rows * (pair_bytes(key) * (self.lanes + self.room + self.blocks) + 4)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampled:
+    """A selection from long rows, whose candidates a sampled bound limits.
+
+    groups, work_group: the work-groups that sample a row, and their lanes.
+    most: the greatest number of sampled keys of a lane.
+    block: the lanes of a block; each block has an estimate of the bound.
+    sample_mul, sample_div: a lane samples ``length / sample_div * sample_mul / k`` keys.
+    scale_bits: the bits of fractions.
+    spare: the list has room for so many times the least number of wanted keys.
+    run: the lanes of different blocks that sample adjacent keys.
+    """
+
+    groups: int
+    work_group: int
+    most: int
+    block: int
+    sample_mul: int
+    sample_div: int
+    scale_bits: int
+    spare: int = 8
+    run: int = 1
+
+    @property
+    def lanes(self) -> int:
+        """The lanes that sample a row."""
+        return self.groups * self.work_group
+
+    @property
+    def blocks(self) -> int:
+        """The estimates of the bound of a row."""
+        return self.lanes // self.block
+
+    @property
+    def least(self) -> int:
+        """The least length of a row."""
+        return _SAMPLED[0]
+
+    @property
+    def limit(self) -> int:
+        """The greatest length of a row: a list of an estimate by one key of each block has room."""
+        return _ROOMS[0][1] // 4 * self.most * self.block
+
+    @property
+    def rooms(self) -> tuple[tuple[int, int], ...]:
+        """The entries of a list of candidates by the length of the row, longest rows first."""
+        return _ROOMS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +177,60 @@ class Params:
     row_limit: int = _ROW_LIMIT
     places: bool = False
     crowd: int = 64
+    short: Bounded = Bounded(lanes=32, items=8, take=32)
+    chunk: Bounded = Bounded(lanes=256, items=16, take=128)
+
+    @property
+    def sampled(self) -> Sampled:
+        """The sampling of long rows, by work-groups of `work_group` lanes."""
+        block = min(self.work_group, 2 * BLOCK)
+        groups = max(1, min(8, 32 * block // self.work_group))
+        return Sampled(
+            groups=groups,
+            work_group=self.work_group,
+            most=128,
+            block=block,
+            sample_mul=9,  # a fraction of 1 / 8 of the lanes: 1 - exp(-9 / 64)
+            sample_div=64,
+            scale_bits=10,
+            run=min(8, self.work_group // block),
+        )
+
+    @property
+    def sampled_long(self) -> Sampled:
+        """The sampling of the longest rows: as many estimates, each by the lanes of a work-group."""
+        return Sampled(
+            groups=self.sampled.blocks,
+            work_group=self.work_group,
+            most=128,
+            block=self.work_group,
+            sample_mul=1,
+            sample_div=64,
+            scale_bits=20,
+        )
+
+    @property
+    def short_take(self) -> int:
+        """The greatest k of short rows: results are sorted only up to `capacity`."""
+        return min(self.short.take, self.capacity)
+
+    @property
+    def chunk_take(self) -> int:
+        """The greatest k of chunks."""
+        return min(self.chunk.take, self.capacity)
+
+    @property
+    def tiers(self) -> tuple[tuple[int, int, int], ...]:
+        """The ways of long rows by k: (k above, greatest k, greatest length of a row without a sample)."""
+        most = self.chunk_take
+        takes = [0, *(x for x in (16, 64) if x < most), most]
+        chunks = [(above, k, self.chunk.length * (self.chunk.length // k)) for above, k in pairwise(takes)]
+        quarter = self.capacity // 4
+        sampled = [
+            (most, quarter, _SAMPLED[0]),
+            (max(quarter, most), self.capacity, _SAMPLED[1]),
+        ]
+        return (*chunks, *[x for x in sampled if x[0] < x[1]])
 
     @property
     def tile(self) -> int:
@@ -93,6 +258,11 @@ class Params:
         return -(-self.key.bits // 32)
 
     @property
+    def ranges(self) -> int:
+        """The words of the ranges of keys and indices: two of each word."""
+        return 2 * (self.key_words + 1)
+
+    @property
     def state_words(self) -> int:
         """The words of a row's state after a pass."""
         return STATE
@@ -114,7 +284,11 @@ class Params:
 
     def local_bytes(self) -> int:
         """Return the local memory of the kernel that needs the most, in bytes."""
-        shared = PICK + GATHERED + (DIFFER + CROWDED if self.places else 0)
+        return max(self.sort_bytes(), self.short.local_bytes(self.key), self.chunk.local_bytes(self.key))
+
+    def sort_bytes(self) -> int:
+        """Return the local memory in bytes of a kernel that sorts keys."""
+        shared = PICK + GATHERED + (self.ranges + CROWDED if self.places else 0)
         return self.capacity * (self.key.held + 4) + 4 * (self.bins + self.work_group + shared)
 
 
@@ -160,12 +334,13 @@ def layout(p: Params) -> RowWords:
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for a key width and a signature; None if the selection is not supported.
 
-    Keys of all types in both orders are supported, with values or indices, if the target sorts such keys; further
-    features are not.
+    Keys of all types in both orders are supported, with values or indices, and rows of different lengths, if the target
+    sorts such keys; further features are not.
     """
     if not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
-    if replace(signature, value="none") != replace(PLAIN, key_transform=True, rows=True) or signature.value == "packed":
+    plain = replace(signature, value="none", row_lengths=False, row_starts=False)
+    if plain != replace(PLAIN, key_transform=True, rows=True) or signature.value == "packed":
         return None
     if key.bytes < 4 and not (device.storage8 if key.bytes == 1 else device.storage16):
         return None
@@ -179,10 +354,38 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
             bits=bits,
             groups=min(_GROUPS[device.local], device.groups),
             places=device.cooperative,
+            short=_short(key, device),
+            chunk=_chunk(key, device),
         )
         for capacity, bits in product(_CAPACITIES, _BITS)
     )
     return next((x for x in shapes if x.local_bytes() <= device.local_bytes), None)
+
+
+def _short(key: KeyType, device: Device) -> Bounded:
+    """Return the selection from short rows: a subgroup for a row, or a work-group of a few lanes."""
+    widths = (w for w in device.subgroups if 8 <= w <= min(BLOCK, device.work_group))
+    width = max(widths, default=1) if device.shuffle else 1
+    lanes = width if width > 1 else min(BLOCK, _power(device.work_group))
+    one = Bounded(lanes=lanes, items=_ITEMS // 2, take=lanes, subgroup=width)
+    most = min(device.local_bytes // 2 // one.local_bytes(key), 256 // lanes, device.work_group // lanes)
+    return replace(one, rows=_power(max(most, 1))) if width > 1 else one
+
+
+def _chunk(key: KeyType, device: Device) -> Bounded:
+    """Return the selection by a work-group, for the greatest k that local memory allows."""
+    most = min(256, _power(device.work_group), _LANES[device.local])
+    widths = [most >> x for x in range(most.bit_length())]
+    shapes = (
+        Bounded(lanes=lanes, items=_ITEMS, take=min(take, max(lanes // 2, 1)))
+        for lanes, take in product(widths, _TAKES)
+    )
+    return next(x for x in shapes if x.local_bytes(key) <= device.local_bytes)
+
+
+def _power(x: int) -> int:
+    """Return the greatest power of two up to `x`."""
+    return 1 << x.bit_length() - 1
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:

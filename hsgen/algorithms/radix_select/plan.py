@@ -2,41 +2,147 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
 from hsgen.algorithms.radix_select.kernels import kernels
 from hsgen.algorithms.radix_select.params import MAX_N, Params
+from hsgen.core.buffers import pair_bytes
 from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Step
-from hsgen.core.scratch import scratch_of
+from hsgen.core.scratch import Scratch, ScratchRule
+
+SLACK = 4096
+"""Bytes of scratch for the parts of a row that the rates per key round off."""
+_LEAST = 1 << 15
+"""Least length of a row with a sampled bound."""
+_LONG = 1 << 22
+"""Greatest length of a row that few work-groups sample."""
 
 _BOUND = {
     "source": Binding(role="source"),
     "destination": Binding(role="destination"),
     "values_in": Binding(role="values"),
     "values_out": Binding(role="values_out"),
-    "words": Binding(role="scratch"),
+    "lengths": Binding(role="other"),
+    "starts": Binding(role="other_values"),
 }
-_BY_ROW = ("row", "spine", "order")
+_BY_ROW = ("row", "spine", "order", "merge", "finish")
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan: one launch for rows up to `row_limit`; for longer rows, a launch for each digit and five others.
+    """Return the plan, by the length of rows and by k.
 
-    Work-groups of these launches exit early if their row is done.
+    One launch: rows in registers, or of one work-group.  Two: chunks of a row and their lists.  Three: a sampled bound.
+    For a k beyond `capacity`, a launch for each digit and five others; these exit early if their row is done.
     """
-    steps: list[Step] = []
-    for kernel in kernels(p):
-        guard = Guard(x="length", min_n=0 if kernel.name == "row" else p.row_limit, max_n=MAX_N)
-        if kernel.name == "row":
-            guard = Guard(x="length", max_n=p.row_limit)
-        by_row = Grid(x="number")
-        grid = by_row if kernel.name in _BY_ROW else Grid(add=p.tile - 1, div=p.tile, cap=p.groups)
-        bindings = tuple(_BOUND[b.name] for b in kernel.buffers)
-        for number in range(p.passes if kernel.name == "count" else 1):
-            steps.append(
-                Step(kernel=kernel.name, bindings=bindings, guard=guard, grid=grid, argument=Literal(value=number))
-            )
-    rows = -(-MAX_N // p.row_limit)
-    scratch = scratch_of(min_n=p.row_limit, unit=p.row_limit, per_unit=4 * p.row_words + 8 * p.row_tiles, units=rows)
-    return Plan(steps=tuple(steps), max_n=MAX_N, bits=p.key.bits, scratch=scratch)
+    steps = [*_bounded(p), *_sampled(p), *_narrowed(p)]
+    return Plan(steps=tuple(steps), max_n=MAX_N, bits=p.key.bits, scratch=_scratch(p))
+
+
+def _lists(p: Params) -> int:
+    """Return the bytes per key of the lists in scratch."""
+    entries = max((room + p.sampled.blocks) / max(length, _LEAST) for length, room in p.sampled.rooms)
+    chunks = p.chunk.take / p.chunk.length
+    return math.ceil(pair_bytes(p.key) * max(entries, chunks))
+
+
+def _counts(p: Params) -> Binding:
+    return Binding(role="scratch", per_n=_lists(p), plus=SLACK)
+
+
+def _words(p: Params) -> Binding:
+    return Binding(role="scratch", per_n=_lists(p) + 1, plus=SLACK)
+
+
+@lru_cache(maxsize=1)
+def _buffers(p: Params) -> dict[str, tuple[str, ...]]:
+    """Return the names of the buffers of each kernel."""
+    return {k.name: tuple(b.name for b in k.buffers) for k in kernels(p)}
+
+
+def _step(p: Params, name: str, grid: Grid, argument: int = 0, **guard: Any) -> Step:
+    """Return a step for rows of these lengths and these k."""
+    bound = {**_BOUND, "lists": Binding(role="scratch"), "list_counts": _counts(p), "words": _words(p)}
+    return Step(
+        kernel=name,
+        bindings=tuple(bound[x] for x in _buffers(p)[name]),
+        guard=Guard(x="length", **guard),
+        grid=Grid(x="number") if name in _BY_ROW else grid,
+        argument=Literal(value=argument),
+    )
+
+
+def _bounded(p: Params) -> Iterator[Step]:
+    """Yield the steps for few keys: rows in registers, and chunks of rows."""
+    few, chunk = p.short, p.chunk
+    yield _step(
+        p, "short_rows", Grid(x="number", add=few.rows - 1, div=few.rows), max_n=few.length, max_take=p.short_take
+    )
+    one = Grid(x="number", cap=p.groups)
+    yield _step(p, "short_row", one, min_n=few.length, max_n=chunk.length, max_take=min(p.short_take, p.chunk_take))
+    if p.chunk_take > p.short_take:
+        yield _step(p, "short_row", one, max_n=chunk.length, min_take=p.short_take, max_take=p.chunk_take)
+    for above, take, length in p.tiers:
+        if take <= p.chunk_take:
+            bounds = {"min_n": chunk.length, "max_n": length, "min_take": above, "max_take": take}
+            grid = Grid(x="rows", add=chunk.length - 1, div=chunk.length, cap=p.groups)
+            yield _step(p, "chunks", grid, **bounds)
+            yield _step(p, "merge", Grid(), **bounds)
+
+
+def _sampled(p: Params) -> Iterator[Step]:
+    """Yield the steps for long rows with a sampled bound, and for shorter rows of one work-group."""
+    for above, take, length in p.tiers:
+        longer = max(length, _LEAST)
+        bounds = {"min_n": longer, "max_n": MAX_N, "min_take": above, "max_take": take}
+        if take > p.chunk_take:
+            if above < p.short_take:
+                few = {"min_take": above, "max_take": min(p.short_take, take)}
+                yield _step(p, "row", Grid(), min_n=p.short.length, max_n=longer, **few)
+            if take > p.short_take:
+                yield _step(p, "row", Grid(), max_n=longer, min_take=max(above, p.short_take), max_take=take)
+        elif length < longer:
+            yield _step(p, "row", Grid(), min_n=length, max_n=longer, min_take=above, max_take=take)
+        bounds["max_n"] = most = p.sampled_long.limit
+        yield _step(p, "sample", Grid(x="number", mul=p.sampled.groups), **{**bounds, "max_n": _LONG})
+        yield _step(p, "sample_long", Grid(x="number", mul=p.sampled_long.groups), **{**bounds, "min_n": _LONG})
+        yield _step(p, "filter", Grid(x="rows", add=p.chunk.length - 1, div=p.chunk.length), **bounds)
+        yield _step(p, "finish", Grid(), **bounds)
+    if most < MAX_N:
+        yield from _digits(p, most, 0, p.capacity)
+
+
+def _narrowed(p: Params) -> Iterator[Step]:
+    """Yield the steps for a k beyond `capacity`."""
+    yield _step(p, "row", Grid(), max_n=p.row_limit, min_take=p.capacity, max_take=MAX_N)
+    yield from _digits(p, p.row_limit, p.capacity, MAX_N)
+
+
+def _digits(p: Params, above: int, min_take: int, max_take: int) -> Iterator[Step]:
+    """Yield the steps for rows that are longer than `above`, a launch for each digit."""
+    bounds = {"min_n": above, "max_n": MAX_N, "min_take": min_take, "max_take": max_take}
+    grid = Grid(add=p.tile - 1, div=p.tile, cap=p.groups)
+    yield _step(p, "clear", grid, **bounds)
+    for number in range(p.passes):
+        yield _step(p, "count", grid, number, **bounds)
+    for name in ("sift", "spine", "place", "order"):
+        yield _step(p, name, grid, **bounds)
+
+
+def _scratch(p: Params) -> Scratch:
+    unit = min(p.row_limit, p.sampled_long.limit)
+    lists = ScratchRule(min_n=p.chunk.length, plus=2 * SLACK, per_n=_lists(p) + 1)
+    narrowed = ScratchRule(
+        min_n=unit,
+        plus=2 * SLACK,
+        per_n=_lists(p) + 1,
+        unit=unit,
+        per_unit=4 * p.row_words + 8 * p.row_tiles,
+        units=-(-MAX_N // unit),
+    )
+    return Scratch((lists, narrowed))
 
 
 def moved(p: Params, step: Step, n: int) -> int:

@@ -80,6 +80,7 @@ def row(step: Step) -> tuple[str, ...]:
     place = {"any": "", "in": ", in place", "out": ", out of place"}[guard.place]
     bits = {"any": "", "whole": ", all bits", "part": ", a part of the bits"}[guard.range]
     bits += {"any": "", "exact": ", no float sums", "rounded": ", float sums"}[guard.reduction]
+    bits += f", {guard.min_take} < k <= {guard.max_take}" if guard.max_take else ""
     gets = f"pass {argument.number}" if isinstance(argument, Pass) else _GETS[argument.kind]
     return (
         step.kernel,
@@ -95,11 +96,12 @@ def _groups(grid: Grid) -> str:
     """Return the formula of a grid, without neutral terms."""
     if grid.fixed:
         return count(grid.cap)
-    x = "parts" if grid.x == "number" else grid.x
+    x = {"number": "parts", "rows": "length"}.get(grid.x, grid.x)
     add = f" {'+' if grid.add > 0 else '-'} {abs(grid.add)}" if grid.add else ""
     out = f"({x}{add})" if add else x
     out += f" / {grid.div}" if grid.div > 1 else ""
     out += f" * {grid.mul}" if grid.mul > 1 else ""
+    out += " per row" if grid.x == "rows" else ""
     return out if grid.cap >= UNCAPPED else f"min({out}, {grid.cap})"
 
 

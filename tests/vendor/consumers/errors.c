@@ -522,9 +522,9 @@ static void scratch(const hs_sort *plain)
         "{ int i = (int)get_global_id(0); if (i < n) to[i] = from[i]; }\n"};
     static const hs_kernel kernels[] = {{"there", 64, 1, 0, 2, 0, 0, 0}, {"back", 64, 1, 0, 2, 0, 0, 0}};
     static const hs_step steps[] = {
-        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 100}, {HS_LITERAL, 999, 0, 0},
+        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 63, 64, 1, 100}, {HS_LITERAL, 999, 0, 0},
          {{HS_SOURCE, 0, 0, 0}, {HS_SCRATCH, 1024, 0, 0}}},
-        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 100}, {HS_LITERAL, 0, 0, 0},
+        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 63, 64, 1, 100}, {HS_LITERAL, 0, 0, 0},
          {{HS_SCRATCH, 1024, 0, 0}, {HS_DESTINATION, 0, 0, 0}}}};
     /* up to 500 keys 8 bytes a key; then less; the second rule gives 9 units at most */
     static const hs_scratch_rule rules[] = {
@@ -580,11 +580,11 @@ static void places(const hs_sort *plain)
         "__kernel void broad(__global uint *to, long n, int argument) { to[(int)(n >> 32) + argument] = (uint)n; }\n"};
     static const hs_kernel kernels[] = {{"narrow", 1, 1, 0, 1, 0, 0, 0}, {"broad", 1, 1, 0, 1, 0, 1, 0}};
     static const hs_step steps[] = {
-        {0, {0, 1000, HS_IN_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 0, 0, 0},
+        {0, {0, 1000, HS_IN_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 0, 0, 0},
          {{HS_DESTINATION, 0, 0, 0}}},
-        {0, {0, 1000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 1, 0, 0},
+        {0, {0, 1000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 1, 0, 0},
          {{HS_DESTINATION, 0, 0, 0}}},
-        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 2, 0, 0},
+        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 2, 0, 0},
          {{HS_DESTINATION, 0, 0, 0}}}};
     uint32_t said[20], i;
     cl_mem from = buffer(ROOM), to = buffer(ROOM);
@@ -637,7 +637,7 @@ static void wide(const hs_sort *plain)
         "{ to[0] = (uint)n; to[1] = (uint)(n >> 32); to[2] = (uint)argument; }\n"};
     static const hs_kernel kernels[] = {{"broad", 1, 1, 0, 1, 0, 1, 0}};
     static const hs_step steps[] = {
-        {0, {0, UINT64_MAX, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 5, 0, 0},
+        {0, {0, UINT64_MAX, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 5, 0, 0},
          {{HS_SCRATCH, 0, 0, 0}}}};
     const uint64_t n = ((uint64_t)3 << 32) + 7;
     uint32_t said[3] = {0, 0, 0};
@@ -676,7 +676,7 @@ static const char *const recording[] = {
     "    to[4] = (argument & COUNTED) != 0 ? count[0] : 0; out[0] = with[1]; out[1] = from[5];\n",
     "}\n"};
 static const hs_kernel recorder[] = {{"record", 1, 1, 0, 5, 0, 0, 0}};
-static const hs_step recorded[] = {{0, {5, UINT64_MAX, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 0, 1, 1, 1}, {HS_PASS, 2, 8, HS_DIRECT},
+static const hs_step recorded[] = {{0, {5, UINT64_MAX, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_PASS, 2, 8, HS_DIRECT},
                                 {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_VALUES, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0}, {HS_COUNT, 0, 0, 0}}}};
 
 static hs_sort valued(const hs_sort *plain)
@@ -781,7 +781,7 @@ static void indices(const hs_sort *plain)
         "__kernel void record(__global const uint *from, __global uint *to, __global uint *out, int n, int argument)\n",
         "{ to[0] = (uint)n; to[n - 1] = (uint)argument; out[0] = from[5]; }\n"};
     static const hs_kernel kernels[] = {{"record", 1, 1, 0, 3, 0, 0, 0}};
-    static const hs_step steps[] = {{0, {0, 4000, HS_OUT_OF_PLACE, HS_ALL_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 5, 0, 0},
+    static const hs_step steps[] = {{0, {0, 4000, HS_OUT_OF_PLACE, HS_ALL_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 5, 0, 0},
                                      {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0}}}};
     cl_mem from = buffer(ROOM), out = buffer(ROOM), scratch = buffer(256 + 1000), little = buffer(256 + 999);
     hs_sort crafted = *plain;

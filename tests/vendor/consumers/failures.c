@@ -311,21 +311,21 @@ int main(void)
 {
     static const hs_kernel two[] = {{"there", 64, 1, 0, 2, 0, 0, 0}, {"wide", 64, 1, 0, 2, 0, 1, 0}};
     static const hs_step steps[] = {
-        {0, {0, 1000000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 1000}, {HS_LITERAL, 0, 0, 0},
+        {0, {0, 1000000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 63, 64, 1, 1000}, {HS_LITERAL, 0, 0, 0},
          {{HS_SOURCE, 0, 0, 0}, {HS_SCRATCH, 256, 4, 0}}},
-        {0, {0, 1000000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 1000}, {HS_LITERAL, 0, 0, 0},
+        {0, {0, 1000000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 63, 64, 1, 1000}, {HS_LITERAL, 0, 0, 0},
          {{HS_SCRATCH, 256, 4, 0}, {HS_SCRATCH, 512, 8, 0}}},
-        {0, {0, 1000000, HS_IN_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 1000}, {HS_LITERAL, 0, 0, 0},
+        {0, {0, 1000000, HS_IN_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 63, 64, 1, 1000}, {HS_LITERAL, 0, 0, 0},
          {{HS_SCRATCH, 256, 4, 0}, {HS_SCRATCH, 512, 0, 0}}},
-        {1, {0, 1000000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 1000}, {HS_LITERAL, 0, 0, 0},
+        {1, {0, 1000000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 63, 64, 1, 1000}, {HS_LITERAL, 0, 0, 0},
          {{HS_SCRATCH, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}}},
     };
     static const char *const text[] = {"nothing\n"};
     static const hs_kernel full[] = {{"full", 64, 1, 0, 6, 0, 0, 0}, {"grids", 64, 1, 0, 2, 0, 0, 0}};
     static const hs_step full_steps[] = {
-        {1, {0, 1000000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 1}, {HS_INDIRECT_GRIDS, 0, 0, 0},
+        {1, {0, 1000000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 63, 64, 1, 1}, {HS_INDIRECT_GRIDS, 0, 0, 0},
          {{HS_COUNT, 0, 0, 0}, {HS_SCRATCH, 0, 0, 0}}},
-        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 1000}, {HS_PASS, 0, 8, 0},
+        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 63, 64, 1, 1000}, {HS_PASS, 0, 8, 0},
          {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_SCRATCH, 256, 4, 0}, {HS_VALUES, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0}, {HS_COUNT, 0, 0, 0}}}};
     static const uint32_t vendors[] = {0x8086};
     static const char *const names[] = {"Fake dev"}, *const platforms[] = {"Fake plat"};

@@ -106,7 +106,7 @@ static hs_sort made_up(hs_kind kind, const hs_kernel *kernels, uint32_t kernel_c
 /* `begin` stores the parts in scratch, where `record` finds them. */
 #define BEGIN \
     "__kernel void begin(__global uint *words, int n, int argument) { words[0] = (uint)argument; words[1] = 0; }\n"
-#define BEGINS {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, HS_DIRECT}, \
+#define BEGINS {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, HS_DIRECT}, \
     {{HS_SCRATCH, 0, 0, 0}}}
 
 static void segments(void)
@@ -127,7 +127,7 @@ static void segments(void)
     static const hs_kernel kernels[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"record", 1, 1, 0, 4, 0, 0, 0}};
     static const hs_step steps[] = {
         BEGINS,
-        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_NUMBER, 1, 2, 3, 40}, {HS_LITERAL, 3, 0, 0},
+        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_NUMBER, 1, 2, 3, 40}, {HS_LITERAL, 3, 0, 0},
          {{HS_SOURCE, 0, 0, 0}, {HS_OTHER_INPUT, 0, 0, 0}, {HS_SCRATCH, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}}}};
     const cl_mem from = part(0, GAP), to = part(DESTINATION * GAP, GAP), scratch = part(SCRATCH * GAP, GAP);
     const cl_mem other = part(OTHER * GAP, GAP), few = part(OTHER * GAP, 8), values = part(VALUES * GAP, GAP);
@@ -211,9 +211,9 @@ static void selections(void)
         "}\n"};
     static const hs_kernel kernels[] = {{"record", 1, 1, 0, 2, 0, 0, 0}};
     static const hs_step steps[] = {
-        {0, {0, 8, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_LENGTH, HS_ANY_REDUCTION}, {HS_BY_NUMBER, 0, 1, 1, 100}, {HS_LITERAL, 1, 0, 0},
+        {0, {0, 8, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_LENGTH, HS_ANY_REDUCTION, 0, 0}, {HS_BY_NUMBER, 0, 1, 1, 100}, {HS_LITERAL, 1, 0, 0},
          {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}}},
-        {0, {8, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_LENGTH, HS_ANY_REDUCTION}, {HS_BY_NUMBER, 0, 1, 1, 100}, {HS_LITERAL, 2, 0, 0},
+        {0, {8, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_LENGTH, HS_ANY_REDUCTION, 0, 0}, {HS_BY_NUMBER, 0, 1, 1, 100}, {HS_LITERAL, 2, 0, 0},
          {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}}}};
     const cl_mem from = part(0, GAP), to = part(DESTINATION * GAP, GAP), few = part(DESTINATION * GAP, 15);
     const cl_mem scratch = part(SCRATCH * GAP, GAP), values = part(VALUES * GAP, GAP);
@@ -286,7 +286,7 @@ static void runs(void)
         "}\n"};
     static const hs_kernel kernels[] = {{"record", 1, 1, 0, 7, 0, 0, 0}};
     static const hs_step steps[] = {
-        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 1, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
+        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 1, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
          {{HS_SOURCE, 0, 0, 0}, {HS_VALUES, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0},
           {HS_OTHER_INPUT, 0, 0, 0}, {HS_OTHER_VALUES, 0, 0, 0}, {HS_REPORT, 0, 0, 0}}}};
     const cl_mem few = part(DESTINATION * GAP, KEYS - 1), scratch = part(SCRATCH * GAP, GAP);
@@ -373,9 +373,9 @@ static void groups(void)
         "}\n"};
     static const hs_kernel kernels[] = {{"flags", 1, 1, 0, 2, 0, 0, 0}, {"record", 1, 1, 0, 7, 0, 0, 0}};
     static const hs_step steps[] = {
-        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 0, 0, 0},
+        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 0, 0, 0},
          {{HS_SOURCE, 0, 0, 0}, {HS_SCRATCH, 0, 0, 0}}},
-        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 1, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
+        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 1, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
          {{HS_SCRATCH, 0, 0, 0}, {HS_VALUES, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0},
           {HS_OTHER_INPUT, 0, 0, 0}, {HS_OTHER_VALUES, 0, 0, 0}, {HS_REPORT, 0, 0, 0}}}};
     const cl_mem few = part(DESTINATION * GAP, KEYS - 1), scratch = part(SCRATCH * GAP, GAP);
@@ -492,7 +492,7 @@ static void packs(void)
         "}\n"};
     static const hs_kernel kernels[] = {{"record", 1, 1, 0, 5, 0, 0, 0}};
     static const hs_step steps[] = {
-        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 0, 1, 1, 100}, {HS_CALL_NUMBER, 0, 0, 0},
+        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 0, 1, 1, 100}, {HS_CALL_NUMBER, 0, 0, 0},
          {{HS_SOURCE, 0, 0, 0}, {HS_OTHER_INPUT, 0, 0, 0}, {HS_OTHER_VALUES, 0, 0, 0}, {HS_VALUES, 0, 0, 0},
           {HS_DESTINATION, 0, 0, 0}}}};
     static const hs_scratch_rule none = {0, UINT64_MAX, 0, 0, 1, 0, 0};
@@ -613,7 +613,7 @@ static void gathers(void)
         "}\n"};
     static const hs_kernel kernels[] = {{"record", 1, 1, 0, 3, 0, 0, 0}};
     static const hs_step steps[] = {
-        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 0, 1, 1, 100}, {HS_LITERAL, 1, 0, 0},
+        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 0, 1, 1, 100}, {HS_LITERAL, 1, 0, 0},
          {{HS_SOURCE, 0, 0, 0}, {HS_VALUES, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0}}}};
     static const hs_scratch_rule none = {0, UINT64_MAX, 0, 0, 1, 0, 0};
     const cl_mem from = part(0, GAP), table = part(VALUES * GAP, GAP), to = part(VALUES_OUT * GAP, GAP);
@@ -690,7 +690,7 @@ static void merges(void)
     static const hs_kernel kernels[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"record", 1, 1, 0, 7, 0, 0, 0}};
     static const hs_step steps[] = {
         BEGINS,
-        {1, {0, 1000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 0, 1, 1, 1000}, {HS_LITERAL, 0, 0, 0},
+        {1, {0, 1000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 0, 1, 1, 1000}, {HS_LITERAL, 0, 0, 0},
          {{HS_SOURCE, 0, 0, 0}, {HS_OTHER_INPUT, 0, 0, 0}, {HS_VALUES, 0, 0, 0}, {HS_OTHER_VALUES, 0, 0, 0}, {HS_SCRATCH, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0}}}};
     const cl_mem scratch = part(SCRATCH * GAP, GAP), few = part(OTHER * GAP, 20), large = part(0, 2 * GAP);
     cl_mem at[PLACES];
@@ -787,9 +787,9 @@ static const char *const reporting[] = {
     "}\n"};
 static const hs_kernel reporters[] = {{"parts", 1, 1, 0, 1, 0, 0, 0}, {"record", 1, 1, 0, 2, 0, 0, 0}};
 static const hs_step reports[] = {
-    {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 1, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
+    {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 1, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
      {{HS_REPORT, 0, 0, 0}}},
-    {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_NUMBER, 2, 1, 1, 1000}, {HS_LITERAL, 0, 0, 0},
+    {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_NUMBER, 2, 1, 1, 1000}, {HS_LITERAL, 0, 0, 0},
      {{HS_SOURCE, 0, 0, 0}, {HS_REPORT, 0, 0, 0}}}};
 
 static void checks(void)

@@ -88,6 +88,8 @@ function groups(step, call) {
     if (step.place === 1 || step.range === (call.whole ? 2 : 1)) return 0;
     if (step.reduction === ((number & REDUCTION_MASK) === FLOAT_SUM ? 1 : 2)) return 0;
     if (bounded > step.maxN && !call.counted) return 0;
+    if (step.maxTake && !(step.minTake < call.passed[1] && call.passed[1] <= step.maxTake)) return 0;
+    if (step.x === "rows") return Math.min(number * Math.floor((bounded + step.add) / step.div) * step.mul, step.cap);
     const x = step.x === "number" ? number : length ? n : Math.min(n, step.maxN);
     return Math.min(Math.floor((x + step.add) / step.div) * step.mul, step.cap);
 }
@@ -107,8 +109,8 @@ function scratchBytes(plan, n) {
 }
 
 function unpacked(row) {
-    const [kernel, list, minN, maxN, place, range, atZero, x, add, div, mul, cap, kind, value, bits, flags, by, reduction] = row;
-    return { kernel, list, minN, maxN, place, range, atZero, x: QUANTITIES[x], by: QUANTITIES[by], add, div, mul, cap, argument: ARGUMENTS[kind], value, bits, flags, reduction };
+    const [kernel, list, minN, maxN, place, range, atZero, x, add, div, mul, cap, kind, value, bits, flags, by, reduction, minTake, maxTake] = row;
+    return { kernel, list, minN, maxN, place, range, atZero, x: QUANTITIES[x], by: QUANTITIES[by], add, div, mul, cap, argument: ARGUMENTS[kind], value, bits, flags, reduction, minTake, maxTake };
 }
 
 /** Return the buffer, offset and size of a GPUBuffer or a GPUBufferBinding. */
