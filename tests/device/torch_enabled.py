@@ -48,7 +48,7 @@ def check(problem: str, name: str) -> None:
         print(f"FAILED {name}: {problem}", flush=True)
 
 
-def difference(ours: Any, theirs: Any, what: str = "result") -> str:
+def difference(ours: Any, theirs: Any, subject: str = "result") -> str:
     """Return the first difference of results in types, shapes, strides or elements, or ""; NaNs are equal."""
     if not isinstance(theirs, torch.Tensor):
         if len(ours) != len(theirs):
@@ -59,12 +59,12 @@ def difference(ours: Any, theirs: Any, what: str = "result") -> str:
         a, b = getattr(ours, fact), getattr(theirs, fact)
         a, b = (a(), b()) if fact == "stride" else (a, b)
         if a != b:
-            return f"{what} has {fact} {a}, not {b}"
+            return f"{subject} has {fact} {a}, not {b}"
     unequal = ~((ours == theirs) | ((ours != ours) & (theirs != theirs)))
     if not bool(unequal.any()):
         return ""
     at = tuple(unequal.nonzero()[0].tolist())
-    return f"{what} differs {int(unequal.sum())} times, first at {at}: {ours[at].item()}, not {theirs[at].item()}"
+    return f"{subject} differs {int(unequal.sum())} times, first at {at}: {ours[at].item()}, not {theirs[at].item()}"
 
 
 def both(call: Callable[[], Any]) -> str:
