@@ -1,4 +1,4 @@
-"""Which calls occur again.  The preparation of a call costs host time, which pays only if such a call occurs again."""
+"""Counts of calls: the preparation of a call costs host time, which pays only if such a call occurs again."""
 
 from __future__ import annotations
 

@@ -1,11 +1,14 @@
 """Results and speed of hsgen.jax beside jax.numpy, on a machine with an NVIDIA GPU.
 
-Run as a program: python tests/device/jax_speed.py [check] [speed].  `check` exits with 1 if a result differs from
-that of JAX; `speed` prints microseconds of a call among calls one after another, and whether XLA calls CUB.
+Run as a program: python tests/device/jax_speed.py [check] [speed].  `check` compares results with those of JAX on the
+CPU, whose programs compile fast, and exits with 1 if any differs.  `speed` prints microseconds of a call among calls
+one after another, and whether XLA calls CUB.  A step that takes 45 s ends the program and prints the stack of each
+thread.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import itertools
 import os
 import statistics
@@ -27,9 +30,22 @@ import numpy as np
 import hsgen.jax
 from hsgen.jax import sorting
 
+PATIENCE = 45
+"""The seconds of a step after which the program ends."""
+BEGIN = time.monotonic()
 RNG = np.random.default_rng(5)
-TYPES = ("int8", "int16", "int32", "int64", "uint8", "uint32", "uint64", "bool", "float16", "bfloat16", "float32")
-TYPES += ("float64",)
+SHAPES = {
+    "int32": ((3, 1000), (100_003,), (4, 20_000)),
+    "float32": ((3, 1000), (100_003,), (4, 20_000)),
+    "int64": ((3, 1000), (100_003,)),
+    "bfloat16": ((3, 1000), (100_003,)),
+    "uint8": ((3, 1000),),
+    "bool": ((100_003,),),
+    "float64": ((3, 1000),),
+    "float16": ((3, 1000),),
+    "uint64": ((100_003,),),
+}
+"""The checked shapes of each type; the shapes differ in the method of the sort."""
 FAILED: list[str] = []
 _cases = 0
 
@@ -45,48 +61,94 @@ def random(shape: tuple[int, ...], dtype: str, values: int = 0) -> Any:
     return jnp.asarray(RNG.integers(info.min, high, shape, dtype))
 
 
+def step(name: str) -> None:
+    """Print the begin of a step, and end the program if the step takes too long."""
+    print(f"{time.monotonic() - BEGIN:6.1f} s {name}", flush=True)
+    faulthandler.dump_traceback_later(PATIENCE, exit=True)
+
+
+def by_cpu(function: Callable[..., Any], *arrays: Any, **words: Any) -> Any:
+    """Return the result of a function of JAX for copies of arrays on the CPU."""
+    cpu = jax.devices("cpu")[0]
+    with jax.default_device(cpu):
+        return function(*(jax.device_put(x, cpu) for x in arrays), **words)
+
+
 def check(ours: Any, theirs: Any, name: str) -> None:
-    """Count a case; print a failure."""
+    """Count a case; print the first difference, if there is one."""
     global _cases
     _cases += 1
-    pairs = zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True)
-    good = all(a.dtype == b.dtype and np.array_equal(np.asarray(a), np.asarray(b)) for a, b in pairs)
-    if not good:
-        FAILED.append(name)
-        print("FAILED", name, flush=True)
+    for i, (a, b) in enumerate(zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True)):
+        x, y = np.asarray(a), np.asarray(b)
+        problem = f"{x.dtype} {x.shape}, not {y.dtype} {y.shape}" if (x.dtype, x.shape) != (y.dtype, y.shape) else ""
+        if not problem and len(at := np.argwhere((x != y) & ~((x != x) & (y != y)))):
+            problem = f"{len(at)} differences, first at {at[0]}: {x[tuple(at[0])]}, not {y[tuple(at[0])]}"
+        if problem:
+            FAILED.append(name)
+            print(f"FAILED {name}: result {i}: {problem}", flush=True)
 
 
-def checks() -> None:
+def checks(until: float) -> None:
     """Compare the results of all functions."""
     sorting.FROM = 1
-    for dtype, shape in itertools.product(TYPES, ((3, 1000), (100_003,), (4, 20_000))):
+    turns = [(dtype, shapes[i]) for i in range(3) for dtype, shapes in SHAPES.items() if i < len(shapes)]
+    for dtype, shape in turns:
+        if time.monotonic() > until:
+            print("no time for", dtype, shape, "and what follows", flush=True)
+            break
+        step(f"{dtype} {shape}: input")
         x = random(shape, dtype, 50)
-        for descending in (False, True):
+        jax.block_until_ready(x)
+        for descending in (False, True) if shape == (100_003,) else (False,):
             words = {"descending": descending}
-            check(hsgen.jax.sort(x, **words), jnp.sort(x, **words), f"sort {dtype} {shape} {descending}")
-            check(hsgen.jax.argsort(x, **words), jnp.argsort(x, **words), f"argsort {dtype} {shape} {descending}")
-        if dtype != "bool":
-            check(hsgen.jax.top_k(x, 7), jax.lax.top_k(x, 7), f"top_k {dtype} {shape}")
+            for name, ours, theirs in (
+                ("sort", hsgen.jax.sort, jnp.sort),
+                ("argsort", hsgen.jax.argsort, jnp.argsort),
+            ):
+                step(f"{name} {dtype} {shape} {'descending' if descending else ''}")
+                result = jax.block_until_ready(ours(x, **words))
+                check(result, by_cpu(theirs, x, **words), f"{name} {dtype} {shape} {descending}")
+        if dtype in ("int32", "float32", "bfloat16"):
+            step(f"top_k {dtype} {shape}")
+            check(hsgen.jax.top_k(x, 7), by_cpu(jax.lax.top_k, x, k=7), f"top_k {dtype} {shape}")
+            step(f"sort_key_val {dtype} {shape}")
             values = jnp.arange(x.size).reshape(shape)
-            check(hsgen.jax.sort_key_val(x, values), jax.lax.sort_key_val(x, values), f"pairs {dtype} {shape}")
+            pairs = hsgen.jax.sort_key_val(x, values)
+            check(pairs, by_cpu(jax.lax.sort_key_val, x, values), f"pairs {dtype} {shape}")
+    more()
+
+
+def more() -> None:
+    """Compare axes, transformations, gradients, NaNs, loops and shards."""
+    step("axes and transformations")
     x = random((4, 5, 600), "float32")
-    check(hsgen.jax.sort(x, 0), jnp.sort(x, 0), "axis 0")
-    check(jax.vmap(jax.vmap(hsgen.jax.sort))(x), jnp.sort(x), "vmap")
-    check(jax.jit(lambda t: hsgen.jax.sort(t * 2) + 1)(x), jnp.sort(x * 2) + 1, "jit")
-    weights = jnp.arange(x.size, dtype="float32").reshape(x.shape)
-    ours, theirs = (jax.grad(lambda t, f=f: (f(t) * weights).sum())(x) for f in (hsgen.jax.sort, jnp.sort))
-    check(ours, theirs, "gradient")
+    check(hsgen.jax.sort(x, 0), by_cpu(jnp.sort, x, axis=0), "axis 0")
+    check(jax.vmap(jax.vmap(hsgen.jax.sort))(x), by_cpu(jnp.sort, x), "vmap")
+    check(jax.jit(lambda t: hsgen.jax.sort(t * 2) + 1)(x), by_cpu(lambda t: jnp.sort(t * 2) + 1, x), "jit")
+    step("gradient")
+
+    def gradient(t: Any, sort: Callable[[Any], Any]) -> Any:
+        weights = jnp.arange(t.size, dtype="float32").reshape(t.shape)
+        return jax.grad(lambda u: (sort(u) * weights).sum())(t)
+
+    check(gradient(x, hsgen.jax.sort), by_cpu(gradient, x, sort=jnp.sort), "gradient")
+    step("NaNs and zeros")
     special = random((30_000,), "float32", 9).at[::7].set(jnp.nan).at[::11].set(-0.0).at[::13].set(-jnp.nan)
-    check(hsgen.jax.argsort(special), jnp.argsort(special), "argsort of NaNs and zeros")
-    results, lax = hsgen.jax.sort_key_val(special, special), jax.lax.sort_key_val(special, special)
+    check(hsgen.jax.argsort(special), by_cpu(jnp.argsort, special), "argsort of NaNs and zeros")
+    results, lax = hsgen.jax.sort_key_val(special, special), by_cpu(jax.lax.sort_key_val, special, special)
     check([y.view("uint32") for y in results], [y.view("uint32") for y in lax], "bits of NaNs and zeros")
-    loops = [jax.jit(lambda t, f=f: jax.lax.fori_loop(0, 5, lambda i, y: f(-y), t)) for f in (hsgen.jax.sort, jnp.sort)]
-    check(loops[0](x), loops[1](x), "loop")
+    step("loop")
+
+    def loop(t: Any, sort: Callable[[Any], Any]) -> Any:
+        return jax.lax.fori_loop(0, 5, lambda i, y: sort(-y), t)
+
+    check(jax.jit(loop, static_argnums=1)(x, hsgen.jax.sort), by_cpu(loop, x, sort=jnp.sort), "loop")
+    step("shard_map")
     mesh = jax.sharding.Mesh(np.array(jax.devices()), ("rows",))
     spec = jax.sharding.PartitionSpec("rows")
     y = random((8, 30_000), "int32")
     sharded = jax.shard_map(hsgen.jax.sort, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)
-    check(jax.jit(sharded)(y), jnp.sort(y), "shard_map")
+    check(jax.jit(sharded)(y), by_cpu(jnp.sort, y), "shard_map")
 
 
 def call_time(run: Callable[[], Any], calls: int) -> float:
@@ -100,6 +162,7 @@ def call_time(run: Callable[[], Any], calls: int) -> float:
 
 def compare(name: str, ours: Callable[[Any], Any], theirs: Callable[[Any], Any], x: Any) -> None:
     """Print the median microseconds of both functions, which take turns."""
+    faulthandler.dump_traceback_later(PATIENCE, exit=True)
     compiled = jax.jit(theirs).lower(x).compile()
     cub = "CUB" if "cub" in compiled.as_text().lower() else ""
     runs = {"ours": lambda: ours(x), "theirs": lambda: compiled(x)}
@@ -117,8 +180,8 @@ def compare(name: str, ours: Callable[[Any], Any], theirs: Callable[[Any], Any],
 
 def speed(until: float) -> None:
     """Print times."""
-    counts = ((1 << 14,), (1 << 18,), (1 << 22,), (1 << 24,), (1024, 4096), (64, 1 << 16))
-    for dtype, shape in itertools.product(("int32", "float32", "int64", "uint32", "bfloat16"), counts):
+    counts = ((1 << 20,), (1 << 24,), (1 << 14,), (1024, 4096), (64, 1 << 16), (1 << 18,), (1 << 22,))
+    for shape, dtype in itertools.product(counts, ("float32", "int64", "int32", "uint32", "bfloat16")):
         if time.monotonic() > until:
             print("no time for", dtype, shape)
             return
@@ -135,16 +198,18 @@ def speed(until: float) -> None:
 
 def main(words: list[str]) -> int:
     """Compare results, measure, or both."""
+    step("start")
     print(f"JAX {jax.__version__}, {jax.devices()[0].device_kind}; {hsgen.jax.method(jnp.zeros(1 << 20))}", flush=True)
     if not words or "check" in words:
         begin, least = time.monotonic(), sorting.FROM
-        checks()
+        checks(begin + 40)
         print(f"{_cases} cases, {len(FAILED)} failed, {time.monotonic() - begin:.0f} s", flush=True)
         sorting.FROM = least
         jax.clear_caches()
     if not words or "speed" in words:
         print("microseconds: hsgen.jax, jax, jax / hsgen.jax")
-        speed(time.monotonic() + 100)
+        speed(time.monotonic() + 60)
+    faulthandler.cancel_dump_traceback_later()
     return int(bool(FAILED))
 
 

@@ -1,7 +1,8 @@
 """Results and speed of PyTorch's functions with `hsgen.torch.enable`, on a machine with an NVIDIA GPU.
 
-Run as a program: python tests/device/torch_enabled.py [check] [speed].  `check` compares results with PyTorch's own and
-exits with 1 if any differs; `speed` prints microseconds of a call on a stream, with hsgen and without.
+Run as a program: python tests/device/torch_enabled.py [check] [sorts] [lengths] [topk] [unique].  `check` compares
+results with PyTorch's own and prints the first difference of each case; the exit code is 1 if there is any.  The others
+print microseconds of a call on a stream, with hsgen and without.  Without words, the program does everything.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import itertools
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,7 @@ import torch
 from torch_tests import always
 
 import hsgen.torch
-from hsgen.cuda import choices
-from hsgen.torch import grouping, selecting
+from hsgen.torch import grouping, repeats, selecting
 
 TYPES = (torch.int32, torch.int64, torch.uint8, torch.bool, torch.bfloat16, torch.float32, torch.float64)
 FAILED: list[str] = []
@@ -39,34 +39,48 @@ def random(shape: tuple[int, ...], dtype: torch.dtype, values: int = 0) -> torch
     return torch.randint(low, min(high, low + values) if values else high, shape, device="cuda", dtype=dtype)
 
 
-def check(good: bool, name: str) -> None:
-    """Count a case; print a failure."""
+def check(problem: str, name: str) -> None:
+    """Count a case; print a difference, if there is one."""
     global _cases
     _cases += 1
-    if not good:
+    if problem:
         FAILED.append(name)
-        print("FAILED", name, flush=True)
+        print(f"FAILED {name}: {problem}", flush=True)
 
 
-def same(ours: Any, theirs: Any) -> bool:
-    """Return True if results have the same elements, types and strides; NaNs are equal."""
-    if isinstance(theirs, torch.Tensor):
-        if ours.dtype != theirs.dtype or ours.shape != theirs.shape or ours.stride() != theirs.stride():
-            return False
-        return bool(((ours == theirs) | ((ours != ours) & (theirs != theirs))).all())
-    return len(ours) == len(theirs) and all(same(a, b) for a, b in zip(ours, theirs, strict=True))
+def difference(ours: Any, theirs: Any, subject: str = "result") -> str:
+    """Return the first difference of results in types, shapes, strides or elements, or ""; NaNs are equal."""
+    if not isinstance(theirs, torch.Tensor):
+        if len(ours) != len(theirs):
+            return f"{len(ours)} results, not {len(theirs)}"
+        pairs = enumerate(zip(ours, theirs, strict=True))
+        return next((d for i, (a, b) in pairs if (d := difference(a, b, f"result {i}"))), "")
+    for fact in ("dtype", "shape", "stride"):
+        a, b = getattr(ours, fact), getattr(theirs, fact)
+        a, b = (a(), b()) if fact == "stride" else (a, b)
+        if a != b:
+            return f"{subject} has {fact} {a}, not {b}"
+    unequal = ~((ours == theirs) | ((ours != ours) & (theirs != theirs)))
+    if not bool(unequal.any()):
+        return ""
+    at = tuple(unequal.nonzero()[0].tolist())
+    return f"{subject} differs {int(unequal.sum())} times, first at {at}: {ours[at].item()}, not {theirs[at].item()}"
 
 
-def both(call: Callable[[], Any]) -> bool:
-    """Return True if a call has the same results with hsgen and without."""
+def both(call: Callable[[], Any]) -> str:
+    """Return the first difference of the results of a call with hsgen and without, or ""."""
     with hsgen.torch.enable():
         ours = call()
-    return same(ours, call())
+    return difference(ours, call())
 
 
-def checks() -> None:
+def checks(until: float) -> None:
     """Compare the results of all functions."""
-    for dtype, n in itertools.product(TYPES, (1, 2, 1000, 4097, 100_003)):
+    distinct_rows()
+    for n, dtype in itertools.product((1000, 100_003, 4097, 1, 2), TYPES):
+        if time.monotonic() > until:
+            print("no time for", dtype, n, "and what follows")
+            break
         x = random((3, n), dtype, 50)
         for y in (x, x.t(), x[:, ::2], x[1], x[1, n // 3 :]):
             name = f"{dtype} {tuple(y.shape)} {y.stride()}"
@@ -86,20 +100,21 @@ def checks() -> None:
                     ours = top()
                 theirs, gathered = top(), x.gather(1, ours.indices)
                 stable = torch.sort(x, descending=largest, stable=True).indices[:, :k]
-                exact = k > 2048 or torch.equal(ours.indices, stable)
-                check(
-                    same(ours.values, theirs.values) and same(ours.values, gathered) and exact, f"topk {dtype} {n} {k}"
-                )
-        if not dtype.is_floating_point:
-            rows = random((n, 4), dtype, 3)
-            for dim, y in (
-                (0, rows),
-                (1, rows.t().contiguous()),
-                (-1, rows.view(2, -1, 2) if n % 2 == 0 else rows.t()),
-            ):
-                words = {"return_inverse": True, "return_counts": True, "dim": dim}
-                check(both(lambda y=y, w=words: torch.unique(y, **w)), f"unique rows {dtype} {n} {dim}")
+                problems = difference(ours.values, theirs.values), difference(ours.values, gathered)
+                order = difference(ours.indices, stable.contiguous(), "indices")
+                check(problems[0] or problems[1] or order, f"topk {dtype} {n} {k}")
     more()
+
+
+def distinct_rows() -> None:
+    """Compare distinct slices along each dimension."""
+    words = {"return_inverse": True, "return_counts": True}
+    for dtype, n in itertools.product(TYPES[:4], (1, 2, 1000, 4097, 100_003)):
+        rows = random((n, 4), dtype, 3)
+        folded = rows.view(2, -1, 2) if n % 2 == 0 else rows.t()
+        for dim, y in ((0, rows), (1, rows.t().contiguous()), (-1, folded), (1, rows.t())):
+            name = f"unique slices {dtype} {tuple(y.shape)} {y.stride()} {dim}"
+            check(both(lambda y=y, d=dim: torch.unique(y, dim=d, **words)), name)
 
 
 def more() -> None:
@@ -127,9 +142,9 @@ def more() -> None:
             z.copy_(random((1 << 16,), torch.int32))
             out.replay()
             torch.cuda.synchronize()
-            check(torch.equal(sorted_.values, z.cpu().sort().values.cuda()), "graph")
+            check(difference(sorted_.values, z.cpu().sort().values.cuda()), "graph")
         with torch.cuda.stream(torch.cuda.Stream()):
-            check(torch.equal(torch.sort(z).values.cpu(), z.cpu().sort().values), "stream")
+            check(difference(torch.sort(z).values.cpu(), z.cpu().sort().values), "stream")
 
 
 def event_time(run: Callable[[], Any], calls: int) -> float:
@@ -158,29 +173,45 @@ def compare(name: str, run: Callable[[], Any], rounds: int = 7) -> None:
     print(f"{name:44} {ours:9.1f} {theirs:9.1f} {theirs / ours:6.2f}x", flush=True)
 
 
-def varying(lg: int) -> Callable[[], Any]:
-    """Return a call of torch.sort whose tensor has another length in each call."""
-    x = random(((1 << lg) + 100_000,), torch.float32)
-    lengths = itertools.count(1 << lg)
-    return lambda: torch.sort(x[: next(lengths)])
+def varying(lg: int, lengths: Iterator[int]) -> Callable[[], Any]:
+    """Return a call of torch.sort whose tensor has the next length, at most 2^20 more than 2^lg, in each call."""
+    x = random(((1 << lg) + (1 << 20),), torch.float32)
+    return lambda: torch.sort(x[: (1 << lg) + next(lengths)])
 
 
-def speed(until: float) -> None:
-    """Print times: by the rules for sorts, and with hsgen everywhere for the rest."""
+def sorts(until: float) -> None:
+    """Print times of sorts, by the rules."""
     for dtype, lg in itertools.product((torch.int32, torch.int64, torch.float32), (10, 14, 18, 22)):
         x = random((1 << lg,), dtype)
         compare(f"sort {dtype} 2^{lg}", lambda x=x: torch.sort(x))
+
+
+def lengths(until: float) -> None:
+    """Print times of sorts of many lengths, by the rules."""
     for lg in (10, 14, 18, 22):
-        compare(f"sort of another length each time, 2^{lg}", varying(lg))
+        compare(f"sort of another length each time, 2^{lg}", varying(lg, itertools.count()))
+        twice = (i // 2 for i in itertools.count())
+        compare(f"sort of each length twice, 2^{lg}", varying(lg, twice))
+        compare(f"sort of 100 lengths in turn, 2^{lg}", varying(lg, itertools.cycle(range(100))), 19)
+
+
+def topk(until: float) -> None:
+    """Print times of selections, with hsgen everywhere."""
     always()
-    shapes = [(1, 1 << lg, k) for lg in (12, 16, 18, 20, 24) for k in (1, 64, 2048)]
-    shapes += [(64, 1 << 12, 64), (64, 1 << 15, 64), (64, 1 << 18, 64), (64, 1 << 18, 2048), (1024, 1 << 10, 8)]
-    shapes += [(1024, 1 << 12, 64), (1024, 1 << 15, 64), (1024, 1 << 17, 64), (1 << 14, 1 << 10, 8), (1 << 15, 128, 8)]
+    shapes = [(1, 1 << lg, k) for lg in (12, 16, 17, 18, 19, 20, 24) for k in (1, 64, 2048)]
+    shapes += [(64, 1 << 12, 64), (64, 1 << 13, 64), (64, 1 << 14, 64), (64, 1 << 15, 64), (64, 1 << 18, 64)]
+    shapes += [(64, 1 << 18, 2048), (1024, 1 << 10, 8), (1024, 1 << 12, 64), (1024, 1 << 15, 64), (1024, 1 << 17, 64)]
+    shapes += [(2, 1 << 15, 64), (2, 1 << 18, 64), (1 << 14, 1 << 10, 8), (1 << 15, 128, 8)]
     for dtype in (torch.float32, torch.int64, torch.bfloat16):
-        for rows, length, k in shapes if dtype == torch.float32 else shapes[3:-3:3]:
+        for rows, length, k in shapes if dtype == torch.float32 else shapes[1:-2:3]:
             if time.monotonic() < until:
                 x = random((rows, length), dtype)
-                compare(f"topk {dtype} {rows} x {length}, k = {k}", lambda x=x, k=k: torch.topk(x, k))
+                compare(f"topk {dtype} {rows} x {length}, k = {k}", lambda x=x, k=k: torch.topk(x, k), 5)
+
+
+def unique(until: float) -> None:
+    """Print times of distinct elements, with hsgen everywhere."""
+    always()
     for dtype, lg, values in itertools.product((torch.int32, torch.int64, torch.float32), (12, 16, 20, 24), (1000, 0)):
         x = random((1 << lg,), dtype, values)
         for inverse in (False, True):
@@ -197,19 +228,22 @@ def speed(until: float) -> None:
             compare(f"unique {dtype} of 2^{lg} rows of {width}", lambda x=x: torch.unique(x, dim=0), 5)
 
 
+TIMES = {"sorts": sorts, "lengths": lengths, "topk": topk, "unique": unique}
+
+
 def main(words: list[str]) -> int:
     """Compare results, measure, or both."""
-    rules = selecting.selects, grouping.groups, grouping.groups_rows
-    assert rules == (choices.selects, choices.groups, choices.groups_rows)
+    rules = selecting.selects, grouping.groups, grouping.groups_rows, repeats.BEFORE
     if not words or "check" in words:
         begin = time.monotonic()
         always()
-        checks()
+        checks(begin + 50)
         print(f"{_cases} cases, {len(FAILED)} failed, {time.monotonic() - begin:.0f} s", flush=True)
-        selecting.selects, grouping.groups, grouping.groups_rows = rules
-    if not words or "speed" in words:
+    if chosen := [measure for name, measure in TIMES.items() if name in words or not words]:
         print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}; microseconds: enabled, own, own / enabled")
-        speed(time.monotonic() + 75)
+    for measure in chosen:
+        selecting.selects, grouping.groups, grouping.groups_rows, repeats.BEFORE = rules
+        measure(time.monotonic() + 35)
     return int(bool(FAILED))
 
 
