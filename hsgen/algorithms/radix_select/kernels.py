@@ -10,7 +10,7 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 WORDS = Buffer(name="words", type="u32")
-COUNTS = Buffer(name="counts", type="u32")
+COUNTS = Buffer(name="list_sizes", type="u32")
 LISTS = Buffer(name="lists", type="pair")
 LISTED = replace(LISTS, read_only=True)
 _RESIDENT = 4
@@ -109,7 +109,7 @@ def sampled(p: Params) -> tuple[Kernel, ...]:
         replace(
             _kernel(
                 p,
-                "filter",
+                "collect",
                 "list the keys up to the bound",
                 (SOURCE, LISTS, COUNTS),
                 *(pairs, chosen, words),

@@ -62,7 +62,7 @@ def _buffers(p: Params) -> dict[str, tuple[str, ...]]:
 
 def _step(p: Params, name: str, grid: Grid, argument: int = 0, **guard: Any) -> Step:
     """Return a step for rows of these lengths and these k."""
-    bound = {**_BOUND, "lists": Binding(role="scratch"), "counts": _counts(p), "words": _words(p)}
+    bound = {**_BOUND, "lists": Binding(role="scratch"), "list_sizes": _counts(p), "words": _words(p)}
     return Step(
         kernel=name,
         bindings=tuple(bound[x] for x in _buffers(p)[name]),
@@ -106,7 +106,7 @@ def _sampled(p: Params) -> Iterator[Step]:
         bounds["max_n"] = most = p.sampled_long.limit
         yield _step(p, "sample", Grid(x="number", mul=p.sampled.groups), **{**bounds, "max_n": _LONG})
         yield _step(p, "sample_long", Grid(x="number", mul=p.sampled_long.groups), **{**bounds, "min_n": _LONG})
-        yield _step(p, "filter", Grid(x="rows", add=p.chunk.length - 1, div=p.chunk.length), **bounds)
+        yield _step(p, "collect", Grid(x="rows", add=p.chunk.length - 1, div=p.chunk.length), **bounds)
         yield _step(p, "finish", Grid(), **bounds)
     if most < MAX_N:
         yield from _digits(p, most, 0, p.capacity)
