@@ -48,11 +48,14 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
     out: dict[str, Sort] = {}
     used: set[str] = set()
     of_sorts = [a for a in choice.algorithms if operation(a).by_count or operation(a).accompanies]
+    selects = any(operation(a).selects for a in choice.algorithms)
     segmented = any(a in EVERY and EVERY[a].TRAITS.segments for a in choice.algorithms)
     for label, width, value in _asked(target, choice, of_sorts):
         signature = operation(label).signature(choice.signature(value))
         if segmented:  # these features are for segmented sorts only
             signature = replace(signature, segment_ends=False, segment_count=False)
+        if selects and not operation(label).selects:
+            signature = replace(signature, row_lengths=False, row_starts=False)
         for key in operation(label).types(choice.keys, width):
             of = (key, signature, choice.max_n)
             sort = target.default(*of) if label == AUTO else target.sort(label, *of)

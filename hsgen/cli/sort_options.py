@@ -118,7 +118,8 @@ _OPTIONS: tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...] = (
         metavar="NAME",
         help="bit-range: sort by a bit range chosen per call; device-count: take the key count from device memory; "
         "run-boundaries: report where runs of equal keys start; segment-ends: give the start and "
-        "the end of each segment; segment-count: take the number of segments from device memory.",
+        "the end of each segment; segment-count: take the number of segments from device memory; "
+        "row-lengths, row-starts: take the length of each row of a selection from device memory, and its start.",
     ),
     click.option(
         "--epilogue",

@@ -23,6 +23,8 @@ width of keys and a kind of values is one sort.
 | | `run-boundaries` | each call reports where runs of equal keys start |
 | | `segment-ends` | segmented sorts take the start and the end of each segment, which need not adjoin |
 | | `segment-count` | segmented sorts take the number of segments from device memory |
+| | `row-lengths` | selections take the length of each row from device memory |
+| | `row-starts` | selections also take the start of each row |
 """
 
 _SIZES = """\

@@ -77,11 +77,20 @@ v4, v8, v16: values of 4, 8 or 16 bytes.  index, index64: the original index of 
 is the lower half of a 64-bit word, the key is the upper half.
 """
 
-FEATURES = ("bit-range", "device-count", "run-boundaries", "segment-ends", "segment-count")
+FEATURES = (
+    "bit-range",
+    "device-count",
+    "run-boundaries",
+    "segment-ends",
+    "segment-count",
+    "row-lengths",
+    "row-starts",
+)
 """The optional features of a sort.
 
 bit-range: each call selects a bit range.  device-count: the count is in device memory.  run-boundaries: a report of run
 boundaries.  segment-ends: segments have separate ends.  segment-count: the number of segments is in device memory.
+row-lengths: rows of a selection have separate lengths.  row-starts: these rows also have separate starts.
 """
 
 
@@ -100,6 +109,8 @@ class Signature:
     or the layouts of columns.
     segment_ends: segments have separate ends, so gaps between segments are allowed.
     segment_count: a call may read the number of segments from device memory.
+    row_lengths: rows have separate lengths.
+    row_starts: rows have separate starts.
     """
 
     value: str = "none"
@@ -112,6 +123,8 @@ class Signature:
     rows: bool = False
     segment_ends: bool = False
     segment_count: bool = False
+    row_lengths: bool = False
+    row_starts: bool = False
 
     @property
     def numbers(self) -> bool:
@@ -151,6 +164,7 @@ def described(signature: Signature) -> str:
         + ["floats"] * signature.floats
     )
     words += ["segment ends"] * signature.segment_ends + ["a device-side number of segments"] * signature.segment_count
+    words += ["row lengths"] * signature.row_lengths + ["row starts"] * signature.row_starts
     words += ["run boundaries"] * signature.run_boundaries
     words += ["an epilogue"] * bool(signature.epilogue)
     if signature.value != "none":

@@ -26,6 +26,8 @@ class TopK(Runner):
         value: the value that is selected with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index"
             or "index64" for the index of the key in its row.
         order: "descending" for the greatest keys, greatest first; "ascending" for the least.
+        lengths: whether calls pass the lengths of rows.
+        starts: whether calls also pass the starts of rows.
 
     Raises:
         hsgen.core.errors.Usage: there is no such target, key type, value, order or GPU, or no selection that combines
@@ -41,10 +43,12 @@ class TopK(Runner):
         *,
         value: Any = None,
         order: str = "descending",
+        lengths: bool = False,
+        starts: bool = False,
         target: str | os.PathLike[str] | None = None,
         device: int | None = None,
     ) -> None:
-        super().__init__(device, target, TopKCalls(key, value, order))
+        super().__init__(device, target, TopKCalls(key, value, order, row_lengths=lengths or starts, row_starts=starts))
         self.sorted_up_to = sorted_up_to(self._sort)
 
     def __call__(
@@ -54,6 +58,8 @@ class TopK(Runner):
         *,
         out: Any,
         rows: int = 1,
+        lengths: Any = None,
+        starts: Any = None,
         values: Any = None,
         values_out: Any = None,
         n: int | None = None,
@@ -65,9 +71,13 @@ class TopK(Runner):
         `keys` has the rows one after another, `n` keys in total (all by default).  `out` and `values_out` receive
         rows * k keys and values.  Inputs are only read.
 
+        `lengths` and `starts`, one 32-bit number for each row, are in device memory.  n / rows is the greatest length.
+        Without starts, row i begins at i times this length.  If a row has fewer than k keys, its result ends with the
+        last key of the order and the index 0xffffffff.
+
         Raises:
             TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.
             hsgen.core.errors.Usage: there are more than `max_n` keys, the keys cannot be split into equal rows, or k is
                 not 1 to the length of a row.
         """
-        self._run((keys, out, values, values_out), self._calls.numbers(n, k=k, rows=rows), stream)
+        self._run((keys, out, lengths, starts, values, values_out), self._calls.numbers(n, k=k, rows=rows), stream)

@@ -29,6 +29,8 @@ class TopK(Runner):
         value: the value that is selected with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index"
             or "index64" for the index of the key in its row.
         order: "descending" for the greatest keys, greatest first; "ascending" for the least.
+        lengths: whether calls pass the lengths of rows.
+        starts: whether calls also pass the starts of rows.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
@@ -44,9 +46,13 @@ class TopK(Runner):
         *,
         value: Any = None,
         order: str = "descending",
+        lengths: bool = False,
+        starts: bool = False,
         target: str | os.PathLike[str] | None = None,
     ) -> None:
-        super().__init__(context, target, TopKCalls(key, value, order))
+        super().__init__(
+            context, target, TopKCalls(key, value, order, row_lengths=lengths or starts, row_starts=starts)
+        )
         self.sorted_up_to = sorted_up_to(self._sort)
 
     @alone
@@ -58,6 +64,8 @@ class TopK(Runner):
         *,
         out: Any,
         rows: int = 1,
+        lengths: Any = None,
+        starts: Any = None,
         values: Any = None,
         values_out: Any = None,
         n: int | None = None,
@@ -69,6 +77,10 @@ class TopK(Runner):
         rows * k keys and values.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.  Inputs are only
         read.
 
+        `lengths` and `starts`, one 32-bit number for each row, are in device memory.  n / rows is the greatest length.
+        Without starts, row i begins at i times this length.  If a row has fewer than k keys, its result ends with the
+        last key of the order and the index 0xffffffff.
+
         Raises:
             TypeError: an argument has a wrong Python type, such as a numpy array.
             ValueError: a buffer is missing, unexpected or invalid.
@@ -76,4 +88,4 @@ class TopK(Runner):
                 not 1 to the length of a row.
         """
         numbers = self._calls.numbers(n, k=k, rows=rows)
-        return self._run(queue, (keys, out, values, values_out), numbers, wait_for)
+        return self._run(queue, (keys, out, lengths, starts, values, values_out), numbers, wait_for)

@@ -6,7 +6,7 @@ Of equal keys, a selection takes the keys with the lowest indices.
 from __future__ import annotations
 
 import math
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from hsgen.core.sort import Sort
 from hsgen.operations import oracle
 from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Length, Number, options_member
 from hsgen.operations.base import Operation
-from hsgen.operations.calls import Call, Load
+from hsgen.operations.calls import UNTOUCHED, Call, Load
 from hsgen.operations.inputs import Keys
 
 
@@ -47,6 +47,39 @@ def _first(by: Keys, take: int) -> NDArray[np.intp]:
     below.reshape(-1)[equal[np.arange(len(equal)) - before[row] < missing[row]]] = True
     indices: NDArray[np.intp] = np.flatnonzero(below).reshape(rows, take) % length
     return indices
+
+
+NO_INDEX = (1 << 32) - 1
+"""The index of no key, for a row with fewer keys than k."""
+
+
+def ragged(
+    sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, lengths: Any, starts: Any
+) -> tuple[Keys, NDArray[Any] | None]:
+    """Return the result of `selected` for rows of different lengths.
+
+    lengths, starts: of each row, shape (rows,); the pitch bounds lengths.  A row with fewer than k keys ends with the
+    last key of the order, and `NO_INDEX`.  Values of such places have all bits set.
+    """
+    pitch, take = len(keys) // options.segment_count, options.take
+    ordered_ = oracle.ordered(keys, options.kind, descending=options.descending)
+    by = np.full((options.segment_count, take), ~ordered_.dtype.type(0))
+    index = np.full((options.segment_count, take), NO_INDEX, np.int64)
+    flat = np.zeros_like(index)
+    for row, (length, start) in enumerate(zip(lengths.tolist(), starts.tolist(), strict=True)):
+        part = ordered_[start : start + min(length, pitch)]
+        first = np.argsort(part, kind="stable")[:take]
+        if min(len(part), take) > sorted_up_to(sort):
+            first = np.sort(first)
+        by[row, : len(first)], index[row, : len(first)] = part[first], first
+        flat[row, : len(first)] = start + first
+    out = oracle.unordered(by.reshape(-1), options.kind, descending=options.descending)
+    if sort.signature.index:
+        return out, oracle.values_expected(values, index.reshape(-1), sort)
+    after = oracle.values_expected(values, flat.reshape(-1), sort)
+    if after is not None:
+        after[index.reshape(-1) == NO_INDEX] = UNTOUCHED
+    return out, after
 
 
 def positions(sort: Sort, keys: Keys, options: Options) -> NDArray[np.intp]:
@@ -79,7 +112,8 @@ class _TopK(Operation):
     arguments = Arguments(
         about="The first k keys of each of row_count rows (HS_TOP_K), in the order of the options: descending, the k "
         "greatest.  Equal keys are in the order of their indices.  Up to the `block` keys of the sort they are "
-        "sorted; beyond, they are in the order of the row.",
+        "sorted; beyond, they are in the order of the row.  A row with fewer than k keys ends with the last key of "
+        "the order and index 0xffffffff; other values are not written.",
         members=(
             Number(name="n", meaning="keys of all rows"),
             Number(
@@ -113,6 +147,26 @@ class _TopK(Operation):
             ),
             SCRATCH,
             Buffer(
+                name="lengths",
+                role="other",
+                meaning="the length of each row, at most n / row_count counts (--feature row-lengths); else null",
+                words=True,
+                length=Length(factors=("number",)),
+                optional=True,
+                python="lengths",
+                about="The length of each row, as 32-bit words (--feature row-lengths); n / rows is the greatest.",
+            ),
+            Buffer(
+                name="starts",
+                role="other_values",
+                meaning="the index of the first key of each row (--feature row-starts); else null",
+                words=True,
+                length=Length(factors=("number",)),
+                optional=True,
+                python="starts",
+                about="The index of the first key of each row, as 32-bit words (--feature row-starts).",
+            ),
+            Buffer(
                 name="values",
                 role="values",
                 meaning="the value of each key, for selections with values",
@@ -135,8 +189,15 @@ class _TopK(Operation):
     timed = typed_baselines = selects = True
 
     def signature(self, signature: Signature) -> Signature:
-        """See `Operation`: a selection supports keys of all types in both orders, and no features."""
-        return replace(PLAIN, value=signature.value, key_transform=True, rows=True)
+        """See `Operation`: a selection supports keys of all types in both orders, and rows of different lengths."""
+        return replace(
+            PLAIN,
+            value=signature.value,
+            key_transform=True,
+            rows=True,
+            row_lengths=signature.row_lengths or signature.row_starts,
+            row_starts=signature.row_starts,
+        )
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
         """See `Operation`."""
@@ -150,6 +211,11 @@ class _TopK(Operation):
         if n and not 1 <= options.take <= n // options.segment_count:
             raise OutOfRange("take", options.take, f"give 1 to {n // options.segment_count}, the length of a row")
         return options
+
+    def inputs(self, sort: Sort) -> Mapping[str, int]:
+        """See `Operation`: lengths and starts of rows, which are at most as many as keys."""
+        words = {"other": sort.signature.row_lengths, "other_values": sort.signature.row_starts}
+        return {role: 4 for role, has in words.items() if has}
 
     def second(self, options: Options, n: int) -> Options | None:
         """See `Operation`: a selection is never in place."""
@@ -173,6 +239,8 @@ class _TopK(Operation):
             options, discard=False, segment_count=rows, take=min(length, most) if rng.integers(2) else take
         )
         values = oracle.values_for(rng, len(keys), sort)
+        if sort.signature.row_lengths:
+            return _ragged_call(sort, keys, values, options, rng)
         expected, after = selected(sort, keys, values, options)
         return Call(
             n=len(keys), keys=keys, expected=expected, in_place=False, values=values, values_expected=after, how=options
@@ -191,6 +259,32 @@ class _TopK(Operation):
         options = replace(options, segment_count=options.segment_count or 1)
         expected, after = selected(sort, keys, values, options)
         return Load(keys=keys, values=values, expected=expected, values_expected=after, how=options, count=len(keys))
+
+
+def _ragged_call(
+    sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
+) -> Call:
+    """Return a call with rows of random lengths, some of which are 0 or beyond the pitch."""
+    rows = options.segment_count
+    pitch = len(keys) // rows
+    lengths = rng.integers(0, pitch + 1, rows) >> rng.integers(0, 8, rows)
+    lengths = np.where(rng.integers(0, 4, rows) == 0, pitch, lengths)
+    starts = np.arange(rows) * pitch
+    if sort.signature.row_starts:
+        starts = rng.integers(0, len(keys) - np.minimum(lengths, pitch) + 1)
+    lengths = np.where((lengths == pitch) & (rng.integers(0, 2, rows) > 0), NO_INDEX, lengths)
+    expected, after = ragged(sort, keys, values, options, lengths, starts)
+    return Call(
+        n=len(keys),
+        keys=keys,
+        expected=expected,
+        in_place=False,
+        values=values,
+        values_expected=after,
+        how=options,
+        other=lengths.astype(np.uint32),
+        other_values=starts.astype(np.uint32) if sort.signature.row_starts else None,
+    )
 
 
 OPERATION = _TopK()

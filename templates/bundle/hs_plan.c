@@ -6,7 +6,8 @@ uint32_t hs_element(const hs_sort *sort, hs_role role)
     if (sort->kind == HS_PACK) return role == HS_DESTINATION ? sort->key_bytes : 4; /* columns are read as words */
     if (role == HS_SOURCE || role == HS_DESTINATION || (role == HS_OTHER_INPUT && sort->kind == HS_MERGE))
         return sort->key_bytes;
-    if (role == HS_OTHER_VALUES && (hs_reduces(sort) || sort->kind == HS_SEGMENTED_SORT)) return 4;
+    if (role == HS_OTHER_VALUES && (hs_reduces(sort) || sort->kind == HS_SEGMENTED_SORT || sort->kind == HS_TOP_K))
+        return 4;
     return role == HS_VALUES || role == HS_VALUES_OUT || role == HS_OTHER_VALUES ? sort->value_bytes : 4;
 }
 

@@ -159,7 +159,7 @@ def regions(sort: Sort, step: Step, rows: int, length: int, take: int) -> dict[s
     pairs = rows * -(-chunks // each) * take if step.kernel in CHUNKS else rows * (entries + p.sampled.blocks)
     sizes = {
         "lists": pairs * pair_bytes(p.key),
-        "list_sizes": 4 * rows,
+        "list_counts": 4 * rows,
         "words": 4 * (rows * p.row_words + 2 * rows * -(-length // p.tile)),
     }
     names = [b.name for b in sort.kernel(step.kernel).buffers]

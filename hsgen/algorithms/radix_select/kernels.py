@@ -10,9 +10,11 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 WORDS = Buffer(name="words", type="u32")
-COUNTS = Buffer(name="list_sizes", type="u32")
+COUNTS = Buffer(name="list_counts", type="u32")
 LISTS = Buffer(name="lists", type="pair")
 LISTED = replace(LISTS, read_only=True)
+LENGTHS = Buffer(name="lengths", type="u32", read_only=True)
+STARTS = Buffer(name="starts", type="u32", read_only=True)
 _RESIDENT = 4
 """Work-groups of 256 lanes that share a core: 64 registers a lane, without which fewer loads are under way."""
 
@@ -65,7 +67,7 @@ def _bounded(
         work_group=shape.rows * shape.lanes,
         subgroup=shape.subgroup,
         resident=_resident(p, shape.lanes),
-        buffers=buffers,
+        buffers=(*buffers, *_rows(p)),
         arrays=(
             *[Array(name=x, type="pair", count=shape.rows * count) for x, count in pairs.items()],
             word_array("gathered_pairs", shape.rows),
@@ -130,6 +132,11 @@ def sampled(p: Params) -> tuple[Kernel, ...]:
     )
 
 
+def _rows(p: Params) -> tuple[Buffer, ...]:
+    """Return the buffers of the extents of rows."""
+    return (*[LENGTHS] * p.signature.row_lengths, *[STARTS] * p.signature.row_starts)
+
+
 def _values(p: Params) -> tuple[Buffer, ...]:
     valued = p.signature.value_bytes > 0
     return (*([] if p.signature.index else [VALUES_IN]), VALUES_OUT) if valued else ()
@@ -154,7 +161,7 @@ def _kernel(
         template=f"radix_select/{template}:{name}",
         summary=summary,
         work_group=p.work_group,
-        buffers=buffers,
+        buffers=buffers if name == "clear" else (*buffers, *_rows(p)),
         arrays=arrays,
         resident=2 if spills else 0,
         algorithm="radix_select",

@@ -139,6 +139,11 @@ class Sampled:
         return self.lanes // self.block
 
     @property
+    def least(self) -> int:
+        """The least length of a row."""
+        return _SAMPLED[0]
+
+    @property
     def limit(self) -> int:
         """The greatest length of a row: a list of an estimate by one key of each block has room."""
         return _ROOMS[0][1] // 4 * self.most * self.block
@@ -329,12 +334,13 @@ def layout(p: Params) -> RowWords:
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for a key width and a signature; None if the selection is not supported.
 
-    Keys of all types in both orders are supported, with values or indices, if the target sorts such keys; further
-    features are not.
+    Keys of all types in both orders are supported, with values or indices, and rows of different lengths, if the target
+    sorts such keys; further features are not.
     """
     if not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
-    if replace(signature, value="none") != replace(PLAIN, key_transform=True, rows=True) or signature.value == "packed":
+    plain = replace(signature, value="none", row_lengths=False, row_starts=False)
+    if plain != replace(PLAIN, key_transform=True, rows=True) or signature.value == "packed":
         return None
     if key.bytes < 4 and not (device.storage8 if key.bytes == 1 else device.storage16):
         return None

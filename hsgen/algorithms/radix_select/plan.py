@@ -25,6 +25,8 @@ _BOUND = {
     "destination": Binding(role="destination"),
     "values_in": Binding(role="values"),
     "values_out": Binding(role="values_out"),
+    "lengths": Binding(role="other"),
+    "starts": Binding(role="other_values"),
 }
 _BY_ROW = ("row", "spine", "order", "merge", "finish")
 
@@ -62,7 +64,7 @@ def _buffers(p: Params) -> dict[str, tuple[str, ...]]:
 
 def _step(p: Params, name: str, grid: Grid, argument: int = 0, **guard: Any) -> Step:
     """Return a step for rows of these lengths and these k."""
-    bound = {**_BOUND, "lists": Binding(role="scratch"), "list_sizes": _counts(p), "words": _words(p)}
+    bound = {**_BOUND, "lists": Binding(role="scratch"), "list_counts": _counts(p), "words": _words(p)}
     return Step(
         kernel=name,
         bindings=tuple(bound[x] for x in _buffers(p)[name]),
