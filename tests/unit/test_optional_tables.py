@@ -94,7 +94,7 @@ def test_values_reach_kernels_and_plan_and_the_others_stay_derived(name: str) ->
     assert plain.tables == {} and found.tables == {(name, "u32"): SOME[name]}
     assert params(found, name) == replace(params(plain, name), **SOME[name]) != params(plain, name)
     sort = sort_of(found, name)
-    derived_lanes = ("short_rows", "short_row", "chunks", "merge", "filter")  # from the device alone
+    derived_lanes = ("short_rows", "short_row", "chunks", "merge", "collect")  # from the device alone
     assert {k.work_group for k in sort.kernels if k.name not in derived_lanes} == {SOME[name]["work_group"]}
     assert sort.plan != sort_of(plain, name).plan
     assert render(sort, "opencl").text != render(sort_of(plain, name), "opencl").text

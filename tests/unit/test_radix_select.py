@@ -65,7 +65,7 @@ def launched(key: str, n: int, rows: int, take: int, name: str = "generic") -> l
     return [x.step.kernel for x in launches(sort.plan, n, in_place=False, how=Options(segment_count=rows, take=take))]
 
 
-CHUNKS, SAMPLED = ["chunks", "merge"], ["sample", "filter", "finish"]
+CHUNKS, SAMPLED = ["chunks", "merge"], ["sample", "collect", "finish"]
 DIGITS = ["clear", "count", "count", "count", "sift", "spine", "place", "order"]
 WAYS: dict[tuple[int, int], list[str]] = {
     (1, 1): ["short_rows"],
@@ -91,8 +91,8 @@ WAYS: dict[tuple[int, int], list[str]] = {
     (1 << 17, 1 << 17): ["row"],
     ((1 << 17) + 1, 2049): DIGITS,
     (1 << 22, 2048): SAMPLED,
-    ((1 << 22) + 1, 2048): ["sample_long", "filter", "finish"],
-    (1 << 27, 2048): ["sample_long", "filter", "finish"],
+    ((1 << 22) + 1, 2048): ["sample_long", "collect", "finish"],
+    (1 << 27, 2048): ["sample_long", "collect", "finish"],
     ((1 << 27) + 1, 2048): DIGITS,
     ((1 << 27) + 1, 1): DIGITS,
 }
@@ -159,7 +159,7 @@ def regions(sort: Sort, step: Step, rows: int, length: int, take: int) -> dict[s
     pairs = rows * -(-chunks // each) * take if step.kernel in CHUNKS else rows * (entries + p.sampled.blocks)
     sizes = {
         "lists": pairs * pair_bytes(p.key),
-        "counts": 4 * rows,
+        "list_counts": 4 * rows,
         "words": 4 * (rows * p.row_words + 2 * rows * -(-length // p.tile)),
     }
     names = [b.name for b in sort.kernel(step.kernel).buffers]

@@ -111,7 +111,7 @@ def sampled(p: Params) -> tuple[Kernel, ...]:
         replace(
             _kernel(
                 p,
-                "filter",
+                "collect",
                 "list the keys up to the bound",
                 (SOURCE, LISTS, COUNTS),
                 *(pairs, chosen, words),

@@ -108,7 +108,7 @@ def _sampled(p: Params) -> Iterator[Step]:
         bounds["max_n"] = most = p.sampled_long.limit
         yield _step(p, "sample", Grid(x="number", mul=p.sampled.groups), **{**bounds, "max_n": _LONG})
         yield _step(p, "sample_long", Grid(x="number", mul=p.sampled_long.groups), **{**bounds, "min_n": _LONG})
-        yield _step(p, "filter", Grid(x="rows", add=p.chunk.length - 1, div=p.chunk.length), **bounds)
+        yield _step(p, "collect", Grid(x="rows", add=p.chunk.length - 1, div=p.chunk.length), **bounds)
         yield _step(p, "finish", Grid(), **bounds)
     if most < MAX_N:
         yield from _digits(p, most, 0, p.capacity)
