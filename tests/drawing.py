@@ -226,10 +226,10 @@ def _hybrid(rng: Rng, t: Table, d: Table, b: Bounds) -> Table:
         out |= own | {"pair_bucket.above": most + int(rng.integers(1, 2000))}
         out["pair_bucket.mean"] = _maybe(rng, 0.3, int(rng.integers(1, held + 1)))
         if rng.random() < 0.4:
-            out |= {"fallback": "reduce_scan", **_dealing(rng, d, b, width, "dealt")}
-            out["dealt.above"] = int(rng.integers(1, out["pair_bucket.above"]))
+            out |= {"fallback": "reduce_scan", **_dealing(rng, d, b, width, "pair_partition")}
+            out["pair_partition.above"] = int(rng.integers(1, out["pair_bucket.above"]))
             lanes = own["pair_bucket.work_group"]
-            out["dealt.bins"] = _power(rng, lanes, 16 * lanes)
+            out["pair_partition.bins"] = _power(rng, lanes, 16 * lanes)
     if t["ranker"] == "match_ballot" and "fallback" not in out and rng.random() < 0.6:
         out |= {"sample": _power(rng, 16, 1024), "bits": _one(rng, 4, 8, 8), "sorted_exit": None}
     return out | {"crowded_bits": _maybe(rng, 0.4, int(rng.integers(1, 9)))}
@@ -257,10 +257,10 @@ def _few_radix(rng: Rng, d: Table, b: Bounds) -> Table:
         t |= _bucket(rng, d, b, width, "bucket")
         t |= _dealing(rng, d, b, width, "uneven") if rng.random() < 0.5 else {}
     elif strategy == "single":
-        t |= {"single": None, "places": _maybe(rng, 0.6, _power(rng, t["work_group"], 16 * t["work_group"]))}
+        t |= {"single": None, "bins": _maybe(rng, 0.6, _power(rng, t["work_group"], 16 * t["work_group"]))}
     elif strategy == "cooperative":
         t |= {"least": _maybe(rng, 0.5, int(rng.integers(1, t["items"] + 1))), "large": None}
-        t["places"] = _maybe(rng, 0.6, _power(rng, t["work_group"], 16 * t["work_group"]))
+        t["bins"] = _maybe(rng, 0.6, _power(rng, t["work_group"], 16 * t["work_group"]))
     return t
 
 
@@ -323,7 +323,7 @@ def grid(rng: Rng, d: Table, b: Bounds) -> Table:
         "work_group": lanes,
         "strategy": "cooperative",
         "least": _maybe(rng, 0.5, int(rng.integers(1, items + 1))),
-        "places": _maybe(rng, 0.5, _power(rng, lanes, 8 * lanes)),
+        "bins": _maybe(rng, 0.5, _power(rng, lanes, 8 * lanes)),
         "single": None,
         "large": None,
     }
