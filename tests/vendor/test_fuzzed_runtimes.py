@@ -27,7 +27,10 @@ MUTANTS: list[tuple[str, Mapping[str, tuple[str, str]]]] = [
         {"hs_call.c": ("if (spans[i].bytes && spans[i].begin %", "if (i < 5 && spans[i].bytes && spans[i].begin %")},
     ),
     ("vulkan", {"hs_call.c": ("a->begin < b->begin + b->bytes &&", "a->begin + 4 < b->begin + b->bytes &&")}),
-    ("opencl", {"hs_call.c": ("if (spans[HS_COUNT].where &&", "if (n && spans[HS_COUNT].where &&")}),
+    (
+        "opencl",
+        {"hs_call.c": ("if (spans[i].where && !(uses >> i & 1))", "if (i < 7 && spans[i].where && !(uses >> i & 1))")},
+    ),
     ("metal", {"hs_call.c": ("if (call->number > call->n) return", "if (call->number > call->n + 1) return")}),
     (
         "opencl",
