@@ -18,7 +18,7 @@ from cases import MUTANTS, PROOFS, WRAPS, Mutant, Proof
 
 HERE = Path(__file__).resolve().parent
 BUNDLE = HERE.parents[1] / "generated"
-SECONDS = 400
+SECONDS = 900
 """The limit of one proof."""
 CHECKS = (
     "--bounds-check",
