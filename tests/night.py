@@ -57,6 +57,9 @@ NIGHT = {
     "compile/test_segments_cuda.py": {
         "test_every_kernel_compiles": 18,
     },
+    "compile/test_stable_passes.py": {
+        "test_every_sequence_of_digits_is_stably_permuted": 25,
+    },
     "compile/test_suggested.py": {
         "test_suggested_shapes_do_not_spill": 1,
     },
@@ -88,6 +91,9 @@ NIGHT = {
     },
     "device/test_every_form.py": {
         "test_every_way_to_call_a_sort": 11,
+    },
+    "device/test_handover.py": {
+        "test_no_other_sort_races": 12,
     },
     "device/test_kinds.py": {
         "test_through_opencl_in_c": 1,

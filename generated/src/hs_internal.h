@@ -75,6 +75,9 @@ static inline int hs_scratch_aligned(const hs_span spans[HS_ROLES])
 HS_INTERNAL int hs_launch(const hs_sort *sort, const hs_step *step, const hs_call *call, uint64_t columns,
                             uint64_t rows, uint32_t grid[2], int32_t *argument);
 
+/* HS_CHECK: whether the part of each buffer that a launch binds begins within the buffer, and is aligned. */
+HS_INTERNAL hs_status hs_parts_fit(const hs_sort *sort, const hs_call *call, const hs_span spans[HS_ROLES]);
+
 /* Whether the grids of all steps fit: a call is enqueued whole or not at all. */
 HS_INTERNAL int hs_launches_fit(const hs_sort *sort, const hs_call *call, uint64_t columns, uint64_t rows);
 

@@ -14,8 +14,9 @@
 
    The PTX memory model (sections "Causality order" and "Axioms"), the Vulkan memory model, and C11 with the scopes of
    OpenCL 2.0 allow these behaviours, and forbid them between a release and the acquire that reads from it.  They also
-   allow two behaviours that are absent here: a store may reach some groups before others, and a relaxed atomic load
-   may take the value of a store that depends on it.
+   allow three behaviours that are absent here.  A store may reach some groups before others.  An acquire may leave older
+   values of words that groups have released with which it does not synchronize.  A relaxed atomic load may take the
+   value of a store that depends on it.
 
    With STRONG, a store reaches memory at once and a load returns the value there: sequential consistency, for bounds
    that would take too long otherwise, and for faults that need no weak memory.  Races still fail. */

@@ -297,27 +297,6 @@ static hs_status hs_fits(const hs_sort *sort, const hs_span spans[HS_ROLES], int
     return HS_OK;
 }
 
-#if HS_CHECK
-/* Whether the part of a buffer that each launch binds begins within the buffer, and is aligned. */
-static hs_status hs_parts_fit(const hs_sort *sort, const hs_call *call, const hs_span spans[HS_ROLES])
-{
-    uint32_t i, k;
-    int32_t argument;
-    for (i = 0; i < sort->step_count; i++) {
-        const hs_step *step = &sort->steps[i];
-        if (!hs_groups(step, call) || !hs_argument(sort, step, call, &argument)) continue;
-        for (k = 0; k < sort->kernels[step->kernel].bindings; k++) {
-            const hs_role role = step->bindings[k].role;
-            const uint64_t begin = hs_offset(&step->bindings[k], call->n);
-            if (!spans[role].bytes) continue; /* not used by this call */
-            if (begin > spans[role].bytes) return role == HS_SCRATCH ? HS_ERROR_SCRATCH : HS_ERROR_COUNT;
-            if (begin % hs_element(sort, role)) return HS_ERROR_ALIGNMENT;
-        }
-    }
-    return HS_OK;
-}
-#endif
-
 /* Bind the buffer of another role where a step has a role that the call does not use: it is never read. */
 static void hs_lend(uint32_t uses, hs_span spans[HS_ROLES])
 {

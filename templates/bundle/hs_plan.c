@@ -188,3 +188,23 @@ int hs_launches_fit(const hs_sort *sort, const hs_call *call, uint64_t columns, 
         if (hs_launch(sort, &sort->steps[i], call, columns, rows, grid, &argument) < 0) return 0;
     return 1;
 }
+
+#if HS_CHECK
+hs_status hs_parts_fit(const hs_sort *sort, const hs_call *call, const hs_span spans[HS_ROLES])
+{
+    uint32_t i, k;
+    int32_t argument;
+    for (i = 0; i < sort->step_count; i++) {
+        const hs_step *step = &sort->steps[i];
+        if (!hs_groups(step, call) || !hs_argument(sort, step, call, &argument)) continue;
+        for (k = 0; k < sort->kernels[step->kernel].bindings; k++) {
+            const hs_role role = step->bindings[k].role;
+            const uint64_t begin = hs_offset(&step->bindings[k], call->n);
+            if (!spans[role].bytes) continue; /* not used by this call */
+            if (begin > spans[role].bytes) return role == HS_SCRATCH ? HS_ERROR_SCRATCH : HS_ERROR_COUNT;
+            if (begin % hs_element(sort, role)) return HS_ERROR_ALIGNMENT;
+        }
+    }
+    return HS_OK;
+}
+#endif

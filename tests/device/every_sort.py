@@ -76,14 +76,14 @@ def main(argv: list[str]) -> int:
     """Run the program."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--most", type=int, default=1 << 25, help="the greatest count")
-    given = parser.parse_args(argv)
+    options = parser.parse_args(argv)
     try:
         import cupy
 
         from hsgen.cuda.libraries import Cupy
 
         cupy.cuda.set_allocator(None)
-        return run(cupy, Cupy, given.most)
+        return run(cupy, Cupy, options.most)
     except ImportError as e:
         print(f"every_sort: {e.name or e} is not installed", file=sys.stderr)
         return 3

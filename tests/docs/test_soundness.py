@@ -47,3 +47,10 @@ def test_the_number_of_mutants_is_that_of_the_list() -> None:
     count = len(re.findall(r"^    Mutant\(", lines, re.M))
     assert f"refute {count} faults" in TEXT
     assert f"has {count} faults" in (ROOT / "docs/internals/correctness.md").read_text(encoding="utf-8")
+
+
+def test_the_number_of_faults_of_the_c_runtime_is_that_of_the_list() -> None:
+    cases = (ROOT / "proofs/cbmc/cases.py").read_text(encoding="utf-8")
+    count = len(re.findall(r"^    Mutant\(", cases, re.M))
+    assert f"CBMC must refute {count} faults" in TEXT
+    assert f"CBMC refuses {count} faults" in (ROOT / "docs/internals/correctness.md").read_text(encoding="utf-8")

@@ -74,7 +74,7 @@ def test_what_lemmas_assume_can_hold(proofs: Any) -> None:
             assert solver.check() == proofs.z3.sat, f"{lemma.name}: {question.what}"
 
 
-@pytest.mark.parametrize("mutant", thinned(lines.MUTANTS, 5), ids=lambda m: m.what)
+@pytest.mark.parametrize("mutant", thinned(lines.MUTANTS, 16), ids=lambda m: m.what)
 def test_a_mutant_is_refuted_with_a_counterexample(proofs: Any, mutant: Any) -> None:
     refuted = proofs.refutation(lines.mutated(mutant))
     assert refuted is not None and "refuted" in refuted.problem and refuted.example

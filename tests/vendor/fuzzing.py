@@ -124,8 +124,8 @@ def toolkit() -> Path | None:
     return Path(found[1]) if found and (Path(found[1]) / "cuda_runtime_api.h").is_file() else None
 
 
-def built(api: str, changed: Mapping[str, tuple[str, str]] = MappingProxyType({})) -> Path:
-    """The program of an API; `changed` replaces text in files of the runtime."""
+def built(api: str, changed: Mapping[str, tuple[str, str]] = MappingProxyType({}), *options: str) -> Path:
+    """The program of an API; `changed` replaces text in files of the runtime; `options` are for the compiler."""
     ready(api)
     out = folder("runtime")
     for path in _runtime("hs*.[chm]*"):
@@ -134,7 +134,7 @@ def built(api: str, changed: Mapping[str, tuple[str, str]] = MappingProxyType({}
             assert text.count(changed[path.name][0]) == 1, changed[path.name][0]
             text = text.replace(*changed[path.name])
         (out / path.name).write_text(text, encoding="utf-8")
-    common = [*SANITIZERS, *includes()]
+    common = [*SANITIZERS, *options, *includes()]
     plain = [*common, *WARNINGS, "-std=c99"]
     own, name = [out / apis.APIS[api].named(name) for name in apis.APIS[api].sources], f"fuzz_{api}"
     compiler = "clang" if api == "metal" else "gcc"

@@ -27,7 +27,10 @@ MUTANTS: list[tuple[str, Mapping[str, tuple[str, str]]]] = [
         {"hs_call.c": ("if (spans[i].bytes && spans[i].begin %", "if (i < 5 && spans[i].bytes && spans[i].begin %")},
     ),
     ("vulkan", {"hs_call.c": ("a->begin < b->begin + b->bytes &&", "a->begin + 4 < b->begin + b->bytes &&")}),
-    ("opencl", {"hs_call.c": ("if (spans[HS_COUNT].where &&", "if (n && spans[HS_COUNT].where &&")}),
+    (
+        "opencl",
+        {"hs_call.c": ("if (spans[i].where && !(uses >> i & 1))", "if (i < 7 && spans[i].where && !(uses >> i & 1))")},
+    ),
     ("metal", {"hs_call.c": ("if (call->number > call->n) return", "if (call->number > call->n + 1) return")}),
     (
         "opencl",
@@ -59,9 +62,11 @@ MUTANTS: list[tuple[str, Mapping[str, tuple[str, str]]]] = [
 """An API, and a fault in a file of its runtime."""
 
 
-def run(api: str, changed: Mapping[str, tuple[str, str]], seed: int, seconds: int = 0) -> tuple[int, str]:
+def run(
+    api: str, changed: Mapping[str, tuple[str, str]], seed: int, seconds: int = 0, *options: str
+) -> tuple[int, str]:
     """The exit code and the output, whose first line is the seed."""
-    command = [str(built(api, changed)), str(seed), *([str(seconds)] if seconds else [])]
+    command = [str(built(api, changed, *options)), str(seed), *([str(seconds)] if seconds else [])]
     env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1"}
     done = subprocess.run(command, capture_output=True, text=True, env=env, check=False, timeout=seconds + 300)
     return done.returncode, done.stdout + done.stderr
@@ -75,6 +80,13 @@ def test_calls_by_chance(api: str) -> None:
     assert code == 0 and found, said
     calls, right, failed = (int(x) for x in found.groups())
     assert calls >= 20_000 and right > calls / 5 and failed > calls / 100
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("api", ["opencl", "vulkan"])
+def test_a_build_that_checks_more_refuses_no_right_call(api: str) -> None:
+    code, said = run(api, {}, 1, 0, "-DHS_CHECK=1")
+    assert code == 0 and re.search(" 0 wrong$", said, re.MULTILINE), said
 
 
 def test_each_fault_changes_one_place() -> None:

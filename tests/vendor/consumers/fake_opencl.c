@@ -276,11 +276,13 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memory, cl_mem_info wh
 {
     object *o = alive(memory, BUFFER);
     cl_mem root = (cl_mem)o->root;
+    const cl_mem_flags flags = CL_MEM_READ_WRITE;
     if (FAILS) return fake.code;
     switch (what) {
     case CL_MEM_SIZE: return ANSWER(o->size);
     case CL_MEM_OFFSET: return ANSWER(o->offset);
     case CL_MEM_ASSOCIATED_MEMOBJECT: return ANSWER(root);
+    case CL_MEM_FLAGS: return ANSWER(flags);
     default: return CL_INVALID_VALUE;
     }
 }
