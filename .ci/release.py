@@ -1,4 +1,5 @@
-"""Build and check what a release holds, in dist/: wheel, source archive, a bundle for each API, bills of materials.
+"""Build and check what a release holds, in dist/: wheel, source archive, a bundle for each API, a
+package of npm, bills of materials.
 
     make release    runs it; nothing is uploaded and no tag is made
 
@@ -20,6 +21,7 @@ import zipfile
 from pathlib import Path
 
 import bundles
+import npm_package
 import sbom
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
@@ -98,6 +100,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="hsgen-release-") as name:
         sorts(wheel, Path(name) / "venv")
         lines = archives(Path(name))
+    npm_package.write(DIST)
     sums = [f"{hashlib.sha256(p.read_bytes()).hexdigest()}  {p.name}\n" for p in sorted(DIST.iterdir())]
     (DIST / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
     print("".join(sums), "", "for the notes of the release, how to verify the bundles:", *lines, "", sep="\n")

@@ -7,8 +7,7 @@ export async function opened() {
   if (!globalThis.isSecureContext)
     throw problem("WebGPU needs a secure page.", "Open this page by https, or from localhost.");
   if (!navigator.gpu)
-    throw problem("This browser has no WebGPU.", "The object navigator.gpu is missing. Use a current version of a browser "
-      + "that has WebGPU, and look whether its settings or flags switch it off on this system.");
+    throw problem("This browser has no WebGPU.", `The object navigator.gpu is missing. ${advice(navigator.userAgent)}`);
   const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
   if (!adapter)
     throw problem("This browser found no GPU that it can use.", "WebGPU is there, but requestAdapter returned nothing: "
@@ -19,6 +18,19 @@ export async function opened() {
     requiredLimits: { maxStorageBufferBindingSize, maxBufferSize },
   });
   return { adapter, device };
+}
+
+/** Which browser or flag brings WebGPU, for the browser of a user agent. */
+export function advice(agent) {
+  if (/Firefox\//.test(agent))
+    return /Windows/.test(agent) ? "Firefox has it from 141 on." : "Set dom.webgpu.enabled to true in about:config, or use Chrome or Edge.";
+  if (/iPhone|iPad/.test(agent)) return "Browsers on iOS and iPadOS have it from version 26 of the system on.";
+  if (/Android/.test(agent)) return "Use Chrome 121 or later on Android 12 or later.";
+  if (/Chrome\//.test(agent))
+    return /Linux/.test(agent)
+      ? "Switch on chrome://flags/#enable-unsafe-webgpu and chrome://flags/#enable-vulkan, then start the browser again."
+      : "Use version 113 or later, and switch on hardware acceleration in the browser's settings.";
+  return /Safari\//.test(agent) ? "Use Safari 26 or later, Chrome or Edge." : "Use a current version of Chrome, Edge, Safari or Firefox.";
 }
 
 export function problem(title, text) {

@@ -13,7 +13,7 @@ from hsgen.system import compilers
 
 _MODULES = (
     *("hs_webgpu_player.js", "hs_webgpu_player.d.ts", "hs_webgpu_columns.js"),
-    *("hs_webgpu_columns.d.ts", "sort.d.ts"),
+    *("hs_webgpu_columns.d.ts", "hs_webgpu_splats.js", "hs_webgpu_splats.d.ts", "sort.d.ts"),
 )
 _TEMPLATES = (
     "hs_webgpu.js",

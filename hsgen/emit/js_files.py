@@ -123,12 +123,15 @@ def _compact(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
+def sort_row(sort: Sort, target: Target, folder: str = ".") -> str:
+    """Return the JavaScript object of a sort in a list: its facts, and a function that loads its module."""
+    facts = ", ".join(f"{name}: {json.dumps(value)}" for name, value in _facts(sort, target).items())
+    return f'{{ {facts}, load: () => import("{folder}/{sort.file}.js") }}'
+
+
 def sort_list(sorts: Iterable[Sort], target: Target) -> bytes:
     """Return the JavaScript module that lists the sorts of a target; each sort is loaded on demand."""
-    rows = []
-    for sort in sorts:
-        facts = ", ".join(f"{name}: {json.dumps(value)}" for name, value in _facts(sort, target).items())
-        rows.append(f'    {{ {facts}, load: () => import("./{sort.file}.js") }},\n')
+    rows = [f"    {sort_row(sort, target)},\n" for sort in sorts]
     return f"{_HEAD}export default [\n{''.join(rows)}];\n".encode()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from chromium import Chromium
 from conftest import missing
 from PIL import Image
+from tools import tool
 from web_server import Server
 
 from hsgen.cli import main
@@ -148,6 +150,42 @@ def test_it_fits_the_window_in_both_schemes(
         assert isinstance(corner, tuple)
         assert (max(corner) < 64) if dark else (min(corner) > 192)
     page.view(1100, 2300)
+
+
+def test_a_phone_has_sliders_for_fingers_and_no_hints_about_keys(page: Chromium, results: dict[str, Any]) -> None:
+    """A touch screen without a pointer that hovers."""
+    hints = "[...document.querySelectorAll('.keys')].filter(e => e.getBoundingClientRect().height > 0).length"
+    assert page.value(hints) == 2
+    page.view(390, 900)
+    page.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    page.wait("matchMedia('(hover: none) and (pointer: coarse)').matches")
+    assert page.value(hints) == 0
+    heights = page.value(
+        "[...document.querySelectorAll('input[type=range]')].map(e => e.getBoundingClientRect().height)"
+    )
+    assert len(heights) == 2 and min(heights) >= 40
+    page.call("Emulation.setTouchEmulationEnabled", enabled=False)
+    page.view(1100, 2300)
+
+
+AGENTS = {
+    "Mozilla/5.0 (X11; Linux x86_64) Chrome/120.0 Safari/537.36": "chrome://flags/#enable-unsafe-webgpu",
+    "Mozilla/5.0 (Windows NT 10.0) Chrome/110.0 Safari/537.36": "version 113",
+    "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0": "dom.webgpu.enabled",
+    "Mozilla/5.0 (Windows NT 10.0; rv:140.0) Gecko/20100101 Firefox/140.0": "from 141",
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/604.1": "version 26",
+    "Mozilla/5.0 (Linux; Android 11) Chrome/120.0 Mobile Safari/537.36": "Android 12",
+    "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_0) Version/17.0 Safari/605.1": "Safari 26",
+}
+
+
+def test_advice_names_a_browser_or_a_flag() -> None:
+    program = f"import {{ advice }} from {json.dumps(str(PAGE / 'gpu.js'))};\n"
+    program += f"console.log(JSON.stringify({json.dumps(list(AGENTS))}.map(advice)));"
+    command = [tool("node"), "--input-type=module", "--eval", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    for text, advice in zip(AGENTS.values(), json.loads(done.stdout), strict=True):
+        assert text in advice
 
 
 @pytest.mark.parametrize(("script", "text"), [(NOTHING, "This browser has no WebGPU."), (NO_ADAPTER, "found no GPU")])

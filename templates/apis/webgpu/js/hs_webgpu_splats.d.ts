@@ -1,0 +1,51 @@
+import type { Bound, SorterOptions } from "./hs_webgpu_player.js";
+
+export interface SplatSorterOptions extends Omit<SorterOptions, "value" | "order" | "algorithm"> {
+    /** 16 (default): depths from near to far in 65535 equal steps, in half the passes.  32: floats as they are. */
+    keyBits?: 16 | 32;
+}
+
+export interface SplatCall {
+    /** A buffer with three floats for each splat; its usage has STORAGE. */
+    positions: Bound;
+    /** The bytes from a position to the next, a multiple of 4; 16 by default. */
+    stride?: number;
+    /** The bytes before the first position, a multiple of 4. */
+    offset?: number;
+    /** The number of splats. */
+    n: number;
+    /** The matrix from positions to the camera, which looks along -z: 16 numbers, column after column. */
+    view: ArrayLike<number>;
+    /** The least depth of a splat that counts; 0 by default, at least 0. */
+    near?: number;
+    /** The greatest depth; keys of 16 bits need it. */
+    far?: number;
+    /** "far-first" by default. */
+    order?: "far-first" | "near-first";
+    /** Indices of splats, n words: first those between near and far, in order; then the others. */
+    indexOut: Bound;
+    /** Where the number of splats between near and far goes, such as `instanceCount` of a draw: one word at an offset that
+     * is a multiple of 4; the usage has COPY_DST. */
+    countOut?: GPUBuffer | { buffer: GPUBuffer; offset?: number };
+}
+
+/** Sorts splats by depth on the GPU; equal depths keep their order, so that nothing flickers. */
+export declare class SplatSorter {
+    protected constructor();
+    /** Choose an argsort of u32 keys and create its pipelines.
+     *
+     * Rejects with an Error of one sentence if no sort fits, or the device lacks what it needs. */
+    static create(device: GPUDevice, options?: SplatSorterOptions): Promise<SplatSorter>;
+    /** The greatest count of one call. */
+    readonly maxN: number;
+    /** A buffer whose first word is the count of the last recorded call. */
+    readonly count: GPUBuffer;
+    /** Compile what calls of up to n splats need, and is not compiled yet. */
+    prepare(n?: number): Promise<void>;
+    /** Record a sort into an encoder.  Nothing waits for the device.
+     *
+     * Throws an Error of one sentence, with nothing recorded, for a wrong call. */
+    record(encoder: GPUCommandEncoder, call: SplatCall): void;
+    /** Free the buffers; commands that use them must have been submitted. */
+    destroy(): void;
+}
