@@ -17,7 +17,7 @@ import torch.distributed as dist
 import hsgen.distributed
 import hsgen.torch
 from hsgen.core.errors import HsgenError
-from hsgen.distributed import cuda_local, torch_backend
+from hsgen.distributed import cuda_local, torch_backend, torch_group
 from hsgen.operations import oracle
 
 TYPES = [
@@ -143,9 +143,9 @@ class LowerBounds(StandIn):
 class OnHost(cuda_local.CudaLocal):
     """`CudaLocal` on the CPU."""
 
-    def below(self, run: Any, probes: Any) -> Any:
+    def counts(self, run: Any, probes: Any) -> Any:
         by = StandIn(self.key, None, self._order).by(run.keys).astype(np.uint64)
-        return np.searchsorted(by, probes).astype(np.int64)
+        return torch.from_numpy(np.searchsorted(by, probes.numpy().view(np.uint64)).astype(np.int64))
 
 
 def install() -> None:
@@ -262,8 +262,12 @@ def main(rank: int, ranks: int, file: str) -> None:
     install()
     check(rank, ranks, "normal")
     check(rank, ranks, "low")
-    cuda_local.MERGED = 1
+    torch_group.TorchRank.unit, cuda_local.MERGED = torch_group.ALIGNMENT, 1
     check(rank, ranks, "normal")
+    cuda_local.MERGED = 16
+    check(rank, ranks, "low")
+    torch_group.TorchRank.small = torch_group.SMALL
+    check(rank, ranks, "low")
     dist.destroy_process_group()
     print("ok")
 
