@@ -129,11 +129,11 @@ def cuts_of_ranks(
                 error = e
         return probes * 0 - 1
 
-    wanted = local.words(np.array(at, np.int64))
-    keys = wanted * 0
+    boundaries = local.words(np.array(at, np.int64))
+    keys = boundaries * 0
     for shift, ladder in local.ladders(len(at)):
         totals = comm.add_up(counts((keys[:, None] + ladder).reshape(-1))).reshape(len(at), -1)
-        keys = keys + ((totals < wanted[:, None]).sum(1) << shift)
+        keys = keys + ((totals < boundaries[:, None]).sum(1) << shift)
     rows = comm.gather(counts((keys[:, None] + local.words(np.arange(2))).reshape(-1)))
     if (rows < 0).any():
         raise_together(comm, error)
