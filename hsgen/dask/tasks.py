@@ -44,7 +44,7 @@ def piece(run: Run, local: NumpyLocal, begin: int, end: int) -> Run:
 def merged(pieces: Sequence[Run], local: NumpyLocal) -> Run:
     """Return the pieces of a part as one run in order."""
     keys, *columns = (np.concatenate(x) for x in zip(*(p.arrays for p in pieces), strict=True))
-    return local.merge(Run(keys, tuple(columns)), [len(p) for p in pieces])
+    return local.merge(Run(keys, tuple(columns)), [(0, len(keys))])
 
 
 def keys_of(run: Run, local: NumpyLocal, dtype: Any) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,10 @@ from numpy.typing import NDArray
 from hsgen.core.errors import HsgenError, Usage, Wrong, printable
 
 Words = NDArray[np.int64]
-"""Numbers that ranks exchange through the host: counts, sizes, probes and status words, 64 bits each."""
+"""Numbers that ranks exchange through the host: counts, sizes and status words, 64 bits each."""
+
+Span = tuple[int, int]
+"""The first place of a part of an array, and the place after its last."""
 
 _TEXT = 64  # words of a text that ranks exchange: 512 bytes
 _SEPARATOR = "\x1f"
@@ -21,25 +25,49 @@ _SEPARATOR = "\x1f"
 class Communicator(ABC):
     """A rank of a process group.
 
-    rank: the number of this rank.  size: the number of ranks.  All ranks call the same methods in the same order.
+    All ranks call the same methods in the same order.
+
+    rank: the number of this rank.  size: the number of ranks.  unit: the alignment in bytes with which parts of arrays
+    travel fastest, a power of two.  small: the greatest number of bytes of all shards, at the size of the longest,
+    that every rank receives and sorts.
     """
 
     rank: int
     size: int
+    unit: int = 1
+    small: int = 0
 
     @abstractmethod
-    def gather(self, words: Words) -> Words:
-        """Return the words of every rank, shape (size, len(words)); all ranks pass equally many."""
+    def gather(self, words: Any) -> Words:
+        """Return the words of every rank, shape (size, len(words)); all ranks pass equally many.
+
+        words: an array of numpy, or of the library of the shards.
+        """
+
+    def gather_later(self, words: Words) -> Callable[[], Words]:
+        """Start what `gather` does; return a function that waits for the result."""
+        rows = self.gather(words)
+        return lambda: rows
 
     @abstractmethod
-    def total(self, words: Words) -> Words:
-        """Return the sums of the words over all ranks, element by element."""
+    def add_up(self, words: Any) -> Any:
+        """Return the sums of words over all ranks, element by element, as an array of the library of `words`.
+
+        The contents of `words` may change.
+        """
 
     @abstractmethod
-    def exchange(self, source: Any, sent: Sequence[int], out: Any, received: Sequence[int]) -> None:
-        """Send consecutive parts of `source` to the ranks in order, and store the parts received in `out`.
+    def gather_arrays(self, arrays: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
+        """Return each of some arrays with the items of all ranks, one rank after another.
 
-        sent, received: the number of items for and from each rank.  Rows of arrays of more dimensions are items.
+        lengths: the number of items of each rank.
+        """
+
+    @abstractmethod
+    def exchange(self, source: Any, sent: Sequence[Span], out: Any, received: Sequence[Span]) -> None:
+        """Send a part of `source` to each rank, and store the parts received in `out`.
+
+        sent, received: the places for and from each rank.  Rows of arrays of more dimensions are items.
         """
 
 
@@ -69,19 +97,30 @@ def raise_together(comm: Communicator, error: Exception | None) -> None:
     raise Wrong(f"rank {rank}: {printable(texts[rank])}")
 
 
-def compare(comm: Communicator, error: Exception | None, words: Sequence[int], facts: Mapping[str, str]) -> Words:
-    """Return the words of every rank, as `agree` does, and check that `facts` are equal on every rank.
+def compare_later(
+    comm: Communicator, error: Exception | None, words: Sequence[int], facts: Mapping[str, str]
+) -> Callable[[], Words]:
+    """Start a comparison of `facts`; return a function that waits, and returns the words of every rank.
 
-    Raises:
+    Digests of facts travel with the words.  The texts travel only if digests differ.
+
+    Raises (the returned function):
         Exception, Wrong: as `agree`.
         Usage: facts differ; every rank raises the same sentence.
     """
     text = _SEPARATOR.join(part for item in facts.items() for part in item)
-    rows = agree(comm, error, [*words, *_encoded(text)])
-    known = [_decoded(row[len(words) :]) for row in rows]
-    if len(set(known)) > 1:
-        raise Usage(_difference([x.split(_SEPARATOR) for x in known]))
-    return rows[:, : len(words)]
+    digest = int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "little", signed=True)
+    read = comm.gather_later(np.array([error is not None, digest, *words], np.int64))
+
+    def wait() -> Words:
+        rows = read()
+        if rows[:, 0].any():
+            raise_together(comm, error)
+        if (rows[:, 1] != rows[0, 1]).any():
+            raise Usage(_difference([x.split(_SEPARATOR) for x in _texts(comm, text)]))
+        return rows[:, 2:]
+
+    return wait
 
 
 def _difference(texts: Sequence[Sequence[str]]) -> str:

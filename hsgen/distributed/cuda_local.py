@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from hsgen.cuda import Merger, Sorter, TopK
 from hsgen.cuda.driver import device as gpu_of
 from hsgen.cuda.lower_bounds import LowerBounds
-from hsgen.distributed.local import Local, Run
-from hsgen.operations import oracle
+from hsgen.distributed.communicator import Span
+from hsgen.distributed.local import Local, Run, digits
+from hsgen.distributed.torch_group import on
 
-MERGED = 8
+MERGED = 16
 """The greatest number of runs that are merged in pairs; more are sorted."""
 _NARROW = 1 << 32  # least number of keys whose indices need 64 bits
 _ITEMS = {4: torch.int32, 8: torch.int64, 16: torch.complex128}
@@ -47,6 +48,11 @@ def _top_k(key: str, order: str, device: int) -> Any:
 @cache
 def _lower_bounds(key: str, descending: bool, device: int) -> LowerBounds:
     return LowerBounds(gpu_of(device), key, descending=descending)
+
+
+@cache
+def _ladders(bits: int, boundaries: int, device: torch.device) -> list[tuple[int, Any]]:
+    return [(shift, on(values, device)) for shift, values in digits(bits, boundaries, CudaLocal.probes)]
 
 
 def widened(index: torch.Tensor, total: int) -> torch.Tensor:
@@ -77,6 +83,8 @@ def restored(moved: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
 
 class CudaLocal(Local):
     """See `Local`; calls run on the current stream of PyTorch."""
+
+    probes = 1 << 15
 
     def __init__(self, key: str, *, descending: bool, device: torch.device) -> None:
         super().__init__("u8" if key == "bool" else key, descending=descending)
@@ -150,79 +158,83 @@ class CudaLocal(Local):
     def _top_k(self) -> Any:
         return _top_k(self.key, self._order, self._device.index)
 
-    def below(self, run: Run, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def words(self, x: NDArray[np.int64]) -> Any:
         """See `Local`."""
-        if not len(run) or not len(probes):
-            return np.zeros(len(probes), np.int64)
-        on = torch.from_numpy(probes.view(np.int64)).to(self._device)
-        counts = torch.empty_like(on)
+        return on(x, self._device)
+
+    def ladders(self, boundaries: int) -> list[tuple[int, Any]]:
+        """See `Local`."""
+        return _ladders(self.bits, boundaries, self._device)
+
+    def counts(self, run: Run, probes: Any) -> Any:
+        """See `Local`."""
+        if not len(run):
+            return torch.zeros_like(probes)
+        counts = torch.empty_like(probes)
         stream = torch.cuda.current_stream(self._device).cuda_stream
         bounds = _lower_bounds(self.key, self.descending, self._device.index)
-        bounds.run(run.keys.data_ptr(), len(run), on.data_ptr(), counts.data_ptr(), len(probes), stream)
-        result: NDArray[np.int64] = counts.cpu().numpy()
-        return result
-
-    def ends(self, run: Run) -> tuple[int, int]:
-        """See `Local`; this also compiles the kernel of `below`, whose errors ranks then share."""
-        if not len(run):
-            return self.greatest, 0
-        _lower_bounds(self.key, self.descending, self._device.index)
-        bits = run.keys.view(_SIGNED[self.bits // 8])
-        both = torch.cat((bits[:1], bits[-1:])).cpu().numpy().view(f"u{self.bits // 8}")
-        low, high = oracle.ordered(both, self.kind, descending=self.descending)
-        return int(low), int(high)
+        bounds.run(run.keys.data_ptr(), len(run), probes.data_ptr(), counts.data_ptr(), len(probes), stream)
+        return counts
 
     def room(self, like: Run, n: int) -> Run:
         """See `Local`."""
         keys, *columns = (x.new_empty((n, *x.shape[1:])) for x in like.arrays)
         return Run(keys, tuple(columns))
 
-    def merge(self, run: Run, counts: Sequence[int], spare: Run | None = None) -> Run:
+    def merge(self, run: Run, spans: Sequence[Span], spare: Run | None = None) -> Run:
         """See `Local`; pairs of neighbours are merged until one run is left, or all keys are sorted."""
         moved = [items(x) for x in run.columns]
         if len(moved) > 1 or None in moved:
             index = torch.arange(len(run), dtype=torch.int64, device=run.keys.device)
-            merged = self.merge(Run(run.keys, (index,)), counts)
+            merged = self.merge(Run(run.keys, (index,)), spans)
             return Run(merged.keys, tuple(x[merged.columns[0]] for x in run.columns))
-        runs = [n for n in counts if n]
-        if len(runs) < 2:
-            return run
-        arrays = [run.keys, *(x for x in moved if x is not None)]
-        if len(runs) > MERGED or len(run) > self._merges(arrays).max_n:
-            sorter = self._kernel(_sorter, arrays[1].dtype.itemsize if moved else None)
-            sorter(arrays[0], **({"values": arrays[1]} if moved else {}))
-            return run
-        arrays = self._merged(arrays, runs, self._spare(arrays, spare))
+        spans = [(begin, end) for begin, end in spans if begin < end]
+        if len(spans) < 2:
+            return self.part(run, *(spans[0] if spans else (0, 0)))
+        arrays, n = [run.keys, *(x for x in moved if x is not None)], sum(end - begin for begin, end in spans)
+        to = self._spare(arrays, n, spare)
+        if len(spans) > MERGED or n > self._merges(arrays).max_n:
+            for x, y in zip(arrays, to, strict=True):
+                torch.cat([x[begin:end] for begin, end in spans], out=y)
+            sorter = self._kernel(_sorter, to[1].dtype.itemsize if moved else None)
+            sorter(to[0], **({"values": to[1]} if moved else {}))
+            arrays = to
+        else:
+            arrays = self._merged(arrays, spans, to)
         return Run(arrays[0], tuple(restored(x, like) for x, like in zip(arrays[1:], run.columns, strict=True)))
 
     def _merges(self, arrays: Sequence[torch.Tensor]) -> Any:
         return self._kernel(_merger, arrays[1].dtype.itemsize if len(arrays) > 1 else None)
 
-    def _spare(self, arrays: Sequence[torch.Tensor], spare: Run | None) -> list[torch.Tensor]:
-        """Return arrays like `arrays` in the memory of `spare` if large enough, or else in new memory."""
+    def _spare(self, arrays: Sequence[torch.Tensor], n: int, spare: Run | None) -> list[torch.Tensor]:
+        """Return arrays of `n` items in the memory of `spare` if large enough, or else in new memory."""
         old = [] if spare is None else [spare.keys, *(items(x) for x in spare.columns)]
-        if len(old) == len(arrays) and all(len(x) >= len(y) for x, y in zip(old, arrays, strict=True)):
-            return [x[: len(y)] for x, y in zip(old, arrays, strict=True)]
-        return [torch.empty_like(x) for x in arrays]
+        if len(old) == len(arrays) and all(len(x) >= n for x in old):
+            return [x[:n] for x in old]
+        return [x.new_empty(n) for x in arrays]
 
-    def _merged(self, arrays: list[torch.Tensor], runs: list[int], to: list[torch.Tensor]) -> list[torch.Tensor]:
+    def _merged(
+        self, arrays: Sequence[torch.Tensor], spans: Sequence[Span], to: Sequence[torch.Tensor]
+    ) -> list[torch.Tensor]:
         """Merge neighbours from `arrays` to `to` and back until one run is left; return its arrays."""
         merger = self._merges(arrays)
-        while len(runs) > 1:
-            ends = np.cumsum(runs).tolist()
-            begins = [0, *ends[:-1]]
-            for i in range(0, len(runs) - 1, 2):
-                a, b, c = begins[i], ends[i], ends[i + 1]
+        while len(spans) > 1:
+            merged, begin = [], 0
+            for (a, b), (c, d) in zip(spans[::2], spans[1::2], strict=False):
+                end = begin + b - a + d - c
                 values = {}
                 if len(arrays) > 1:
-                    values = {"a_values": arrays[1][a:b], "b_values": arrays[1][b:c], "values_out": to[1][a:c]}
-                merger(arrays[0][a:b], arrays[0][b:c], to[0][a:c], **values)
-            if len(runs) % 2:
+                    values = {"a_values": arrays[1][a:b], "b_values": arrays[1][c:d], "values_out": to[1][begin:end]}
+                merger(arrays[0][a:b], arrays[0][c:d], to[0][begin:end], **values)
+                merged.append((begin, end))
+                begin = end
+            if len(spans) % 2:
+                a, b = spans[-1]
                 for x, y in zip(arrays, to, strict=True):
-                    y[begins[-1] :].copy_(x[begins[-1] :])
-            runs = [sum(runs[i : i + 2]) for i in range(0, len(runs), 2)]
-            arrays, to = to, arrays
-        return arrays
+                    y[begin : begin + b - a].copy_(x[a:b])
+                merged.append((begin, begin + b - a))
+            arrays, to, spans = to, arrays, merged
+        return [x[: spans[0][1]] for x in arrays]
 
     def groups(self, run: Run) -> Run:
         """See `Local`."""

@@ -64,8 +64,8 @@ def sort(
         hsgen.core.errors.Unavailable: there is no process group.
     """
     backend = backend_of(group)
-    of = sorting.agreed(backend.comm, lambda: _shard(backend, "sort", keys, values, descending, index, size, memory))
-    run = sorting.sort(backend.comm, of, index=bool(index))
+    check = lambda: _shard(backend, "sort", keys, values, descending, index, size, memory)  # noqa: E731
+    of, run = sorting.sort(backend.comm, check, index=bool(index))
     ordered = backend.keys(of.shard.local, run.keys, keys)
     if index:
         return Sorted(ordered, backend.index(run.columns[0], of.total))

@@ -25,8 +25,8 @@ def group_by(comm: Communicator, of: Agreed, reduction: str) -> Run:
     except Exception as e:
         error = e
     numbers = agree(comm, error, [0 if run.keys is None else len(run)])
-    sizes = splitters.even(int(numbers.sum()), comm.size)
-    met = spread(comm, local, lambda: run, sizes, together=True)
+    lengths = [int(x) for x in numbers[:, 0]]
+    met = spread(comm, local, lambda: run, lengths, splitters.even(sum(lengths), comm.size), together=True)
     error = None
     try:
         run = reduced(local, met, reduction, counted=True)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hsgen.core.keys import KEYS, TYPES
 from hsgen.cuda.numeric import limits
+from hsgen.distributed.communicator import Span
 from hsgen.distributed.local import Local, Run
 from hsgen.operations import oracle
 
@@ -72,14 +73,22 @@ class NumpyLocal(Local):
         run = self.sort_index(keys, first, 0, overwrite=False)
         return Run(run.keys[:k], (run.columns[0][:k],))
 
-    def below(self, run: Run, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def words(self, x: NDArray[np.int64]) -> Any:
         """See `Local`."""
+        return x
+
+    def counts(self, run: Run, probes: Any) -> Any:
+        """See `Local`."""
+        return self.below(run, probes.view(np.uint64))
+
+    def below(self, run: Run, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the number of keys whose ordered key is less than each probe."""
         beyond = probes > np.uint64(self.greatest)
         places = np.searchsorted(run.keys, probes.astype(self._type))
         return np.where(beyond, len(run.keys), places).astype(np.int64)
 
     def ends(self, run: Run) -> tuple[int, int]:
-        """See `Local`."""
+        """Return the first and the last ordered key; without keys, the greatest and 0."""
         return (int(run.keys[0]), int(run.keys[-1])) if len(run.keys) else (self.greatest, 0)
 
     def room(self, like: Run, n: int) -> Run:
@@ -87,8 +96,11 @@ class NumpyLocal(Local):
         keys, *columns = (np.empty((n, *x.shape[1:]), x.dtype) for x in like.arrays)
         return Run(keys, tuple(columns))
 
-    def merge(self, run: Run, counts: Sequence[int], spare: Run | None = None) -> Run:
+    def merge(self, run: Run, spans: Sequence[Span], spare: Run | None = None) -> Run:
         """See `Local`; numpy's stable sort of long keys merges runs."""
+        if sum(end - begin for begin, end in spans) < len(run):
+            keys, *columns = (np.concatenate([x[begin:end] for begin, end in spans]) for x in run.arrays)
+            run = Run(keys, tuple(columns))
         if not run.columns:
             run.keys.sort(kind="stable")
             return run

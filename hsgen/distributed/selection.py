@@ -24,5 +24,5 @@ def top_k(comm: Communicator, of: Agreed, k: int) -> Run:
         error = e
     agree(comm, error)
     at = np.array([[rank * n for rank in range(comm.size + 1)] for n in selected], np.int64)
-    out, received = exchanged(comm, local, run, at)
-    return local.part(local.merge(out, received), 0, k)
+    out, spans = exchanged(comm, local, run, at)
+    return local.part(local.merge(out, spans), 0, k)

@@ -2,7 +2,7 @@
 
     compare arguments -> sort -> agree -> cut -> exchange -> merge
 
-Before each phase with waiting, ranks exchange a status word, so that an error of one rank is an error of all.
+Status words travel with the words of each phase, so that an error of one rank is an error of all.
 Results are stable: equal keys are in the order of ranks, and of places within a rank.
 """
 
@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import gcd
 from typing import Any
 
 import numpy as np
 
 from hsgen.core.errors import Usage
 from hsgen.distributed import splitters
-from hsgen.distributed.communicator import Communicator, Words, agree, compare
-from hsgen.distributed.local import Local, Run
+from hsgen.distributed.communicator import Communicator, Span, Words, agree, compare_later
+from hsgen.distributed.local import Local, Run, row_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,84 +52,180 @@ class Agreed:
         return sum(self.lengths)
 
 
+class Pending:
+    """The arguments of this rank on their way to the ranks; `check` returns them, or raises."""
+
+    def __init__(self, comm: Communicator, check: Callable[[], Shard]) -> None:
+        self.comm, self.shard = comm, None
+        error = None
+        try:
+            self.shard = check()
+        except Exception as e:
+            error = e
+        shard = self.shard
+        words = [0, 0] if shard is None else [shard.length, -1 if shard.size is None else shard.size]
+        self._wait = compare_later(comm, error, words, {} if shard is None else shard.facts)
+
+    def agreed(self) -> Agreed:
+        """Return the shard, after a comparison of the arguments of all ranks.
+
+        Raises:
+            Exception: the error of `check`; on the ranks without an error, `Wrong`.
+            Usage: arguments differ, or the sizes do not add up to the number of keys.
+        """
+        rows = self._wait()
+        assert self.shard is not None
+        lengths, sizes = [int(x) for x in rows[:, 0]], [int(x) for x in rows[:, 1]]
+        absent = [rank for rank, size in enumerate(sizes) if size < 0]
+        if len(absent) == self.comm.size:
+            sizes = splitters.even(sum(lengths), self.comm.size)
+        elif absent:
+            raise Usage(
+                f"size: absent on rank {absent[0]}, but not on every rank; give the size of every rank or of none"
+            )
+        elif sum(sizes) != sum(lengths):
+            raise Usage(
+                f"size: the sizes of all ranks add up to {sum(sizes)}, the keys to {sum(lengths)}; give equal sums"
+            )
+        return Agreed(shard=self.shard, lengths=lengths, sizes=sizes)
+
+
 def agreed(comm: Communicator, check: Callable[[], Shard]) -> Agreed:
-    """Return the shard that `check` returns, after a comparison of the arguments of all ranks.
+    """Return the shard that `check` returns, after a comparison of the arguments of all ranks; see `Pending`."""
+    return Pending(comm, check).agreed()
 
-    Raises:
-        Exception: the error of `check`; on the ranks without an error, `Wrong`.
-        Usage: arguments differ, or the sizes do not add up to the number of keys.
+
+def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False) -> tuple[Agreed, Run]:
+    """Return this rank's part of the sorted keys of all ranks, with values, or with global indices if `index`.
+
+    The sort of the shard starts while arguments travel, unless the sort overwrites the shard or needs its first index.
     """
-    shard, error = None, None
-    try:
-        shard = check()
-    except Exception as e:
-        error = e
-    words = [0, 0] if shard is None else [shard.length, -1 if shard.size is None else shard.size]
-    rows = compare(comm, error, words, {} if shard is None else shard.facts)
-    assert shard is not None
-    lengths, sizes = [int(x) for x in rows[:, 0]], [int(x) for x in rows[:, 1]]
-    absent = [rank for rank, size in enumerate(sizes) if size < 0]
-    if len(absent) == comm.size:
-        sizes = splitters.even(sum(lengths), comm.size)
-    elif absent:
-        raise Usage(f"size: absent on rank {absent[0]}, but not on every rank; give the size of every rank or of none")
-    elif sum(sizes) != sum(lengths):
-        raise Usage(f"size: the sizes of all ranks add up to {sum(sizes)}, the keys to {sum(lengths)}; give equal sums")
-    return Agreed(shard=shard, lengths=lengths, sizes=sizes)
-
-
-def sort(comm: Communicator, of: Agreed, *, index: bool = False) -> Run:
-    """Return this rank's part of the sorted keys of all ranks, with values, or with global indices if `index`."""
+    pending = Pending(comm, check)
+    shard, early = pending.shard, None
+    if shard is not None and not index and not shard.overwrite and comm.size * _bytes(shard) > comm.small:
+        early = _attempt(shard)
+    of = pending.agreed()
     shard = of.shard
+    if max(of.lengths) > 0 and comm.size * max(of.lengths) * _row(shard) <= comm.small:
+        return of, _everywhere(comm, of, index=index)
 
     def locally() -> Run:
+        if early is not None:
+            return early()
         if index:
             first = sum(of.lengths[: comm.rank])
             return shard.local.sort_index(shard.keys, first, of.total, overwrite=shard.overwrite)
         return shard.local.sort(shard.keys, shard.values, overwrite=shard.overwrite)
 
-    return spread(comm, shard.local, locally, of.sizes)
+    return of, spread(comm, shard.local, locally, of.lengths, of.sizes)
+
+
+def _row(shard: Shard) -> int:
+    """Return the bytes of a key and its value."""
+    return row_bytes(shard.keys) + (0 if shard.values is None else row_bytes(shard.values))
+
+
+def _bytes(shard: Shard) -> int:
+    return shard.length * _row(shard)
+
+
+def _attempt(shard: Shard) -> Callable[[], Run]:
+    """Sort a shard now; return a function that returns the result, or raises the error."""
+    try:
+        run = shard.local.sort(shard.keys, shard.values)
+    except Exception as e:
+        error = e
+
+        def fail() -> Run:
+            raise error
+
+        return fail
+    return lambda: run
+
+
+def _everywhere(comm: Communicator, of: Agreed, *, index: bool) -> Run:
+    """Return what `sort` returns: every rank receives all keys, sorts them, and keeps its part."""
+    shard, local = of.shard, of.shard.local
+    arrays = [shard.keys] if shard.values is None else [shard.keys, shard.values]
+    keys, *values = comm.gather_arrays(arrays, of.lengths)
+    if index:
+        run = local.sort_index(keys, 0, of.total, overwrite=True)
+    else:
+        run = local.sort(keys, values[0] if values else None, overwrite=True)
+    begin = sum(of.sizes[: comm.rank])
+    return local.repeated(local.part(run, begin, begin + of.sizes[comm.rank]), 1)
 
 
 def spread(
-    comm: Communicator, local: Local, locally: Callable[[], Run], sizes: Sequence[int], *, together: bool = False
+    comm: Communicator,
+    local: Local,
+    locally: Callable[[], Run],
+    lengths: Sequence[int],
+    sizes: Sequence[int],
+    *,
+    together: bool = False,
 ) -> Run:
     """Return this rank's part of the keys of all ranks, merged; `locally` returns the sorted keys of this rank.
 
-    sizes: the sizes of the parts.  together: equal keys are not cut, and the sizes are approximate.
+    lengths: the numbers of keys of the ranks.  sizes: the sizes of the parts.  together: equal keys are not cut, and
+    the sizes are approximate.
     """
     run, out, error = Run(None), None, None
     try:
         run = locally()
-        out = None if together else local.room(run, sizes[comm.rank])
-        ends = local.ends(run)
+        if not together:
+            out = local.room(run, sizes[comm.rank] + 2 * comm.size * (_unit(comm, run) - 1))
     except Exception as e:
-        error, ends = e, (0, 0)
-    words = [*np.array(ends, np.uint64).view(np.int64).tolist(), 0 if error else len(run)]
-    rows = agree(comm, error, words)
-    least, greatest = (np.ascontiguousarray(rows[:, i]).view(np.uint64) for i in (0, 1))
-    cut = splitters.cuts_between_keys if together else splitters.cuts
-    counts = splitters.RankCounts(comm, lambda probes: local.below(run, probes))
-    at = cut(counts, rows[:, 2].tolist(), sizes, int(least.min()), int(greatest.max()))
-    out, received = exchanged(comm, local, run, at, out)
-    return local.merge(out, received, run)
+        error = e
+    at = splitters.cuts_of_ranks(comm, local, run, lengths, sizes, error, together=together)
+    out, spans = exchanged(comm, local, run, at, out, unit=_unit(comm, run))
+    return local.merge(out, spans, run)
 
 
-def exchanged(comm: Communicator, local: Local, run: Run, at: Words, out: Run | None = None) -> tuple[Run, list[int]]:
-    """Send parts of a run to the ranks; return what this rank receives, and the number of keys from each rank.
+def _unit(comm: Communicator, run: Run) -> int:
+    """Return the number of items that starts of parts are multiples of, so that all arrays travel at full speed."""
+    return max(comm.unit // gcd(comm.unit, row_bytes(x)) for x in run.arrays)
+
+
+def exchanged(
+    comm: Communicator, local: Local, run: Run, at: Words, out: Run | None = None, *, unit: int = 1
+) -> tuple[Run, list[Span]]:
+    """Send parts of a run to the ranks; return what this rank receives, and where the keys from each rank are.
 
     at: the places at which the run of each rank is cut, shape (ranks, ranks + 1).  out: memory for the result, or None.
+    unit: parts travel with their neighbours up to the next multiples of `unit`, and between parts may be gaps.
     """
-    counts = np.diff(at, axis=1)
-    sent, received = counts[comm.rank].tolist(), counts[:, comm.rank].tolist()
+    sent, received, spans = layout(at, comm.rank, unit)
     if out is None:
         error = None
         try:
-            out = local.room(run, sum(received))
+            out = local.room(run, -(-received[-1][1] // unit) * unit)
         except Exception as e:
             error = e
         agree(comm, error)
     assert out is not None
     for source, to in zip(run.arrays, out.arrays, strict=True):
         comm.exchange(source, sent, to, received)
-    return out, received
+    return out, spans
+
+
+def layout(at: Words, rank: int, unit: int) -> tuple[list[Span], list[Span], list[Span]]:
+    """Return what a rank sends to each rank, where parts from each rank are stored, and where their own keys are.
+
+    Parts begin at multiples of `unit`, in the run that is sent and in the memory that receives.
+    """
+    counts = np.diff(at, axis=1)
+    begins = at[:, :-1] // unit * unit
+    ends = np.where(counts > 0, np.minimum(-(-at[:, 1:] // unit) * unit, at[:, -1:]), begins)
+    widths = (ends - begins)[:, rank]
+    places = np.cumsum(-(-widths // unit) * unit) - -(-widths // unit) * unit
+    firsts = places + np.where(counts[:, rank] > 0, (at[:, :-1] - begins)[:, rank], 0)
+    return (
+        _spans(begins[rank], ends[rank]),
+        _spans(places, places + widths),
+        _spans(firsts, firsts + counts[:, rank]),
+    )
+
+
+def _spans(begins: Words, ends: Words) -> list[Span]:
+    return list(zip(begins.tolist(), ends.tolist(), strict=True))

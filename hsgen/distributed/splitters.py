@@ -1,26 +1,26 @@
-"""Exact splitters of sorted shards: where each rank's keys are cut, so that parts have given sizes.
+"""Exact splitters of sorted shards: where the keys of each shard are cut, so that parts have given sizes.
 
-A boundary lies at a global place in the sorted whole.  Its key is found by counts of keys below probes, which ranks
-add up.  Each round narrows the range of every boundary by the number of its probes, so 32-bit keys need three rounds.
-Keys equal to the boundary's key are then cut by rank and by place: lower ranks fill the lower part.
+A boundary lies at a global place in the sorted whole.  Counts of keys below probes narrow the range of its key.
+Keys equal to the boundary's key are then cut by shard and by place: lower shards fill the lower part.
+
+`cuts` is for shards whose counts pass through the host.  `cuts_of_ranks` is for ranks, whose counts stay on devices:
+each round sets a digit of the key of every boundary, and the host waits once, for the result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.distributed.communicator import Communicator, Words, raise_together
+from hsgen.distributed.local import Local, Run
 
 PROBES = 1 << 13
-"""The number of probes of a round, for all boundaries together."""
+"""The number of probes of a round of `cuts`, for all boundaries together."""
 _LEAST = 8  # least number of probes of a boundary
-
-Below = Callable[[NDArray[np.uint64]], NDArray[np.int64]]
-"""A function that returns the number of keys of this rank below each probe."""
 
 
 def places(sizes: Sequence[int]) -> list[int]:
@@ -41,32 +41,6 @@ class Counts(Protocol):
 
     def by_shard(self, probes: NDArray[np.uint64]) -> Words:
         """Return the number of keys of each shard below each probe, shape (shards, probes)."""
-
-
-class RankCounts:
-    """The counts of the shards of all ranks; an error of a rank becomes an error of all."""
-
-    def __init__(self, comm: Communicator, below: Below) -> None:
-        self._comm, self._below = comm, below
-
-    def total(self, probes: NDArray[np.uint64]) -> Words:
-        """See `Counts`."""
-        return self._together(probes, self._comm.total)[1:]
-
-    def by_shard(self, probes: NDArray[np.uint64]) -> Words:
-        """See `Counts`."""
-        return self._together(probes, self._comm.gather)[:, 1:]
-
-    def _together(self, probes: NDArray[np.uint64], combined: Callable[[Words], Words]) -> Words:
-        words, error = np.zeros(1 + len(probes), np.int64), None
-        try:
-            words[1:] = self._below(probes)
-        except Exception as e:
-            words[0], error = 1, e
-        result = combined(words)
-        if result[..., 0].any():
-            raise_together(self._comm, error)
-        return result
 
 
 def keys_at(counts: Counts, at: Sequence[int], least: int, greatest: int, probes: int = PROBES) -> list[int]:
@@ -110,18 +84,61 @@ def cuts(
     keys = np.array(keys_at(counts, at, least, greatest, probes), np.uint64)
     last = keys == np.uint64(0xFFFFFFFFFFFFFFFF)
     both = counts.by_shard(np.concatenate([keys, np.where(last, keys, keys + np.uint64(1))]))
-    under, upto = both[:, : len(at)], np.where(last, ends, both[:, len(at) :])
+    return _cut(at, both[:, : len(at)], np.where(last, ends, both[:, len(at) :]), ends)
+
+
+def _cut(at: Sequence[int], under: Words, upto: Words, ends: Words) -> Words:
+    """Return cuts by the numbers of keys of each shard below the key of each boundary, and up to that key."""
     equal = upto - under
     missing = np.array(at, np.int64) - under.sum(axis=0)
     before = np.cumsum(equal, axis=0) - equal
     return np.hstack([np.zeros_like(ends), under + np.clip(missing - before, 0, equal), ends])
 
 
-def cuts_between_keys(counts: Counts, lengths: Sequence[int], sizes: Sequence[int], least: int, greatest: int) -> Words:
-    """Return cuts as `cuts` does, at the first of equal keys: equal keys of all shards are in one part.
+def cuts_of_ranks(
+    comm: Communicator,
+    local: Local,
+    run: Run,
+    lengths: Sequence[int],
+    sizes: Sequence[int],
+    error: Exception | None = None,
+    *,
+    together: bool = False,
+) -> Words:
+    """Return where the sorted runs of all ranks are cut for parts of these sizes, shape (ranks, ranks + 1), as `cuts`.
 
-    Parts have about the given sizes.
+    error: the error of this rank before the call, which becomes an error of all.  together: cut at the first of equal
+    keys, so that equal keys of all ranks are in one part; parts have about the given sizes.
+
+    Raises:
+        Exception: `error`, or an error of a count.
+        Wrong: another rank has an error.
     """
     at, ends = places(sizes), np.array(lengths, np.int64)[:, None]
-    under = counts.by_shard(np.array(keys_at(counts, at, least, greatest), np.uint64))
-    return np.hstack([np.zeros_like(ends), under, ends])
+    if not at:
+        if error is not None:
+            raise error
+        return np.hstack([np.zeros_like(ends), ends])
+
+    def counts(probes: Any) -> Any:
+        nonlocal error
+        if error is None:
+            try:
+                return local.counts(run, probes)
+            except Exception as e:
+                error = e
+        return probes * 0 - 1
+
+    boundaries = local.words(np.array(at, np.int64))
+    keys = boundaries * 0
+    for shift, ladder in local.ladders(len(at)):
+        totals = comm.add_up(counts((keys[:, None] + ladder).reshape(-1))).reshape(len(at), -1)
+        keys = keys + ((totals < boundaries[:, None]).sum(1) << shift)
+    rows = comm.gather(counts((keys[:, None] + local.words(np.arange(2))).reshape(-1)))
+    if (rows < 0).any():
+        raise_together(comm, error)
+    under, upto = rows[:, ::2], rows[:, 1::2]
+    if together:
+        return np.hstack([np.zeros_like(ends), under, ends])
+    wrapped = upto.sum(axis=0) < np.array(at, np.int64)  # the probe after the greatest 64-bit key is 0
+    return _cut(at, under, np.where(wrapped, ends, upto), ends)

@@ -14,7 +14,7 @@ import numpy as np
 
 from hsgen.core.errors import Wrong
 from hsgen.core.numbers import MOST, integer
-from hsgen.distributed.communicator import Communicator, Words
+from hsgen.distributed.communicator import Communicator, Span, Words
 
 Result = TypeVar("Result")
 
@@ -89,20 +89,22 @@ class ThreadRank(Communicator):
         except BrokenBarrierError:
             raise _Broken(f"rank {self.rank}: a rank has ended, or did not come within {self._timeout} s") from None
 
-    def gather(self, words: Words) -> Words:
+    def gather(self, words: Any) -> Words:
         """See `Communicator`."""
         return np.stack(self._all(words.copy()))
 
-    def total(self, words: Words) -> Words:
+    def add_up(self, words: Any) -> Any:
         """See `Communicator`."""
-        result: Words = self.gather(words).sum(axis=0)
+        return self.gather(words).sum(axis=0)
+
+    def gather_arrays(self, arrays: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
+        """See `Communicator`."""
+        result = [np.concatenate(column) for column in zip(*self._all(arrays), strict=True)]
+        self._wait()  # sources may change from here on
         return result
 
-    def exchange(self, source: Any, sent: Sequence[int], out: Any, received: Sequence[int]) -> None:
+    def exchange(self, source: Any, sent: Sequence[Span], out: Any, received: Sequence[Span]) -> None:
         """See `Communicator`."""
-        begin = 0
-        for array, counts in self._all((source, sent)):
-            first, number = sum(counts[: self.rank]), counts[self.rank]
-            out[begin : begin + number] = array[first : first + number]
-            begin += number
+        for (array, spans), (begin, end) in zip(self._all((source, sent)), received, strict=True):
+            out[begin:end] = array[slice(*spans[self.rank])]
         self._wait()  # sources may change from here on

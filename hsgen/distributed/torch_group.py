@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,13 @@ import torch
 import torch.distributed as dist
 
 from hsgen.core.errors import Unavailable
-from hsgen.distributed.communicator import Communicator, Words
+from hsgen.distributed.communicator import Communicator, Span, Words
+from hsgen.distributed.local import row_bytes
 
+ALIGNMENT = 16
+"""The alignment in bytes of fast copies of NCCL; parts at other addresses are copied byte by byte."""
+SMALL = 1 << 24
+"""The greatest number of bytes of all shards that every rank with a GPU receives and sorts."""
 _ALL_GATHER: Any = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
 
 
@@ -37,31 +41,83 @@ class TorchRank(Communicator):
         self.cpu = "cpu:" in backends and "cpu:nccl" not in backends
         """Whether the group exchanges tensors of the CPU."""
         self.device = torch.device("cuda", torch.cuda.current_device()) if gpu else torch.device("cpu")
+        if gpu:
+            self.unit, self.small = ALIGNMENT, SMALL
 
-    def _sent(self, words: Words) -> torch.Tensor:
-        return torch.from_numpy(np.ascontiguousarray(words)).to(self.device)
-
-    def gather(self, words: Words) -> Words:
-        """See `Communicator`."""
-        rows = torch.empty(self.size * len(words), dtype=torch.int64, device=self.device)
+    def _rows(self, words: Any) -> torch.Tensor:
+        """Return the words of every rank on the device."""
+        sent = words if isinstance(words, torch.Tensor) else on(words, self.device)
+        rows = sent.new_empty(self.size * len(words))
         if len(words):
-            _ALL_GATHER(rows, self._sent(words), group=self.group)
-        result: Words = rows.cpu().numpy().reshape(self.size, len(words))
-        return result
+            _ALL_GATHER(rows, sent, group=self.group)
+        return rows
 
-    def total(self, words: Words) -> Words:
+    def gather(self, words: Any) -> Words:
         """See `Communicator`."""
-        sums = self._sent(words.copy())
-        dist.all_reduce(sums, group=self.group)
-        result: Words = sums.cpu().numpy()
+        result: Words = self._rows(words).cpu().numpy().reshape(self.size, len(words))
         return result
 
-    def exchange(self, source: Any, sent: Sequence[int], out: Any, received: Sequence[int]) -> None:
+    def gather_later(self, words: Words) -> Callable[[], Words]:
+        """See `Communicator`."""
+        if self.device.type == "cpu":
+            return super().gather_later(words)
+        host = torch.empty(self.size * len(words), dtype=torch.int64, pin_memory=True)
+        host.copy_(self._rows(words), non_blocking=True)
+        event = torch.cuda.Event()
+        event.record()
+
+        def read() -> Words:
+            event.synchronize()
+            result: Words = host.numpy().reshape(self.size, len(words))
+            return result
+
+        return read
+
+    def add_up(self, words: Any) -> Any:
+        """See `Communicator`."""
+        sums = words if isinstance(words, torch.Tensor) else on(words, self.device)
+        dist.all_reduce(sums, group=self.group)
+        return sums if isinstance(words, torch.Tensor) else sums.cpu().numpy()
+
+    def gather_arrays(self, arrays: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
+        """See `Communicator`; all arrays travel in one tensor of bytes."""
+        most = max(lengths)
+        ends = np.cumsum([0, *(-(-most * row_bytes(x) // ALIGNMENT) * ALIGNMENT for x in arrays)]).tolist()
+        sources = [_bytes(x) for x in arrays]
+        sent = sources[0].new_empty(ends[-1])
+        for x, begin in zip(sources, ends, strict=False):
+            sent[begin : begin + len(x)].copy_(x)
+        rows = sent.new_empty(self.size * ends[-1])
+        _ALL_GATHER(rows, sent, group=self.group)
+        rows = rows.reshape(self.size, ends[-1])
+        return [_joined(rows, begin, lengths, x) for x, begin in zip(arrays, ends, strict=False)]
+
+    def exchange(self, source: Any, sent: Sequence[Span], out: Any, received: Sequence[Span]) -> None:
         """See `Communicator`; arrays are tensors, or of numpy, and travel as bytes."""
-        size = prod(source.shape[1:]) * source.dtype.itemsize
-        dist.all_to_all_single(
-            _bytes(out), _bytes(source), [size * n for n in received], [size * n for n in sent], group=self.group
-        )
+        size = row_bytes(source)
+        source, out = _bytes(source), _bytes(out)
+        parts, places = ([x[size * a : size * b] for a, b in at] for x, at in ((source, sent), (out, received)))
+        if source.is_cuda:
+            dist.all_to_all(places, parts, group=self.group)
+            return
+        counts = [len(x) for x in places]
+        both = out[: sum(counts)] if _consecutive(received) else out.new_empty(sum(counts))
+        source = source[: sum(map(len, parts))] if _consecutive(sent) else torch.cat(parts)
+        dist.all_to_all_single(both, source, counts, [len(x) for x in parts], group=self.group)
+        if not _consecutive(received):
+            for place, x in zip(places, both.split(counts), strict=True):
+                place.copy_(x)
+
+
+def on(words: Words, device: torch.device) -> torch.Tensor:
+    """Return words on a device, without a wait for the work of the device."""
+    host = torch.from_numpy(np.ascontiguousarray(words))
+    return host.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else host.clone()
+
+
+def _consecutive(spans: Sequence[Span]) -> bool:
+    """Return True if each span begins where the span before ends, the first at 0."""
+    return all(begin == end for (begin, _), end in zip(spans, [0, *(end for _, end in spans)], strict=False))
 
 
 def _bytes(x: Any) -> torch.Tensor:
@@ -69,3 +125,14 @@ def _bytes(x: Any) -> torch.Tensor:
     if isinstance(x, np.ndarray):
         return torch.from_numpy(x.reshape(-1).view(np.uint8))
     return x.reshape(-1).view(torch.uint8)
+
+
+def _joined(rows: torch.Tensor, begin: int, lengths: Sequence[int], like: Any) -> Any:
+    """Return items of all ranks as an array like `like`, from rows of bytes in which they start at `begin`."""
+    sizes = [n * row_bytes(like) for n in lengths]
+    if len(set(sizes)) == 1:
+        joined = rows[:, begin : begin + sizes[0]].reshape(-1)
+    else:
+        joined = torch.cat([row[begin : begin + size] for row, size in zip(rows, sizes, strict=True)])
+    typed: Any = joined.numpy().view(like.dtype) if isinstance(like, np.ndarray) else joined.view(like.dtype)
+    return typed.reshape(sum(lengths), *like.shape[1:])

@@ -17,7 +17,7 @@ import torch.distributed as dist
 import hsgen.distributed
 import hsgen.torch
 from hsgen.core.errors import HsgenError
-from hsgen.distributed import cuda_local, torch_backend
+from hsgen.distributed import cuda_local, torch_backend, torch_group
 from hsgen.operations import oracle
 
 TYPES = [
@@ -143,9 +143,9 @@ class LowerBounds(StandIn):
 class OnHost(cuda_local.CudaLocal):
     """`CudaLocal` on the CPU."""
 
-    def below(self, run: Any, probes: Any) -> Any:
+    def counts(self, run: Any, probes: Any) -> Any:
         by = StandIn(self.key, None, self._order).by(run.keys).astype(np.uint64)
-        return np.searchsorted(by, probes).astype(np.int64)
+        return torch.from_numpy(np.searchsorted(by, probes.numpy().view(np.uint64)).astype(np.int64))
 
 
 def install() -> None:
@@ -161,10 +161,10 @@ def install() -> None:
     backend.array = lambda self, x: x.detach().contiguous()
 
 
-def check(rank: int, ranks: int, memory: str) -> None:
-    """Compare every function with one sort, for all types."""
+def check(rank: int, ranks: int, memory: str, types: slice = slice(None)) -> None:
+    """Compare every function with one sort, for all types or some."""
     generator = torch.Generator().manual_seed(ranks)
-    for i, dtype in enumerate(TYPES):
+    for i, dtype in list(enumerate(TYPES))[types]:
         lengths = torch.randint(0, 60, (ranks,), generator=generator).tolist()
         if i % 3 == 0:
             lengths[i % ranks] = 0
@@ -261,9 +261,13 @@ def main(rank: int, ranks: int, file: str) -> None:
     check_distributed_tensors(ranks)
     install()
     check(rank, ranks, "normal")
-    check(rank, ranks, "low")
-    cuda_local.MERGED = 1
-    check(rank, ranks, "normal")
+    check(rank, ranks, "low", slice(0, None, 4))
+    torch_group.TorchRank.unit, cuda_local.MERGED = torch_group.ALIGNMENT, 1
+    check(rank, ranks, "normal", slice(1, None, 4))
+    cuda_local.MERGED = 16
+    check(rank, ranks, "low", slice(None, None, 3))
+    torch_group.TorchRank.small = torch_group.SMALL
+    check(rank, ranks, "low", slice(2, None, 3))
     dist.destroy_process_group()
     print("ok")
 
