@@ -33,7 +33,8 @@ def counts(steps: Any, most: int) -> list[int]:
 def right(cupy: Any, sorter: Any, dtype: Any, value: int | None, n: int, mask: int) -> bool:
     """Whether a sort of n keys is right; values are the indices of their keys, so a stable sort has one result."""
     rng = cupy.random.default_rng(n)
-    keys = rng.integers(0, np.iinfo(dtype).max, n, dtype=dtype) & dtype(mask & int(np.iinfo(dtype).max))
+    high, middle, low = (rng.integers(0, 1 << 31, n, dtype=np.int64) for _ in range(3))
+    keys = (high << 33 ^ middle << 15 ^ low).astype(dtype) & dtype(mask & int(np.iinfo(dtype).max))
     order = cupy.argsort(keys, kind="stable")
     out = cupy.empty_like(keys)
     if value is None:
