@@ -100,6 +100,13 @@ static int hs_ends_alone(const hs_sort *sort, uint32_t starts, uint32_t ends)
     return sort->kind == HS_SEGMENTED_SORT && ends != (hs_takes_ends(sort) ? starts : 0);
 }
 
+/* Whether a selection gets lengths or starts of rows that it does not take, or lacks those that it does. */
+static int hs_lacks_extents(const hs_sort *sort, uint32_t lengths, uint32_t starts)
+{
+    const uint32_t uses = hs_uses(sort);
+    return sort->kind == HS_TOP_K && (lengths != (uses >> HS_OTHER_INPUT & 1) || starts != (uses >> HS_OTHER_VALUES & 1));
+}
+
 const char *hs_missing_option(const hs_sort *sort, const hs_options *options, uint32_t roles)
 {
     const char *text = sort && options ? hs_lacks(sort, options) : NULL;
@@ -111,6 +118,8 @@ const char *hs_missing_option(const hs_sort *sort, const hs_options *options, ui
         return sort->kind == HS_SEGMENTED_SORT ? "count: a number of segments on the device (--feature segment-count)"
                                                : "count: a device-side count (--feature device-count)";
     text = hs_lacks_values(sort, roles);
+    if (!text && hs_lacks_extents(sort, roles >> HS_OTHER_INPUT & 1, roles >> HS_OTHER_VALUES & 1))
+        text = "lengths and starts: as the selection was generated (--feature row-lengths or row-starts)";
     if (!text && hs_ends_alone(sort, roles >> HS_OTHER_INPUT & 1, roles >> HS_OTHER_VALUES & 1))
         text = hs_takes_ends(sort) ? "offsets and ends: one of both is missing"
                                    : "ends: segments with ends (--feature segment-ends)";
@@ -179,6 +188,7 @@ static uint64_t hs_length(const hs_sort *sort, const hs_call *call, hs_role role
         return n;
     case HS_TOP_K:
         if (role == HS_DESTINATION || role == HS_VALUES_OUT) return number * take;
+        if (role == HS_OTHER_INPUT || role == HS_OTHER_VALUES) return number;
         return n;
     case HS_GATHER:
         if (role == HS_VALUES) return number * take;
@@ -227,6 +237,7 @@ static hs_status hs_given_rows(const hs_sort *sort, const hs_call *call, const h
     const int valued = sort->value_bytes && !sort->index;
     if (call->options->discard_keys) return HS_ERROR_OPTION;
     if (call->n == 0) return HS_OK;
+    if (hs_lacks_extents(sort, spans[HS_OTHER_INPUT].where != 0, spans[HS_OTHER_VALUES].where != 0)) return HS_ERROR_OPTION;
     if ((spans[HS_DESTINATION].where != 0) != (sort->kind != HS_GATHER)) return HS_ERROR_ARGUMENT;
     if ((spans[HS_VALUES].where != 0) != valued) return HS_ERROR_OPTION;
     return (spans[HS_VALUES_OUT].where != 0) == (sort->value_bytes != 0) ? HS_OK : HS_ERROR_OPTION;
@@ -267,6 +278,8 @@ static hs_status hs_played(const hs_sort *sort, const hs_call *call, uint32_t us
         spans[i].from = (hs_role)i;
         spans[i].bytes = spans[i].where ? bytes[i] : 0;
     }
+    if (sort->kind == HS_TOP_K && spans[HS_OTHER_VALUES].where) /* rows with starts may overlap */
+        spans[HS_SOURCE].bytes = spans[HS_SOURCE].room < bytes[HS_SOURCE] ? spans[HS_SOURCE].room : hs_item_bytes(sort);
     if (bytes[HS_SOURCE] && !spans[HS_SOURCE].where) return HS_ERROR_ARGUMENT;
     for (i = HS_OTHER_INPUT; i <= HS_REPORT; i++)
         if (spans[i].where && !(uses >> i & 1)) return HS_ERROR_OPTION;
@@ -405,6 +418,7 @@ static int hs_scope_runs(const hs_sort *sort, const hs_scope *scope, const hs_st
     memset(&largest, 0, sizeof largest); /* the grid does not shrink with n */
     largest.n = most;
     largest.number = guard->x == HS_BY_LENGTH ? 1 : INT32_MAX;
+    largest.take = guard->max_take;
     largest.in_place = guard->place == HS_IN_PLACE;
     return hs_groups(step, &largest) != 0;
 }

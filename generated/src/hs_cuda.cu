@@ -116,6 +116,8 @@ extern "C" hs_status hs_cuda_top_k(const hs_cuda *sorter, cudaStream_t stream,
         record.given[HS_SOURCE] = {args->source, args->source_bytes};
         record.given[HS_DESTINATION] = {args->destination, args->destination_bytes};
         record.given[HS_SCRATCH] = {args->scratch, args->scratch_bytes};
+        record.given[HS_OTHER_INPUT] = {args->lengths, args->lengths_bytes};
+        record.given[HS_OTHER_VALUES] = {args->starts, args->starts_bytes};
         record.given[HS_VALUES] = {args->values, args->values_bytes};
         record.given[HS_VALUES_OUT] = {args->values_destination, args->values_destination_bytes};
     }

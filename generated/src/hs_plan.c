@@ -8,7 +8,8 @@ uint32_t hs_element(const hs_sort *sort, hs_role role)
     if (sort->kind == HS_PACK) return role == HS_DESTINATION ? sort->key_bytes : 4; /* columns are read as words */
     if (role == HS_SOURCE || role == HS_DESTINATION || (role == HS_OTHER_INPUT && sort->kind == HS_MERGE))
         return sort->key_bytes;
-    if (role == HS_OTHER_VALUES && (hs_reduces(sort) || sort->kind == HS_SEGMENTED_SORT)) return 4;
+    if (role == HS_OTHER_VALUES && (hs_reduces(sort) || sort->kind == HS_SEGMENTED_SORT || sort->kind == HS_TOP_K))
+        return 4;
     return role == HS_VALUES || role == HS_VALUES_OUT || role == HS_OTHER_VALUES ? sort->value_bytes : 4;
 }
 
@@ -23,9 +24,10 @@ uint64_t hs_groups(const hs_step *step, const hs_call *call)
     if (bounded <= guard->min_n && !(n == 0 && guard->at_zero)) return 0;
     if (step->argument.kind == HS_INDIRECT_GRIDS || (bounded > guard->max_n && !call->device_count)) return 0;
     if (guard->place == (uint32_t)(call->in_place ? HS_OUT_OF_PLACE : HS_IN_PLACE)) return 0;
-    whole = (int64_t)(grid->x == HS_BY_NUMBER ? call->number : by_length || n < guard->max_n ? n : guard->max_n) + grid->add;
+    if (guard->max_take && (call->take <= guard->min_take || call->take > guard->max_take)) return 0;
+    whole = (int64_t)(grid->x == HS_BY_ROWS ? bounded : grid->x == HS_BY_NUMBER ? call->number : by_length || n < guard->max_n ? n : guard->max_n) + grid->add;
     if (whole <= 0) return 0;
-    groups = (uint64_t)whole / grid->div * grid->mul;
+    groups = (uint64_t)whole / grid->div * grid->mul * (grid->x == HS_BY_ROWS ? call->number : 1);
     return groups < grid->cap ? groups : grid->cap;
 }
 

@@ -141,6 +141,8 @@ hs_status hs_vulkan_top_k(const hs_vulkan *sorter, VkCommandBuffer commands,
         record.given[HS_SOURCE] = args->source;
         record.given[HS_DESTINATION] = args->destination;
         record.given[HS_SCRATCH] = args->scratch;
+        record.given[HS_OTHER_INPUT] = args->lengths;
+        record.given[HS_OTHER_VALUES] = args->starts;
         record.given[HS_VALUES] = args->values;
         record.given[HS_VALUES_OUT] = args->values_destination;
     }

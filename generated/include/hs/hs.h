@@ -127,7 +127,7 @@ enum { HS_ANY_REDUCTION = 0, HS_EXACT_REDUCTION = 1, HS_ROUNDED_REDUCTION = 2 };
 enum { HS_REDUCTION_MASK = 15, HS_FLOAT_SUM = 8 };
 
 /* The quantity that determines a grid or a guard: n, the second number of the call, n divided by it. */
-enum { HS_BY_N = 0, HS_BY_NUMBER = 1, HS_BY_LENGTH = 2 };
+enum { HS_BY_N = 0, HS_BY_NUMBER = 1, HS_BY_LENGTH = 2, HS_BY_ROWS = 3 };
 
 /* The argument of a step's kernel, with flags: */
 enum {
@@ -160,11 +160,13 @@ typedef struct hs_guard {
     uint32_t at_zero; /* 1: it also runs for n = 0, regardless of min_n */
     uint32_t x;       /* HS_BY_N; HS_BY_LENGTH: the bounds are those of the length of rows, n / number */
     uint32_t reduction; /* HS_ANY_REDUCTION, HS_EXACT_REDUCTION or HS_ROUNDED_REDUCTION */
+    uint32_t min_take, max_take; /* if max_take is not 0: only selections with min_take < k <= max_take */
 } hs_guard;
 
-/* Grid of a step: min((x + add) / div * mul, cap) work-groups. */
+/* Grid of a step: min((x + add) / div * mul, cap) work-groups; with HS_BY_ROWS, x is the length of rows, and the number
+ * of rows multiplies the work-groups of a row before the minimum is taken. */
 typedef struct hs_grid_rule {
-    uint32_t x; /* HS_BY_N or HS_BY_NUMBER, the number of the call */
+    uint32_t x; /* HS_BY_N, HS_BY_NUMBER, the number of the call, or HS_BY_ROWS */
     int64_t add;
     uint64_t div, mul, cap;
 } hs_grid_rule;
