@@ -2,7 +2,8 @@
 
 - Every target that sorts has a selection, whose kernels fit its local memory, for all keys and values.
 - The length of a row and k decide which kernels run; one kernel stores the result.
-- Scratch holds what kernels address, for random shapes of all targets.
+- Scratch holds what kernels address, for random shapes.
+- A sampled bound lists k keys and few more, by a model of the kernels that sample.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from models import sampled_bound
 from nightly import NIGHTLY
+from numpy.typing import NDArray
 from shipped import sampled
 
 from hsgen import operations
@@ -248,3 +251,46 @@ def test_the_oracle_takes_what_a_stable_sort_does(distinct: int) -> None:
         by = ordered(keys, how.kind, descending=how.descending).reshape(rows, length)
         assert (positions(sort, keys, how) == np.argsort(by, axis=1, kind="stable")[:, : how.take]).all()
         assert (unordered(by.reshape(-1), how.kind, descending=how.descending) == keys).all()
+
+
+def rows_of_keys(length: int, seed: int) -> dict[str, NDArray[np.uint32]]:
+    """Return rows of keys: uniform, sorted, reversed, equal, and mostly equal."""
+    rng = np.random.default_rng(seed)
+    uniform = rng.integers(0, 1 << 32, length, np.uint32)
+    ascending = np.arange(length, dtype=np.uint32)
+    hot = np.where(rng.random(length) < 0.9, np.uint32(7), uniform)
+    return {
+        "uniform": uniform,
+        "sorted": ascending,
+        "reversed": ascending[::-1],
+        "equal": np.zeros_like(uniform),
+        "hot": hot,
+    }
+
+
+LENGTHS = (100_003, 1 << 17, (1 << 18) + 1, *[1 << 20, (1 << 20) + 1] * NIGHTLY)
+"""Lengths of rows with a list of each size."""
+
+
+@pytest.mark.parametrize("name", ["nvidia-hopper", "generic"])
+def test_a_sampled_bound_lists_k_keys_and_few_more(name: str) -> None:
+    """By the positions that kernels sample; pairs of key and index differ, so equal keys are like sorted ones."""
+    p = target.find(name).sort("radix_select", "u32").parts[0].params
+    assert isinstance(p, radix_select.Params)
+    for length in LENGTHS:
+        takes = {k for above, most, longest in p.tiers if longest < length for k in (above + 1, most)}
+        for kind, keys in rows_of_keys(length, 49).items():
+            for take in sorted(takes):
+                count = sampled_bound.listed(p.sampled, keys, take)
+                assert take <= count <= sampled_bound.room(p.sampled, length), (length, take, kind, count)
+
+
+@pytest.mark.parametrize("name", ["nvidia-hopper", "generic", "cpu"])
+@pytest.mark.parametrize("length", [32769, 65537, 131071, 1 << 22])
+def test_sampled_positions_differ(name: str, length: int) -> None:
+    """Estimates of different blocks are different pairs, so one of them is the median."""
+    p = target.find(name).sort("radix_select", "u32").parts[0].params
+    assert isinstance(p, radix_select.Params)
+    for sampled_keys in (1, 2, min(p.sampled.most, length // p.sampled.lanes)):
+        places = sampled_bound.positions(p.sampled, length, sampled_keys).reshape(-1)
+        assert len(np.unique(places)) == len(places) and places.min() >= 0 and places.max() < length

@@ -81,7 +81,8 @@ def made_up(numbers: random.Random, name: str) -> Sort:
 
     def step() -> Step:
         kernel = numbers.choice(sort.kernels)
-        low = some(3000, 1 << 33)
+        low, above = some(3000, 1 << 33), some(2000)
+        by_rows = numbers.random() < 0.2
         return Step(
             kernel=kernel.name,
             bindings=tuple(binding(numbers.choice(ROLES)) for _ in kernel.buffers),
@@ -92,11 +93,14 @@ def made_up(numbers: random.Random, name: str) -> Sort:
                 range=numbers.choice(list(RANGES)),
                 at_zero=numbers.random() < 0.3,
                 reduction=numbers.choice(list(REDUCTIONS)),
+                x=numbers.choice(["n", "n", "length"]),
+                min_take=above,
+                max_take=numbers.choice([0, 0, above + 1 + some(2000, 1 << 31)]),
             ),
             grid=Grid(
-                x=numbers.choice(["n", "n", "number"]),
+                x="rows" if by_rows else numbers.choice(["n", "n", "number"]),
                 add=numbers.choice([0, 63, -20, -(1 << 20)]),
-                div=1 + some(4096),
+                div=1 << 20 if by_rows else 1 + some(4096),  # the product with the number of rows fits 64 bits
                 mul=1 + some(300),
                 cap=numbers.choice([1, 1000, 2**32 - 1]),
             ),
@@ -206,6 +210,7 @@ def some_options(sort: Sort, seed: int) -> Options:
         device_count=signature.device_count and numbers.random() < 0.5,
         capacity=numbers.choice([0, 1, 2**31 - 1, numbers.randrange(1 << 20)]),
         rows=numbers.random() < 0.3,
+        take=numbers.choice([0, 1, numbers.randrange(4000), 1 << 31]),
     )
 
 
@@ -242,7 +247,7 @@ def line(number: int, sort: Sort, n: int, limit: int, in_place: bool, how: Optio
     """A line of the program's input."""
     kind = sort.plan.bits // 8 << 4 | how.kind if how.kind else 0
     flags = f"{kind} {how.descending:d} {how.begin} {how.end or 0} {how.discard:d}"
-    return f"{number} {n} {limit} {in_place:d} {how.device_count:d} {flags} {how.number} {how.rows:d}\n"
+    return f"{number} {n} {limit} {in_place:d} {how.device_count:d} {flags} {how.number} {how.rows:d} {how.take}\n"
 
 
 def differences(
@@ -279,6 +284,8 @@ def test_same_launches_of_any_plan(limit: int) -> None:
         steps = [s for sort in sorts for s in sort.plan.steps if s.guard.place == place]
         assert len(steps) > 10
     assert sum(expected(s, 5000, limit, True) != expected(s, 5000, limit, False) for s in sorts) > 3
+    bounded = [s for sort in sorts for s in sort.plan.steps if s.guard.max_take]
+    assert len(bounded) > 50 and sum(s.grid.x == "rows" for sort in sorts for s in sort.plan.steps) > 50
     for kind in (Literal, BitRange, PassCount, Pass):
         assert any(isinstance(s.argument, kind) for sort in sorts for s in sort.plan.steps)
 

@@ -1,5 +1,5 @@
 /* Reads lines of: sort, n, limit of a grid, whether in place, whether counted, type, descending, begin, end, discard,
- * parts, whether segments are rows.
+ * parts, whether segments are rows, k.
  * Prints for each the scratch of the sort and its launches as the runtimes would make them, or the reason for an error.
  * */
 #include "hs/hs_plan.h"
@@ -95,9 +95,9 @@ int main(void)
         }
     puts("");
     call.options = &how;
-    while (scanf("%zu %" SCNu64 " %" SCNu64 " %d %d %u %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu64 " %d",
+    while (scanf("%zu %" SCNu64 " %" SCNu64 " %d %d %u %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu64 " %d %" SCNu64,
                  &wanted, &call.n, &limit, &call.in_place, &call.device_count, &type, &how.descending, &how.begin_bit,
-                 &how.end_bit, &how.discard_keys, &call.number, &call.rows) == 12) {
+                 &how.end_bit, &how.discard_keys, &call.number, &call.rows, &call.take) == 13) {
         how.type = (hs_type)type;
         if (wanted < count) print(sorts[wanted], &call, limit);
     }
