@@ -95,6 +95,21 @@ def _cut(at: Sequence[int], under: Words, upto: Words, ends: Words) -> Words:
     return np.hstack([np.zeros_like(ends), under + np.clip(missing - before, 0, equal), ends])
 
 
+class _Counted:
+    """Counts of keys below probes in the run of a rank; -1 for each after an error, which the rank raises later."""
+
+    def __init__(self, local: Local, run: Run, error: Exception | None) -> None:
+        self._local, self._run, self.error = local, run, error
+
+    def __call__(self, probes: Any) -> Any:
+        if self.error is None:
+            try:
+                return self._local.counts(self._run, probes)
+            except Exception as e:
+                self.error = e
+        return probes * 0 - 1
+
+
 def cuts_of_ranks(
     comm: Communicator,
     local: Local,
@@ -120,23 +135,15 @@ def cuts_of_ranks(
             raise error
         return np.hstack([np.zeros_like(ends), ends])
 
-    def counts(probes: Any) -> Any:
-        nonlocal error
-        if error is None:
-            try:
-                return local.counts(run, probes)
-            except Exception as e:
-                error = e
-        return probes * 0 - 1
-
+    counted = _Counted(local, run, error)
     boundaries = local.words(np.array(at, np.int64))
     keys = boundaries * 0
     for shift, ladder in local.ladders(len(at)):
-        totals = comm.add_up(counts((keys[:, None] + ladder).reshape(-1))).reshape(len(at), -1)
+        totals = comm.add_up(counted((keys[:, None] + ladder).reshape(-1))).reshape(len(at), -1)
         keys = keys + ((totals < boundaries[:, None]).sum(1) << shift)
-    rows = comm.gather(counts((keys[:, None] + local.words(np.arange(2))).reshape(-1)))
+    rows = comm.gather(counted((keys[:, None] + local.words(np.arange(2))).reshape(-1)))
     if (rows < 0).any():
-        raise_together(comm, error)
+        raise_together(comm, counted.error)
     under, upto = rows[:, ::2], rows[:, 1::2]
     if together:
         return np.hstack([np.zeros_like(ends), under, ends])
