@@ -58,5 +58,5 @@ def test_splats_are_sorted_and_counted(node: str, driver: Path, tmp_path: Path) 
     assert got["cases"] == 6 * len(counts) + 2
     assert set(got["said"]) == set(WRONG)
     for name, text in WRONG.items():
-        said = got["said"][name] or ""
-        assert said.startswith("hs_webgpu: ") and text in said and "\n" not in said, (name, said)
+        sentence = got["said"][name] or ""
+        assert sentence.startswith("hs_webgpu: ") and text in sentence and "\n" not in sentence, (name, sentence)

@@ -10,10 +10,26 @@ import sys
 from pathlib import Path
 
 import pytest
-from building import CONSUMERS, SMALL, WARNINGS, bundle, embedded_only, folder, need, objects, opencl, program, run
+from building import (
+    CONSUMERS,
+    LANES,
+    SMALL,
+    WARNINGS,
+    bundle,
+    embedded_only,
+    folder,
+    lavapipe,
+    need,
+    objects,
+    opencl,
+    program,
+    run,
+    vulkan,
+)
 from conftest import missing
 
 import hsgen
+from hsgen.cli import main
 from hsgen.engines.hosts import Host
 
 PACKAGING = Path(__file__).resolve().parents[2] / "docs/packaging"
@@ -119,3 +135,17 @@ def test_the_port_installs_a_bundle(tmp_path: Path) -> None:
     names = {os.fspath(path.relative_to(out)) for path in out.rglob("*") if path.is_file()}
     expected = {"share/hs/hs-config.cmake", "share/hs-sorts/copyright", "lib/libhs_core.a", "lib/libhs_opencl.a"}
     assert expected <= names and "include/hs/hs_opencl.h" in names
+
+
+@pytest.mark.nightly
+def test_the_crate_of_rust_sorts_on_lavapipe() -> None:
+    """Built by the installed cargo without network, with a bundle for subgroups of 8 lanes."""
+    need("cargo", "cc")
+    vulkan()
+    place = folder("rust")
+    shutil.copytree(PACKAGING / "rust", place, dirs_exist_ok=True)
+    for value in ("none", "v4"):
+        words = ["-t", LANES, "--api", "vulkan", "--key", "u32", "--value", value, "--algorithm", "auto"]
+        assert main(["generate", *words, "-o", str(place / "sorts")]) == 0
+    output = run("cargo", "test", "--offline", "--tests", "--", "--nocapture", cwd=place, env=lavapipe())
+    assert output.count("test result: ok. 2 passed") == 1 and "llvmpipe" in output
