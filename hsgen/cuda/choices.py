@@ -107,24 +107,32 @@ def choice(key: str, rows: int, length: int) -> str:
     return LIBRARY
 
 
-SELECTS_ROWS_FROM, SELECTS_FROM, SELECTS_16_BITS_FROM = 1 << 15, 1 << 20, 1 << 24
-"""The least lengths for which selections of the first keys are faster than torch.topk.
+SELECTS_ROWS_FROM, SELECTS_FROM, SELECTS_TOGETHER = 1 << 13, 1 << 16, 1 << 20
+"""The least lengths of two rows or more, and of one row, for which selections are faster than torch.topk.
 
-The first length is for two rows or more, the others for one row, of any type and of types of 8 or 16 bits.
+Shorter rows are selected if all rows together have at least `SELECTS_TOGETHER` keys.
 
-On an H100 with PyTorch 2.11, torch.topk takes so many times as long (float32 for one row, k from 1 to 2048):
+On an H100 with PyTorch 2.11, torch.topk takes so many times as long in calls on a stream, k 64 if not named:
 
 | rows x keys | float32 | int64 | bfloat16 |
 |---|---|---|---|
-| 1 x 2^18 | 0.95 to 1.00 | 1.6 | 0.8 |
-| 1 x 2^20 | 1.4 to 1.6 | 2.2 | 0.7 |
-| 1 x 2^24 | 2.4 to 3.4 | 3.8 | 1.5 |
-| 64 x 2^12 | 0.4 | 0.7 | 0.5 |
-| 64 x 2^15 | 1.6 | | |
-| 64 x 2^18 | 1.9 to 2.5 | 3.8 | 1.2 |
-| 1024 x 2^12 | 0.4 | | |
-| 1024 x 2^15 | 3.7 | 5.8 | 2.8 |
-| 16384 x 2^10 | 0.6 | | |
+| 1 x 2^12 | 0.8 | 1.4 | 0.9 |
+| 1 x 2^16 | 2.7 | 4.5 | 2.1 |
+| 1 x 2^18 | 2.8 | 4.4 | 2.2 |
+| 1 x 2^20 | 3.2 | 5.6 | 2.1 |
+| 1 x 2^24 | 4.2 | 5.3 | 2.5 |
+| 64 x 2^12 | 1.2 | | |
+| 64 x 2^13 | 2.8 | 5.1 | 2.2 |
+| 64 x 2^18 | 3.9 | 3.1 | 2.7 |
+| 1024 x 2^12 | 3.0 | 3.4 | 2.6 |
+| 1024 x 2^17 | 5.4 | | |
+| 16384 x 2^10, k 8 | 3.7 | | |
+| 32768 x 2^7, k 8 | 5.6 | | |
+"""
+SELECTS_FEW, SELECTS_MOST = 128, 4096
+"""The greatest k for rows of up to 2^15 keys, and for longer rows.
+
+With a greater k, all keys of a row are sorted in local memory, or selected in the order of the row.
 """
 GROUPS_FROM = 1 << 24
 """The least number of 64-bit integers for which groups of equal keys are faster than torch.unique.
@@ -142,8 +150,10 @@ For rows of four keys the factor is 1.04, and for fewer or longer rows less.
 
 def selects(key: str, rows: int, length: int, k: int) -> bool:
     """Return True if the first k keys of rows are selected faster than by the array library."""
-    least = SELECTS_ROWS_FROM if rows > 1 else SELECTS_FROM if KEYS[TYPES[key].key].bytes > 2 else SELECTS_16_BITS_FROM
-    return length >= least and rows * length <= TOGETHER
+    together = rows * length
+    if k > (SELECTS_MOST if length > 1 << 15 else SELECTS_FEW) or together > TOGETHER:
+        return False
+    return length >= (SELECTS_ROWS_FROM if rows > 1 else SELECTS_FROM) or together >= SELECTS_TOGETHER
 
 
 def groups(key: str, n: int, *, inverse: bool, sort: bool = True) -> bool:
