@@ -91,7 +91,7 @@ class Sort:
     @property
     def paired(self) -> bool:
         """Whether any kernel processes keys paired with their original indices."""
-        return any(b.type == "pair" for k in self.kernels for b in k.buffers)
+        return any(b.type == "pair" for k in self.kernels for b in (*k.buffers, *k.arrays))
 
     @property
     def ballot(self) -> bool:

@@ -29,6 +29,7 @@ from hsgen.core.interpreter import Options, launches, offset
 from hsgen.core.keys import KEYS, Signature
 from hsgen.core.plan import Step
 from hsgen.core.sort import Sort
+from hsgen.emit.kernels import render
 from hsgen.operations.oracle import ordered, unordered
 from hsgen.operations.top_k import positions, selected, sorted_up_to
 from hsgen.targets import target
@@ -294,3 +295,11 @@ def test_sampled_positions_differ(name: str, length: int) -> None:
     for sampled_keys in (1, 2, min(p.sampled.most, length // p.sampled.lanes)):
         places = sampled_bound.positions(p.sampled, length, sampled_keys).reshape(-1)
         assert len(np.unique(places)) == len(places) and places.min() >= 0 and places.max() < length
+
+
+@pytest.mark.parametrize("api", ["vulkan"])
+def test_short_rows_alone_have_pairs(api: str) -> None:
+    """A bundle for few keys has no list in scratch: pairs are in local memory only."""
+    sort = target.find("lavapipe").sort("radix_select", "u32", max_n=200)
+    assert [k.name for k in sort.kernels if any(b.type == "pair" for b in k.buffers)] == []
+    assert sort.paired and "hs_pair_less(hs_pair a" in render(sort, api).text
