@@ -55,6 +55,7 @@ DEBIAN = {
     "ninja": "ninja-build",
     "nm": "binutils",
     "node": "nodejs npm",
+    "npm": "nodejs npm",
     "nvcc": "nvidia-cuda-toolkit",
     "pkg-config": "pkg-config",
     "spin": "spin",
