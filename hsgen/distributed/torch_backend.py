@@ -47,11 +47,11 @@ class TorchBackend(Backend):
 
     def _check_device(self, name: str, x: torch.Tensor) -> None:
         """Check that the group can exchange a tensor."""
-        if x.device.type not in ("cpu", "cuda"):
+        if not (x.is_cuda or x.device.type == "cpu"):
             raise ValueError(f"{name} are on {x.device}; give tensors of a GPU with CUDA or of the CPU")
         if x.is_cuda and self.comm.device != x.device:
             where = (
-                f"this rank's GPU is {self.comm.device}" if self.comm.device.type == "cuda" else "the group is of CPUs"
+                f"this rank's GPU is {self.comm.device}" if self.comm.device.type != "cpu" else "the group is of CPUs"
             )
             raise ValueError(f"{name} are on {x.device}, {where}; see torch.cuda.set_device and init_process_group")
         if not x.is_cuda and not self.comm.cpu:

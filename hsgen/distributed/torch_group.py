@@ -40,7 +40,7 @@ class TorchRank(Communicator):
         gpu = "cuda:nccl" in backends and torch.cuda.is_available()
         self.cpu = "cpu:" in backends and "cpu:nccl" not in backends
         """Whether the group exchanges tensors of the CPU."""
-        self.device = torch.device("cuda", torch.cuda.current_device()) if gpu else torch.device("cpu")
+        self.device = torch.device(torch.cuda.current_device()) if gpu else torch.device("cpu")
         if gpu:
             self.unit, self.small = ALIGNMENT, SMALL
 
@@ -112,7 +112,7 @@ class TorchRank(Communicator):
 def on(words: Words, device: torch.device) -> torch.Tensor:
     """Return words on a device, without a wait for the work of the device."""
     host = torch.from_numpy(np.ascontiguousarray(words))
-    return host.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else host.clone()
+    return host.pin_memory().to(device, non_blocking=True) if device.type != "cpu" else host.clone()
 
 
 def _consecutive(spans: Sequence[Span]) -> bool:

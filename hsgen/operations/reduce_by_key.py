@@ -133,17 +133,18 @@ def reduced_values(run: str, operations: str) -> tuple[Number | Buffer, ...]:
     )
 
 
+def _stored(name: str, role: str, meaning: str, about: str) -> Buffer:
+    """Return an array of 32-bit words that calls may omit."""
+    return Buffer(
+        name=name, role=role, meaning=meaning, words=True, written=True, optional=True, python=name, about=about
+    )
+
+
 def outputs(run: str, operations: str = "reductions", place: str = "") -> tuple[Buffer, ...]:
     """Return the arguments that receive the results of each `run`.
 
     place: the end of the text about the index of a first key, the array that the index is in.
     """
-
-    def stored(name: str, role: str, meaning: str, about: str) -> Buffer:
-        """An array of 32-bit words that calls may omit."""
-        return Buffer(
-            name=name, role=role, meaning=meaning, words=True, written=True, optional=True, python=name, about=about
-        )
 
     return (
         Buffer(
@@ -171,13 +172,13 @@ def outputs(run: str, operations: str = "reductions", place: str = "") -> tuple[
             written=True,
             about=f"Receives the sum, the least or the greatest of the values of each {run}.",
         ),
-        stored(
+        _stored(
             "counts",
             "other",
             f"a 32-bit number for each {run}: its keys; null: not stored",
             f"Receives the number of keys of each {run}, as 32-bit words.",
         ),
-        stored(
+        _stored(
             "first_indices",
             "other_values",
             f"the same: the index of its first key{place}; null: not stored",

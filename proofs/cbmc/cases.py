@@ -138,11 +138,11 @@ MUTANTS = [
         "divided KIND=3",
     ),
     Mutant(
-        "a digest has bytes of a second array",
+        "a second array has one element more",
         "hs_call.c",
-        "sort->kind == HS_MERGE ? n - number : 0;",
-        "n - first;",
-        "touched KIND=4",
+        "return n - number;",
+        "return n - number + 1;",
+        "touched KIND=3",
     ),
     Mutant(
         "discarded keys end beyond scratch",

@@ -20,10 +20,10 @@
    mutant: CLEARED_TOO_EARLY: the launch that reads also clears the counters for the next call
    mutant: CLEARED_LATE: the launch that counts also clears the counters
    macro: templates/radix/onesweep/onesweep.j2 begin ed91aaaa55d4
-   macro: templates/radix/onesweep/onesweep.j2 histogram fdbd41f5c287
-   macro: templates/radix/onesweep/onesweep.j2 starts c410bb18ef28
+   macro: templates/radix/onesweep/onesweep.j2 histogram 575f8ed22748
+   macro: templates/radix/onesweep/onesweep.j2 starts f333555a4d9e
    word: templates/dialects/cuda/dialect.j2 hs_wait_for_kernels edd69622fe36
-   macro: templates/dialects/cuda/kernel.j2 kernel 4f0c8cf24e91 */
+   macro: templates/dialects/cuda/kernel.j2 kernel 0d11baec7702 */
 
 #ifndef GROUPS
 #define GROUPS 2

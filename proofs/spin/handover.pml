@@ -29,14 +29,14 @@
    macro: templates/radix/partition/fallback.j2 publish 89f10160742c
    macro: templates/radix/partition/fallback.j2 find_offsets cbca3081a97d
    macro: templates/radix/onesweep/variants.j2 sum 3a16aaa61562
-   word: templates/dialects/cuda/handover.j2 hs_publish 3d0c9abbebbc
-   word: templates/dialects/cuda/handover.j2 hs_await c79f00529ff7
-   word: templates/dialects/hip/dialect.j2 hs_publish 31f14cafb117
-   word: templates/dialects/hip/dialect.j2 hs_await 3cba1883381d
-   word: templates/dialects/glsl/dialect.j2 hs_publish 1bef7b728ce7
-   word: templates/dialects/glsl/dialect.j2 hs_await 40e8d47765e1
-   word: templates/dialects/opencl/handover.j2 hs_publish 2f7734e02568
-   word: templates/dialects/opencl/handover.j2 hs_await 0713c41f2b26 */
+   word: templates/dialects/cuda/handover.j2 hs_publish 47faab0bf1c4
+   word: templates/dialects/cuda/handover.j2 hs_await 225779f91e33
+   word: templates/dialects/hip/dialect.j2 hs_publish 4668213b8fc1
+   word: templates/dialects/hip/dialect.j2 hs_await 47a23221797e
+   word: templates/dialects/glsl/dialect.j2 hs_publish a41938e67d75
+   word: templates/dialects/glsl/dialect.j2 hs_await 6bb8280064af
+   word: templates/dialects/opencl/handover.j2 hs_publish e92b07bba39c
+   word: templates/dialects/opencl/handover.j2 hs_await a98a4c4077a5 */
 
 #ifndef GROUPS
 #define GROUPS 2

@@ -273,11 +273,11 @@ static int scratch_and_wide()
 {
     static const hs_kernel two[] = {{"narrow", 64, 1, 0, 2, 0, 0, 0}, {"broad", 64, 1, 0, 3, 0, 1, 0}};
     static const hs_step steps[] = {
-        {0, {0, 1000000, HS_IN_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 10}, {HS_LITERAL, 5, 0, 0},
+        {0, {0, 1000000, HS_IN_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 63, 64, 1, 10}, {HS_LITERAL, 5, 0, 0},
          {{HS_SOURCE, 0, 0, 0}, {HS_SCRATCH, 1, 0, 0}}},
-        {0, {0, 1000000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 10}, {HS_LITERAL, 6, 0, 0},
+        {0, {0, 1000000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 63, 64, 1, 10}, {HS_LITERAL, 6, 0, 0},
          {{HS_SCRATCH, 1024, 1, 0}, {HS_DESTINATION, 0, 0, 0}}},
-        {1, {1000000, UINT64_C(1) << 40, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 10}, {HS_LITERAL, 7, 0, 0},
+        {1, {1000000, UINT64_C(1) << 40, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 63, 64, 1, 10}, {HS_LITERAL, 7, 0, 0},
          {{HS_SOURCE, 0, 0, 0}, {HS_SCRATCH, 0, 8, 0}, {HS_DESTINATION, 0, 0, 0}}}};
     hs_sort made = TESTED;
     made.kernels = two;
@@ -331,11 +331,11 @@ static int cooperates()
 {
     static const hs_kernel two[] = {{"apart", 64, 1, 0, 1, 0, 0, 0}, {"grid", 256, 32, 20000, 2, 1, 0, 1}};
     static const hs_step steps[] = {
-        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 0, 1, 1, 100000}, {HS_LITERAL, 0, 0, 0},
+        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 0, 1, 1, 100000}, {HS_LITERAL, 0, 0, 0},
          {{HS_SOURCE, 0, 0, 0}}},
-        {1, {1000, 5000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 255, 256, 1, 9}, {HS_LITERAL, 0, 0, 0},
+        {1, {1000, 5000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 255, 256, 1, 9}, {HS_LITERAL, 0, 0, 0},
          {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}}},
-        {1, {5000, 9000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 255, 256, 1, 10}, {HS_LITERAL, 1, 0, 0},
+        {1, {5000, 9000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 255, 256, 1, 10}, {HS_LITERAL, 1, 0, 0},
          {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}}}};
     hs_sort made = TESTED;
     made.kernels = two;
@@ -507,12 +507,12 @@ static int everything()
     static const hs_kernel one[] = {{"one", 64, 1, 0, 5, 0, 0, 0}};
     static const hs_binding all[] = {
         {HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_VALUES, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0}, {HS_COUNT, 0, 0, 0}};
-    static hs_step steps[] = {{0, {0, UINT64_MAX, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 0, 1, 1, 1},
+    static hs_step steps[] = {{0, {0, UINT64_MAX, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 0, 1, 1, 1},
                                {HS_INDIRECT_GRIDS, 0, 0, 0},
                                {{HS_COUNT, 0, 0, 0}}},
-                              {0, {0, 5, HS_ANYWHERE, HS_ALL_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 10}, {HS_PASS, 1, 8, 0},
+                              {0, {0, 5, HS_ANYWHERE, HS_ALL_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 63, 64, 1, 10}, {HS_PASS, 1, 8, 0},
                                {{HS_COUNT, 0, 0, 0}}},
-                              {0, {5, UINT64_MAX, HS_ANYWHERE, HS_SOME_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 10},
+                              {0, {5, UINT64_MAX, HS_ANYWHERE, HS_SOME_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 63, 64, 1, 10},
                                {HS_PASS, 1, 8, HS_DIRECT},
                                {{HS_COUNT, 0, 0, 0}}}};
     hs_sort made = TESTED, bare = TESTED;
@@ -546,7 +546,7 @@ static int everything()
 static int indices()
 {
     static const hs_kernel one[] = {{"one", 64, 1, 0, 3, 0, 0, 0}};
-    static const hs_step steps[] = {{0, {0, 1000000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 10},
+    static const hs_step steps[] = {{0, {0, 1000000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 63, 64, 1, 10},
                                      {HS_LITERAL, 0, 0, 0},
                                      {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0}}}};
     hs_sort made = TESTED;
@@ -600,9 +600,9 @@ static int parted(hs_sort made)
 {
     static const hs_kernel two[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"tell", 64, 1, 0, 3, 0, 0, 0}};
     static const hs_step steps[] = {
-        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, HS_DIRECT},
+        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, HS_DIRECT},
          {{HS_SCRATCH, 0, 0, 0}}},
-        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_NUMBER, 0, 1, 1, 1000}, {HS_LITERAL, 3, 0, 0},
+        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_NUMBER, 0, 1, 1, 1000}, {HS_LITERAL, 3, 0, 0},
          {{HS_SOURCE, 0, 0, 0}, {HS_OTHER_INPUT, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}}}};
     const uint64_t key = made.key_bytes;
     made.kernels = two;
@@ -653,7 +653,7 @@ static int parted(hs_sort made)
 static int reporting(hs_sort made)
 {
     static const hs_kernel one[] = {{"tell", 64, 1, 0, 2, 0, 0, 0}};
-    static const hs_step steps[] = {{0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_NUMBER, 1, 1, 1, 1000},
+    static const hs_step steps[] = {{0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N, HS_ANY_REDUCTION, 0, 0}, {HS_BY_NUMBER, 1, 1, 1, 1000},
                                      {HS_CALL_NUMBER, 0, 0, 0},
                                      {{HS_SOURCE, 0, 0, 0}, {HS_REPORT, 0, 0, 0}}}};
     made.kernels = one;

@@ -158,7 +158,7 @@ def test_c_files_stay_small() -> None:
     ]
     assert len(found) > 50
     for path in found:
-        assert len(path.read_text(encoding="utf-8").splitlines()) <= 440, path.name
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 450, path.name
 
 
 def test_every_template_of_a_kernel_is_opened() -> None:
