@@ -140,12 +140,8 @@ def _stored(name: str, role: str, meaning: str, about: str) -> Buffer:
     )
 
 
-def outputs(run: str, operations: str = "reductions", place: str = "") -> tuple[Buffer, ...]:
-    """Return the arguments that receive the results of each `run`.
-
-    place: the end of the text about the index of a first key, the array that the index is in.
-    """
-
+def _groups(run: str, operations: str) -> tuple[Buffer, ...]:
+    """Return the arguments that receive the number of each `run`, the keys and the reductions."""
     return (
         Buffer(
             name="group_count",
@@ -172,6 +168,16 @@ def outputs(run: str, operations: str = "reductions", place: str = "") -> tuple[
             written=True,
             about=f"Receives the sum, the least or the greatest of the values of each {run}.",
         ),
+    )
+
+
+def outputs(run: str, operations: str = "reductions", place: str = "") -> tuple[Buffer, ...]:
+    """Return the arguments that receive the results of each `run`.
+
+    place: the end of the text about the index of a first key, the array that the index is in.
+    """
+    return (
+        *_groups(run, operations),
         _stored(
             "counts",
             "other",

@@ -349,13 +349,13 @@ def test_missing_barriers_are_noticed(what: str, tmp_path: Path) -> None:
 )
 def test_one_launch_spills_nothing(key: str, items: int, arch: int) -> None:
     """256 lanes, two resident work-groups per core."""
-    found = [c for c in nvrtc.compilers() if arch in c.archs]
-    if not found:
+    compilers = [c for c in nvrtc.compilers() if arch in c.archs]
+    if not compilers:
         missing(f"a CUDA compiler for sm_{arch} ({nvrtc.INSTALL})")
     shape = {"bits": 8, "items": items, "work_group": 256, "groups": 128, "least": 4, "resident": 2}
     for signature in (PLAIN, Signature(value="v4", **ALL), Signature(value="index64")):
         sort = grid_sort(key, signature, **shape)
-        use = found[0].compile(render(sort, "cuda").only("grid"), arch)["grid"]
+        use = compilers[0].compile(render(sort, "cuda").only("grid"), arch)["grid"]
         assert not use.spills and use.registers <= 128 and use.shared == 0
 
 

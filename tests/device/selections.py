@@ -1,5 +1,7 @@
-"""Small selections: a work-group holds 64 keys, 5 work-groups share rows of more than 300 keys, and up to 8 keys and k 2
-are selected by bounds."""
+"""Small selections: a work-group holds 64 keys, and 5 work-groups share rows of more than 300 keys.
+
+Up to 8 keys are selected by bounds, for k up to 2.
+"""
 
 from __future__ import annotations
 

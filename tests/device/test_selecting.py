@@ -43,7 +43,7 @@ cl = toolchain.pyopencl()
 array = pytest.importorskip("pyopencl.array")
 __all__ = ["lavapipe"]  # a fixture
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/guides/top-k.md"
-COUNTS = (0, 1, 2, 63, 64, 65, 127, 128, 129, 299, 300, 301, 601, 1000, 1999, 2000, 4096, 5003)
+COUNTS = (0, 1, 2, 63, 64, 65, 127, 128, 129, 299, 300, 301, 601, 1000, 1999, 2000, 4096, 4500, 4801, 4999, 5003)
 
 
 MUTANTS = {
@@ -56,9 +56,12 @@ MUTANTS = {
     "the counts of the tiles before": ("before + partials[hs_local_id()] - count", "partials[hs_local_id()] - count"),
     "the result of the first row": ("to_base = row * take", "to_base = row * 0"),
     "the first row": ("base = row * length;", "base = 0;"),
-    "the bound of another lane": ("if (rank == take) bounds[0]", "if (rank == take + 1) bounds[0]"),
+    "the bound of another lane": ("if (rank == take) bounds[block]", "if (rank + 1 == take) bounds[block]"),
     "a pair of a chunk too few": ("if (!hs_pair_less(bound, pair))", "if (hs_pair_less(pair, bound))"),
-    "the rank of the pair before": ("hs_pair_less(candidates[i], mine) ? 1 : 0", "hs_pair_less(mine, candidates[i]) ? 1 : 0"),
+    "the rank of the pair before": (
+        "hs_pair_less(candidates[i], mine) ? 1 : 0",
+        "hs_pair_less(mine, candidates[i]) ? 1 : 0",
+    ),
     "less for more": ("hs_less(key, low) ? 1u : hs_less(low, key)", "hs_less(low, key) ? 1u : hs_less(key, low)"),
     "a tile twice": ("group * each < tiles ? group * each", "group * each < tiles ? group * (each - 1)"),
     "the values of the row before": ("hs_index(hs_to_int(index[j]))", "hs_index(hs_to_int(index[j > 0 ? j - 1 : 0]))"),

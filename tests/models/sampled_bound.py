@@ -19,14 +19,14 @@ def room(q: Sampled, length: int) -> int:
 def sizes(q: Sampled, length: int, take: int) -> tuple[int, int]:
     """Return the keys that a lane samples, and the number of an estimate in the order of a block, from 1."""
     entries = room(q, length)
-    wanted = max(take + take // 4 + take // 8 + take // 16 + 8, entries // q.spare)
-    sampled = length // q.sample_div * q.sample_mul // wanted
+    target = max(take + take // 4 + take // 8 + take // 16 + 8, entries // q.spare)
+    sampled = length // q.sample_div * q.sample_mul // target
     most = min(length // q.lanes, q.most)
     if sampled > most:
-        wanted += wanted - wanted // 4
+        target += target - target // 4
         sampled = most
     sampled = max(sampled, 1)
-    hit = wanted * sampled // (length >> q.scale_bits)
+    hit = target * sampled // (length >> q.scale_bits)
     if q.scale_bits <= 10 and sampled > 1:
         hit += hit * hit // 1024 * hit // 6144 - hit * hit // 2048
     need = 1 + (hit * (q.block + 1) >> q.scale_bits)
@@ -45,8 +45,8 @@ def positions(q: Sampled, length: int, sampled: int) -> NDArray[np.int64]:
     mixed = (s * steps + number[..., np.newaxis]).astype(np.uint32) * np.uint32(0x9E3779B1)
     mixed = (mixed ^ (mixed >> np.uint32(15))) * np.uint32(0x85EBCA77)
     offsets = (mixed >> np.uint32(20)) * places >> np.uint32(12)
-    found: NDArray[np.int64] = s * span + at[..., np.newaxis] + offsets
-    return found
+    listed: NDArray[np.int64] = s * span + at[..., np.newaxis] + offsets
+    return listed
 
 
 def bound(q: Sampled, keys: Words, take: int) -> np.uint64:

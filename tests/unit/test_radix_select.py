@@ -176,15 +176,15 @@ def test_each_call_has_one_way_and_scratch_for_it() -> None:
     rng, tried = np.random.default_rng(49), 0
     for sort in selections():
         for rows, length, take in shapes(sort, rng, 300 if NIGHTLY else 25):
-            n, what = rows * length, (sort.name, rows, length, take)
+            n, call = rows * length, (sort.name, rows, length, take)
             how = Options(segment_count=rows, take=take)
             steps = [x.step for x in launches(sort.plan, n, in_place=False, how=how)]
-            assert sum(s.kernel in LAST for s in steps) == 1, (what, [s.kernel for s in steps])
+            assert sum(s.kernel in LAST for s in steps) == 1, (call, [s.kernel for s in steps])
             used = {x for step in steps for x in regions(sort, step, rows, length, take).items()}
             ends = sorted({place for _, place in used})
             limits = [*(begin for begin, _ in ends[1:]), sort.plan.scratch.bytes(n)]
-            assert all(end <= limit for (_, end), limit in zip(ends, limits, strict=False)), (what, ends, limits)
-            assert len(ends) == len({name for name, _ in used}), (what, "steps agree about the places of buffers")
+            assert all(end <= limit for (_, end), limit in zip(ends, limits, strict=False)), (call, ends, limits)
+            assert len(ends) == len({name for name, _ in used}), (call, "steps agree about the places of buffers")
             tried += 1
     assert tried > 700
 

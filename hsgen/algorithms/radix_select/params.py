@@ -98,7 +98,8 @@ class Bounded:
     @property
     def room(self) -> int:
         """The greatest number of candidates: the pairs up to an exact bound, which k lanes have, and earlier ones."""
-        return self.candidates or min(self.take * self.items + 2 * self.take + self.limit, self.length)
+        most = self.take * self.items + 2 * self.take + self.limit
+        return self.candidates or (most if self.take <= self.lanes // 2 else min(most, self.length))
 
     def local_bytes(self, key: KeyType) -> int:
         """Return the local memory of a work-group in bytes."""
