@@ -234,6 +234,7 @@ WIDER = BARE.replace("work_group = 1\ngroups = 64\nlocal", "work_group = 64\ngro
 )
 
 
+@pytest.mark.nightly
 def test_a_short_run_validates_what_it_leaves(embedded: Host, tmp_path: Path) -> None:
     """After one race; whether that finds a faster table is left to longer runs."""
     table = "".join(f"{k} = {v}\n" for k, v in SLOW_SELECTION.items())
