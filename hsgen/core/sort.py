@@ -91,7 +91,8 @@ class Sort:
     @property
     def paired(self) -> bool:
         """Whether any kernel processes keys paired with their original indices."""
-        return any(b.type == "pair" for k in self.kernels for b in (*k.buffers, *k.arrays))
+        types = (x for k in self.kernels for x in (*(b.type for b in k.buffers), *(a.type for a in k.arrays)))
+        return "pair" in types
 
     @property
     def ballot(self) -> bool:
