@@ -60,7 +60,7 @@ def project(content: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory)
     """A project with the package unpacked where npm installs it."""
     folder = tmp_path_factory.mktemp("project")
     with tarfile.open(fileobj=io.BytesIO(package.tarball(content))) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     (folder / "node_modules").mkdir()
     (folder / "package").rename(folder / "node_modules" / package.NAME)
     (folder / "package.json").write_text('{"type": "module", "private": true}\n', encoding="utf-8")
