@@ -6,12 +6,12 @@ addresses.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from threading import RLock
 
 from hsgen.core.errors import Usage
-from hsgen.core.keys import KEYS, TYPES, Signature
+from hsgen.core.keys import KEYS, TYPES
 from hsgen.core.plan import ROLES
 from hsgen.cuda.choices import EACH
 from hsgen.cuda.driver import device
@@ -20,12 +20,12 @@ from hsgen.cuda.order import Order, Shape, order
 from hsgen.cuda.prepared import SCRATCH, Prepared
 from hsgen.cuda.runner import Runner
 from hsgen.cuda.selected import MASKED, SELECTED, Around, Kind
-from hsgen.cuda.top_k import TopK
+from hsgen.cuda.top_k import TopK, prepared_selection
 from hsgen.cuda.top_k_choices import LONGEST, SELECT, SORT, choice
-from hsgen.operations.top_k import OPERATION, sorted_up_to
+from hsgen.operations.top_k import sorted_up_to
 from hsgen.runners.top_k import TopKCalls
 
-_SOURCE, _OUT, _VALUES_OUT = (ROLES.index(r) for r in ("source", "destination", "values_out"))
+_SOURCE, _OUT, _VALUES_OUT, _LENGTHS = (ROLES.index(r) for r in ("source", "destination", "values_out", "other"))
 _INDEX_BYTES = 8
 _LENGTH_BYTES = 4
 _ALIGNED = 256  # bytes, of parts of scratch memory
@@ -61,28 +61,18 @@ class Take:
         return self.rows * self.k
 
 
-_ROLES = {b.in_python: b.role for b in OPERATION.arguments.passed}
-_LENGTHS = _ROLES.get("lengths", "")
-"""The role of the lengths of rows; "" if the operation takes none."""
-_FEATURES = {"row_lengths": True} if "row_lengths" in {x.name for x in fields(Signature)} else {}
-"""The features of a selection that takes lengths of rows."""
-
-
 class Selector(TopK):
     """A selection in numeric order with 64-bit indices, for the type of keys, the order and the GPU of a subject."""
 
     def __init__(self, take: Take) -> None:
         order = "descending" if take.largest else "ascending"
-        calls = TopKCalls(take.key, "index64", order, **(_FEATURES if take.lengths else {}))
+        calls = TopKCalls(take.key, "index64", order, row_lengths=take.lengths)
         Runner.__init__(self, take.number, None, calls, rewriting(take.key, "index64"))
         self.sorted_up_to = sorted_up_to(self._sort)
 
     def launches(self, take: Take) -> Prepared:
         """Return the launches that select from the rows of a subject."""
-        _, numbers = self._calls.numbers(take.n, k=take.k, rows=take.rows)
-        roles = ("source", "destination", "values_out", *([_LENGTHS] if take.lengths else []))
-        options = self._calls.settled(take.n, replace(self._calls.options, **dict(numbers)), roles)
-        return self.prepared(take.n, options, in_place=False)
+        return prepared_selection(self, take.n, take.k, take.rows)[0]
 
 
 @cache
@@ -110,7 +100,7 @@ class _Select:
     def __init__(self, take: Take) -> None:
         self._selector, self._take = selector(take), take
         self._bytes = KEYS[TYPES[take.key].key].bytes
-        self._lengths = ROLES.index(_LENGTHS) if take.lengths else -1
+        self._lengths = _LENGTHS if take.lengths else -1
         most = max(1, min(LONGEST, self._selector.max_n) // take.length)
         counts = [min(most, take.rows - first) for first in range(0, take.rows, most)]
         prepared = {count: self._selector.launches(replace(take, rows=count)) for count in dict.fromkeys(counts)}
@@ -160,7 +150,7 @@ class Selection:
         self.take, self.method = take, method
         self.gpu, kind = device(take.number), Kind(take.key, take.largest)
         size, room = KEYS[TYPES[take.key].key].bytes, Room()
-        masks = take.lengths and (method == SORT or not _LENGTHS or (sorts_after(take) and TYPES[take.key].kind == 2))
+        masks = take.lengths and (method == SORT or (sorts_after(take) and TYPES[take.key].kind == 2))
         self._mask = Around(self.gpu, MASKED, kind, take.n, [take.length]) if masks else None
         self._masked_at = room.add(take.n * size) if masks else -1
         self._select, self._sort = None, None

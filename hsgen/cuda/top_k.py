@@ -91,7 +91,7 @@ class TopK(Runner):
         self._run((keys, out, lengths, starts, values, values_out), self._calls.numbers(n, k=k, rows=rows), stream)
 
 
-def selection(select: TopK, n: int, k: int, rows: int) -> tuple[Prepared, Device]:
+def prepared_selection(select: TopK, n: int, k: int, rows: int) -> tuple[Prepared, Device]:
     """Return the launches that select `k` keys of each of `rows` rows, of `n` keys in total, and their GPU.
 
     Raises:

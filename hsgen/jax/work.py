@@ -11,7 +11,7 @@ from hsgen.core.keys import TYPES
 from hsgen.core.plan import ROLES
 from hsgen.cuda.order import Shape, order
 from hsgen.cuda.prepared import DESTINATION, SCRATCH
-from hsgen.cuda.top_k import TopK, selection
+from hsgen.cuda.top_k import TopK, prepared_selection
 
 NAMES = tuple(sorted(TYPES))
 """The key types; programs contain the number of a type."""
@@ -80,7 +80,7 @@ class Selection:
 
     def __init__(self, work: Work, number: int) -> None:
         select = selector(NAMES[work.key], number, descending=work.descending)
-        self._prepared, self._gpu = selection(select, work.rows * work.length, work.take, work.rows)
+        self._prepared, self._gpu = prepared_selection(select, work.rows * work.length, work.take, work.rows)
         self.scratch = self._prepared.scratch
 
     def run(self, source: int, keys: int, indices: int, scratch: int, stream: int) -> None:

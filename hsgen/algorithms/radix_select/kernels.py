@@ -104,7 +104,6 @@ def sampled(p: Params) -> tuple[Kernel, ...]:
     s, values = p.sampled, _values(p)
     pairs, words = Array(name="estimates", type="pair", count=s.blocks), word_array("tile_counts", 2)
     chosen = Array(name="chosen", type="pair", count=1)
-    row = _local(p)
     return (
         _sample(p, "sample", p.sampled),
         _sample(p, "sample_long", p.sampled_long),
@@ -126,7 +125,7 @@ def sampled(p: Params) -> tuple[Kernel, ...]:
             "finish",
             "select from the list of a row",
             (SOURCE, DESTINATION, *values, LISTED, replace(COUNTS, read_only=True)),
-            *row,
+            *_local(p),
             template="sampled",
         ),
     )
@@ -144,10 +143,22 @@ def _values(p: Params) -> tuple[Buffer, ...]:
 
 def _local(p: Params) -> tuple[Array, ...]:
     """Return the local memory of a work-group that narrows down and sorts."""
-    keys = (Array(name="keys", type="key", count=p.capacity), word_array("index", p.capacity))
-    narrowing = (word_array("bins", p.bins), word_array("partials", p.work_group), word_array("pick", PICK))
-    sorting = (word_array("ranges", p.ranges), word_array("crowded", CROWDED)) if p.places else ()
-    return (*keys, *narrowing, word_array("gathered_keys", GATHERED), *sorting)
+    return (*_keys(p), *_narrowing(p), word_array("gathered_keys", GATHERED), *_sorting(p))
+
+
+def _keys(p: Params) -> tuple[Array, ...]:
+    """Return the keys that a work-group holds, with their indices."""
+    return Array(name="keys", type="key", count=p.capacity), word_array("index", p.capacity)
+
+
+def _narrowing(p: Params) -> tuple[Array, ...]:
+    """Return the histogram of a digit, the sums of lanes, and the bin of the k-th key."""
+    return word_array("bins", p.bins), word_array("partials", p.work_group), word_array("pick", PICK)
+
+
+def _sorting(p: Params) -> tuple[Array, ...]:
+    """Return what a sort by bins needs in addition; nothing for a sort by a network."""
+    return (word_array("ranges", p.ranges), word_array("crowded", CROWDED)) if p.places else ()
 
 
 def _kernel(
@@ -173,13 +184,10 @@ def _kernel(
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels in the order in which they run."""
-    values = _values(p)
-    keys = (Array(name="keys", type="key", count=p.capacity), word_array("index", p.capacity))
-    bins, partials = word_array("bins", p.bins), word_array("partials", p.work_group)
-    narrowing = (bins, partials, word_array("pick", PICK))
-    sorting = (word_array("ranges", p.ranges), word_array("crowded", CROWDED)) if p.places else ()
+    out = (DESTINATION, *_values(p))
+    keys, narrowing, sorting = _keys(p), _narrowing(p), _sorting(p)
+    bins, partials, _ = narrowing
     counts = word_array("tile_counts", 2)
-    out = (DESTINATION, *values)
     on_chip = (*keys, bins, partials, *sorting) if p.places else keys
     return (
         *bounded(p),
