@@ -139,12 +139,22 @@ ways() {
   step ways "$python" tests/device/grouping_ways.py --large
   step ways-others "$python" tests/device/grouping_ways.py --others
   step sorts "$python" tests/device/every_sort.py
+  step selections "$python" tests/device/every_selection.py
   if ! command -v compute-sanitizer >/dev/null; then
     leave ways-sanitizers "compute-sanitizer is not installed"
     return
   fi
   # kernels that only more keys launch are named at the end of the log
-  step sorts-racecheck "$python" tests/device/sanitized.py racecheck "$python" tests/device/every_sort.py --most 5000000
+  local key value
+  for key in u32 u64; do
+    for value in 0 4 8; do
+      step "sorts-racecheck-$key-$value" "$python" tests/device/sanitized.py racecheck "$python" tests/device/every_sort.py \
+        --most 5000000 --key $key --value $value
+    done
+  done
+  for tool in ${TOOLS:-racecheck initcheck}; do
+    step "selections-$tool" "$python" tests/device/sanitized.py "$tool" "$python" tests/device/every_selection.py --few --most 140000
+  done
   for tool in ${TOOLS:-racecheck initcheck}; do
     for part in "" --others; do
       # shellcheck disable=SC2086  # no word for groupings
