@@ -34,13 +34,13 @@ def shapes(steps: Any, most: int, few: bool) -> list[tuple[int, int, int]]:
 
     few: two rows.
     """
-    found = set()
+    ends = set()
     for guard in (s.guard for s in steps):
         for length in {guard.min_n + 1, min(guard.max_n, most)}:
             for k in {guard.min_take + 1, min(guard.max_take, length)}:
                 if guard.min_n < length <= most and guard.min_take < k <= length:
-                    found |= {(rows, length, k) for rows in ((2,) if few else (1, 37 if length < 5000 else 2))}
-    return sorted(found)
+                    ends |= {(rows, length, k) for rows in ((2,) if few else (1, 37 if length < 5000 else 2))}
+    return sorted(ends)
 
 
 def inputs(cupy: Any, dtype: Any, n: int) -> Iterator[tuple[str, Any]]:

@@ -152,9 +152,8 @@ ways() {
         --most 5000000 --key $key --value $value
     done
   done
-  for tool in ${TOOLS:-racecheck initcheck}; do
-    step "selections-$tool" "$python" tests/device/sanitized.py "$tool" "$python" tests/device/every_selection.py --few --most 140000
-  done
+  step selections-racecheck "$python" tests/device/sanitized.py racecheck "$python" tests/device/every_selection.py \
+    --few --most 140000
   for tool in ${TOOLS:-racecheck initcheck}; do
     for part in "" --others; do
       # shellcheck disable=SC2086  # no word for groupings
