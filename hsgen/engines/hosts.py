@@ -15,6 +15,8 @@ from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.sort import Sort
 from hsgen.system import processor, toolchain
 from hsgen.targets import fallback
+from hsgen.targets import target as target_files
+from hsgen.targets.heads import Head
 from hsgen.targets.matching import Match, rank
 from hsgen.targets.target import Target
 
@@ -174,7 +176,7 @@ def unsound(host: Host) -> str | None:
     return None
 
 
-def matches(target: Target, host: Host) -> bool:
+def matches(target: Target | Head, host: Host) -> bool:
     """Return True if the conditions of `target` match this device."""
     m = target.match
     return m != Match() and all(
@@ -226,17 +228,23 @@ def evidence_device(host: Host, language: str = "") -> str:
     return f"{host.name}{on} ({host.platform}{language})"
 
 
-def target_for(host: Host, targets: Sequence[Target]) -> Target:
+def target_for(host: Host, targets: Sequence[Target | Head]) -> Target:
     """Return the most specific target that matches the device and runs on it, or the target for any device.
+
+    Of the targets that `targets` gives by their heads, only those that match are read.
 
     Raises:
         Usage: no target matches, and no target is for any device.
     """
     fitting = [t for t in targets if host.api in t.apis and matches(t, host)]
-    for target in sorted(fitting, key=lambda t: -rank(t.match)):
+    for target in map(_whole, sorted(fitting, key=lambda t: -rank(t.match))):
         sorts = [target.sort(a, k) for a, k in target.choices]
         if sorts and not any(lacks(s, host) for s in sorts):
             return target
     if general := fallback.among(host.api, targets):
-        return general
+        return _whole(general)
     raise Usage(f"{host.label}: no target matches it; name one with --target")
+
+
+def _whole(target: Target | Head) -> Target:
+    return target_files.find(target.name) if isinstance(target, Head) else target
