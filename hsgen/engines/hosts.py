@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from hsgen.apis import opencl
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.sort import Sort
+from hsgen.engines.host import Host as Host
+from hsgen.engines.host import numbered as numbered
 from hsgen.system import processor, toolchain
 from hsgen.targets import fallback
 from hsgen.targets import target as target_files
@@ -21,41 +20,6 @@ from hsgen.targets.matching import Match, rank
 from hsgen.targets.target import Target
 
 _TYPES = {"cpu": 2, "gpu": 4}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Host:
-    """A device of this machine.
-
-    `handle` is pyopencl's object, or the device's number if hsgen's C runtime drives the device.  `widths` are the
-    widths of subgroups that a kernel can require; None if only a compilation shows them.  `number` counts equal devices
-    in the order in which the API lists them.  `more` are further properties that the C runtime's harness reports
-    (`query.properties`).
-    """
-
-    api: str = opencl.API.name
-    platform: str
-    name: str
-    driver: str
-    version: str
-    type: str
-    vendor: int
-    work_group: int
-    local_bytes: int
-    shuffle: bool
-    ballot: bool = False
-    handle: Any
-    compute: int = 0
-    int64: bool = True
-    widths: tuple[int, ...] | None = None
-    number: int = 1
-    more: Mapping[str, Any] = field(default_factory=dict, compare=False)
-
-    @property
-    def label(self) -> str:
-        """The name of the device for users; the devices of an API have different labels."""
-        which = f" #{self.number}" if self.number > 1 else ""
-        return f"{self.name} ({self.platform}, {self.driver}){which}"
 
 
 def hosts() -> list[Host]:
@@ -76,17 +40,6 @@ def hosts() -> list[Host]:
         except cl.LogicError:
             continue
     return numbered(out)
-
-
-def numbered(devices: Sequence[Host]) -> list[Host]:
-    """Return devices with their numbers among devices of equal name, platform and driver."""
-    count: Counter[str] = Counter()
-    out = []
-    for host in devices:
-        plain = replace(host, number=1)
-        count[plain.label] += 1
-        out.append(replace(plain, number=count[plain.label]))
-    return out
 
 
 def labelled(label: str) -> Host:
