@@ -6,18 +6,18 @@ import re
 import warnings
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hsgen.core.errors import Unavailable, Usage
-from hsgen.core.sort import Sort
 from hsgen.engines.host import Host as Host
 from hsgen.engines.host import numbered as numbered
 from hsgen.system import processor, toolchain
-from hsgen.targets import fallback
-from hsgen.targets import target as target_files
-from hsgen.targets.heads import Head
 from hsgen.targets.matching import Match, rank
-from hsgen.targets.target import Target
+
+if TYPE_CHECKING:
+    from hsgen.core.sort import Sort
+    from hsgen.targets.heads import Head
+    from hsgen.targets.target import Target
 
 _TYPES = {"cpu": 2, "gpu": 4}
 
@@ -189,6 +189,8 @@ def target_for(host: Host, targets: Sequence[Target | Head]) -> Target:
     Raises:
         Usage: no target matches, and no target is for any device.
     """
+    from hsgen.targets import fallback  # slow to import, and not needed to compile for a device
+
     fitting = [t for t in targets if host.api in t.apis and matches(t, host)]
     for target in map(_whole, sorted(fitting, key=lambda t: -rank(t.match))):
         sorts = [target.sort(a, k) for a, k in target.choices]
@@ -200,4 +202,7 @@ def target_for(host: Host, targets: Sequence[Target | Head]) -> Target:
 
 
 def _whole(target: Target | Head) -> Target:
-    return target_files.find(target.name) if isinstance(target, Head) else target
+    from hsgen.targets import heads
+    from hsgen.targets import target as target_files
+
+    return target_files.find(target.name) if isinstance(target, heads.Head) else target

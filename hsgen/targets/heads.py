@@ -25,7 +25,7 @@ class Head:
 @cache
 def shipped() -> tuple[Head, ...]:
     """Return the heads of all targets that come with hsgen, by name."""
-    return tuple(_head(path.stem) for path in sorted(resources.targets().glob("*.toml")))
+    return tuple(_head(name) for name in sorted(p.stem for p in resources.targets().glob("*.toml")))
 
 
 def _head(name: str) -> Head:
