@@ -31,13 +31,21 @@ def package(name: str) -> Any:
         raise Unavailable(f"cuda.bindings is not installed; {extras.command(API)}") from None
 
 
-@cache
+stand_in: Any = None
+"""An object with the driver's functions that replaces the driver in this process; see `hsgen.cuda.offline`."""
+
+
 def bindings() -> Any:
     """Return the driver's functions, ready to be called.
 
     Raises:
         Unavailable: cuda.bindings or the driver is not installed, or the driver lists no GPU.
     """
+    return stand_in or _bindings()
+
+
+@cache
+def _bindings() -> Any:
     functions = package("driver")
     try:
         code = functions.cuInit(0)[0]
