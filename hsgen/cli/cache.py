@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import click
 
-from hsgen.cli.options import Count, require_option, required
+from hsgen.cli.options import Count, json_option, require_option, required
+from hsgen.cli.output import emit_json
 from hsgen.cli.progress import progress
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.keys import TYPES, VALUES
@@ -32,6 +35,7 @@ _KEYS = ("f32", "i64")
 @click.option("--max-n", "most", type=Count(), default=warm.TOGETHER, help="The most keys; by default 2^30 - 1.")
 @click.option("--jobs", "workers", type=click.IntRange(1), help="Compilers that run at once; by default one per CPU.")
 @require_option
+@json_option
 def cache(
     action: str,
     api: str | None,
@@ -43,6 +47,7 @@ def cache(
     most: int,
     workers: int | None,
     require: bool,
+    as_json: bool,
 ) -> None:
     """Compile kernels of the Python APIs into the user's cache, so that first calls do not wait (ACTION is warm).
 
@@ -51,20 +56,38 @@ def cache(
     """
     if not 2 <= most <= warm.TOGETHER:
         raise Usage(f"--max-n {most}: give 2 to {warm.TOGETHER}")
-    keys, calls = keys or _KEYS, calls or ("sort", "argsort")
+    keys, calls, begin = keys or _KEYS, calls or ("sort", "argsort"), time.monotonic()
     with required(require):
-        if api == "opencl" or (device is not None and api is None):
-            if archs:
-                raise Usage("--arch: goes with --api cuda; omit it")
-            _opencl(device, keys, calls, values)
-            return
-        if device is not None:
-            raise Usage("--device: goes with --api opencl; CUDA compiles for all GPUs of this machine, or for --arch")
-        gpus = [offline.gpu(arch) for arch in dict.fromkeys(archs)] or _gpus(optional=api is None)
-        if gpus:
-            _cuda(gpus, keys, calls, values, most, workers)
-        else:
-            _opencl(None, keys, calls, values)
+        gpus = _chosen(api, archs, device)
+        warmed = _cuda(gpus, keys, calls, values, most, workers) if gpus else _opencl(device, keys, calls, values)
+    if as_json:
+        emit_json([{**warmed, "seconds": round(time.monotonic() - begin, 1), "folder": str(_folder())}])
+        return
+    new = "" if warmed["compiled"] is None else f", {warmed['compiled']} compiled"
+    noun = "kernels" if gpus else "sorts"
+    passed = f"{time.monotonic() - begin:.0f} s"
+    click.echo(f"{', '.join(warmed['devices'])}: {warmed['entries']} {noun}{new} in {passed}, in {_folder()}")
+
+
+def _folder() -> Path:
+    """Return the folder that has the caches of hsgen, of pyopencl and of OpenCL's runtimes."""
+    return folders.user_caches()
+
+
+def _chosen(api: str | None, archs: Sequence[str], device: str | None) -> list[Host]:
+    """Return the GPUs for which CUDA compiles; none for OpenCL.
+
+    Raises:
+        Usage: options do not go together, or an architecture is unknown.
+        Unavailable: CUDA is requested, and there is no GPU.
+    """
+    if api == "opencl" or (device is not None and api is None):
+        if archs:
+            raise Usage("--arch: goes with --api cuda; omit it")
+        return []
+    if device is not None:
+        raise Usage("--device: goes with --api opencl; CUDA compiles for all GPUs of this machine, or for --arch")
+    return [offline.gpu(arch) for arch in dict.fromkeys(archs)] or _gpus(optional=api is None)
 
 
 def _gpus(*, optional: bool) -> list[Host]:
@@ -90,20 +113,22 @@ def _cuda(
     values: Sequence[str],
     most: int,
     workers: int | None,
-) -> None:
-    folder, begin = folders.lasting("cubin"), time.monotonic()
+) -> dict[str, Any]:
+    """Compile kernels for GPUs; return the fields of the result."""
+    folders.lasting("cubin")
     texts = warm.cuda_texts(gpus, keys, calls, values, most)
     show = progress("compiling", len(texts))
     compiled = sum(show(warm.compiled(texts, workers or os.cpu_count() or 1)))
-    names = ", ".join(f"sm_{host.compute}" for host in gpus)
-    click.echo(f"{names}: {len(texts)} kernels, {compiled} compiled in {time.monotonic() - begin:.0f} s, in {folder}")
+    names = [f"sm_{host.compute}" for host in gpus]
+    return {"api": "cuda", "devices": names, "entries": len(texts), "compiled": compiled}
 
 
-def _opencl(device: str | None, keys: Sequence[str], calls: Sequence[str], values: Sequence[str]) -> None:
+def _opencl(device: str | None, keys: Sequence[str], calls: Sequence[str], values: Sequence[str]) -> dict[str, Any]:
+    """Compile sorts for an OpenCL device; return the fields of the result."""
     if "topk" in calls:
         raise Usage("--call topk: goes with --api cuda; with opencl give sort or argsort")
-    folder, begin = folders.lasting("tried"), time.monotonic()
+    folders.lasting("tried")
     label, sorters = warm.opencl_sorters(device, keys, calls, values)
     show = progress("compiling", len(sorters))
     done = sum(1 for _ in show(build() for build in sorters))
-    click.echo(f"{label}: {done} sorts ready after {time.monotonic() - begin:.0f} s, in {folder.parent.parent}")
+    return {"api": "opencl", "devices": [label], "entries": done, "compiled": None}

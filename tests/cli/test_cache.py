@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 from nightly import nightly
 
@@ -38,7 +40,7 @@ with offline.devices([sm, sm]), compiler.collecting() as texts:  # number 1 was 
 """
 
 
-@pytest.mark.parametrize(("arch", "key"), [(90, "f32"), nightly((80, "u8"))])
+@pytest.mark.parametrize(("arch", "key"), [(90, "f32"), nightly(80, "u8")])
 def test_calls_find_all_kernels_that_were_compiled_ahead(arch: int, key: str) -> None:
     """For counts other than those that are prepared."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -102,6 +104,13 @@ def test_a_second_run_compiles_nothing(tmp_path: Path, capsys: pytest.CaptureFix
     files[0].write_bytes(files[0].read_bytes()[:-1])  # as a process that was killed without atomic writes
     assert main(["cache", "warm", "--arch", "sm_90"]) == 0
     assert ", 1 compiled" in capsys.readouterr().out
+    assert main(["cache", "warm", "--arch", "sm_90", "--json"]) == 0
+    (record,) = json.loads(capsys.readouterr().out)
+    seconds = record.pop("seconds")
+    expected = {"api": "cuda", "devices": ["sm_90"], "entries": 3, "compiled": 0, "folder": str(tmp_path)}
+    assert record == expected
+    schema = json.loads((ROOT / "docs/reference/schemas/cache.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate([{**record, "seconds": seconds}], schema)
 
 
 @pytest.mark.usefixtures("_compiles")
@@ -138,5 +147,5 @@ def test_sorts_of_an_opencl_device_are_compiled(
     )
     arguments = ["--device", "Intel(R) OpenCL", "--key", "u32", "--call", "sort"]
     assert main(["cache", "warm", *arguments]) == 0
-    assert ": 4 sorts ready after " in capsys.readouterr().out
+    assert ": 4 sorts in " in capsys.readouterr().out
     assert [x[0] for x in built] == ["Sorter", "SegmentedSorter"] * 2
