@@ -1,7 +1,7 @@
 """Preparation of sorts in a thread, while an array library's own functions serve the calls; off by default.
 
 A sort that no call used before is planned, rendered, compiled and loaded, which takes up to seconds without a cache.
-One thread does so for one sort after another, and ends when no sort is left.  A process that ends waits only for the
+A thread prepares one sort after another, and ends when no sort is left.  A process that ends waits only for the
 sort in preparation.
 """
 

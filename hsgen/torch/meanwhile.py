@@ -1,7 +1,7 @@
 """Sorts by PyTorch with the results of hsgen, which serve calls while a thread prepares hsgen's sorts.
 
-PyTorch sorts floats with a sign bit in their NaN differently for short and for long rows, and has no sort of most
-unsigned types.  So the keys are first mapped to keys that every sort of PyTorch orders alike.
+PyTorch's sorts of short and of long rows order a NaN with a sign bit differently, and most unsigned types have no sort.
+The keys are therefore mapped to keys that all sorts of PyTorch order alike.
 """
 
 from __future__ import annotations
