@@ -17,7 +17,7 @@ import pytest
 from hsgen.engines import hosts
 from hsgen.engines.hosts import Host
 from hsgen.system import resources
-from hsgen.targets import target
+from hsgen.targets import heads, target
 from hsgen.targets.isa import KINDS
 from hsgen.targets.matching import rank
 
@@ -143,6 +143,11 @@ def test_each_device_gets_one_target(host: Host, wanted: str) -> None:
     """For any order of the targets; except where the best match is not unique."""
     assert hosts.target_for(host, EVERY).name == wanted
     assert hosts.target_for(host, EVERY[::-1]).name == wanted
+    assert hosts.target_for(host, heads.shipped()).name == wanted
+
+
+def test_heads_are_those_of_the_targets() -> None:
+    assert [(h.name, h.apis, h.match) for h in heads.shipped()] == [(t.name, t.apis, t.match) for t in EVERY]
 
 
 @pytest.mark.parametrize(("host", "wanted"), DEVICES, ids=lambda x: x if isinstance(x, str) else f"{x.name}-{x.api}")
