@@ -12,9 +12,11 @@ import threading
 from collections import deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, wait
+from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
-from hsgen.core.errors import Usage
+from hsgen.core.errors import HsgenError, Usage
 
 SWITCH = "HSGEN_BACKGROUND"
 """The environment variable that turns the thread on, if it is 1 and `prepare_in_thread` was not called."""
@@ -32,6 +34,15 @@ def prepare_in_thread(on: bool = True) -> None:
     """
     global _on
     _on = bool(on)
+    if on:
+        pending(_preload, _preload)
+
+
+def _preload() -> None:
+    """Import the modules that prepare sorts, and load NVRTC."""
+    import_module("hsgen.cuda.order")
+    with suppress(HsgenError):  # a call needs no NVRTC if the cache has its kernels
+        import_module("hsgen.cuda.compiler").version()
 
 
 def enabled() -> bool:

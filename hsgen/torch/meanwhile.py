@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import torch
 
-_WORDS = {torch.bool: torch.uint8, torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
+_WORDS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+_UNSIGNED = (torch.bool, torch.uint16, torch.uint32, torch.uint64)
 
 
 def sorted_rows(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the sorted elements, with their bits, and their indices as contiguous tensors."""
     indices = argsorted_rows(x, dim, descending)
-    type = _WORDS.get(x.dtype)
-    words = x.view(type) if type else x
+    words = x.view(_WORDS[x.element_size()])  # PyTorch changes NaNs of 16 bits that it gathers on a CPU
     return words.gather(dim, indices).contiguous().view(x.dtype), indices
 
 
@@ -39,5 +39,7 @@ def _ordered(x: torch.Tensor) -> torch.Tensor:
     """Return elements of a type that PyTorch sorts, in the same order: one NaN, one zero, signed for unsigned."""
     if x.dtype.is_floating_point:
         return torch.where(x.isnan(), torch.nan, x) + 0.0  # -0 + 0 is 0
-    words = _WORDS.get(x.dtype)
-    return x.view(words) ^ torch.iinfo(words).min if words else x
+    if x.dtype in _UNSIGNED:
+        words = _WORDS[x.element_size()]
+        return x.view(words) ^ torch.iinfo(words).min
+    return x

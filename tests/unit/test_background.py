@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(background, "_known", {})
     monkeypatch.setattr(background, "_on", None)
+    monkeypatch.setattr(background, "_preload", lambda: None)
     monkeypatch.delenv(background.SWITCH, raising=False)
     yield
     assert background.wait_for_thread(10)
