@@ -255,7 +255,7 @@ def test_the_oracle_takes_what_a_stable_sort_does(distinct: int) -> None:
 
 
 def rows_of_keys(length: int, seed: int) -> dict[str, NDArray[np.uint32]]:
-    """Return rows of keys: uniform, sorted, reversed, equal, and mostly equal."""
+    """Return rows of keys: uniform, sorted, reversed, equal, mostly equal, and with periods."""
     rng = np.random.default_rng(seed)
     uniform = rng.integers(0, 1 << 32, length, np.uint32)
     ascending = np.arange(length, dtype=np.uint32)
@@ -266,10 +266,12 @@ def rows_of_keys(length: int, seed: int) -> dict[str, NDArray[np.uint32]]:
         "reversed": ascending[::-1],
         "equal": np.zeros_like(uniform),
         "hot": hot,
+        **{f"period {x}": ascending % np.uint32(x) for x in (2, 16, 256, 1000, 4096)},
+        "waves": np.minimum(ascending & 255, 255 - (ascending & 255)),
     }
 
 
-LENGTHS = (100_003, 1 << 17, (1 << 18) + 1, *[1 << 20, (1 << 20) + 1] * NIGHTLY)
+LENGTHS = (100_003, 1 << 17, (1 << 18) + 1, *[1 << 20, (1 << 20) + 1, (1 << 22) + 1] * NIGHTLY)
 """Lengths of rows with a list of each size."""
 
 
@@ -279,11 +281,12 @@ def test_a_sampled_bound_lists_k_keys_and_few_more(name: str) -> None:
     p = target.find(name).sort("radix_select", "u32").parts[0].params
     assert isinstance(p, radix_select.Params)
     for length in LENGTHS:
+        q = p.sampled if length <= 1 << 22 else p.sampled_long
         takes = {k for above, most, longest in p.tiers if longest < length for k in (above + 1, most)}
         for kind, keys in rows_of_keys(length, 49).items():
             for take in sorted(takes):
-                count = sampled_bound.listed(p.sampled, keys, take)
-                assert take <= count <= sampled_bound.room(p.sampled, length), (length, take, kind, count)
+                count = sampled_bound.listed(q, keys, take)
+                assert take <= count <= sampled_bound.room(q, length), (length, take, kind, count)
 
 
 @pytest.mark.parametrize("name", ["nvidia-hopper", "generic", "cpu"])

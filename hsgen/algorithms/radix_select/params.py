@@ -42,6 +42,14 @@ _GROUPS = {"chip": 1024, "memory": 64}
 BLOCK = 32
 """The lanes among which one orders the least keys of lanes; an estimate of a sampled bound comes from a block."""
 _ITEMS = 16
+_SHORT_ITEMS = 8
+"""The keys of a lane: of a chunk, and of a short row."""
+_PAIR = 8
+"""The greatest size in bytes of a pair with a key of one word."""
+_NARROW = 16
+"""The greatest width of the narrowest subgroups whose lanes share the registers of a hardware thread."""
+_LEAST_REGISTERS = 128
+"""The registers of a lane up to which it has half as many wide keys of a chunk."""
 _TAKES = (128, 64, 32, 16, 8)
 _ROOMS = ((1 << 18, 1 << 14), (1 << 16, 1 << 13), (0, 1 << 12))
 """The entries of a list of candidates by the length of the row: (lengths above, entries), longest rows first."""
@@ -138,6 +146,22 @@ class Sampled:
     def blocks(self) -> int:
         """The estimates of the bound of a row."""
         return self.lanes // self.block
+
+    @property
+    def steps(self) -> int:
+        """The steps of a span; the lanes of a run share a step.  A power of two."""
+        return self.lanes // self.run
+
+    @property
+    def stride(self) -> int:
+        """The steps by which a lane moves from span to span: an odd number near the golden section of all steps."""
+        return self.steps * 633 >> 10 | 1
+
+    @property
+    def shifts(self) -> tuple[int, ...]:
+        """The places of all but the lowest digit of a column of steps, in the base of the number of groups."""
+        bits = self.groups.bit_length() - 1
+        return tuple(range(bits, (self.work_group // self.run).bit_length() - 1, bits)) if bits else ()
 
     @property
     def least(self) -> int:
@@ -368,7 +392,7 @@ def _short(key: KeyType, device: Device) -> Bounded:
     widths = (w for w in device.subgroups if 8 <= w <= min(BLOCK, device.work_group))
     width = max(widths, default=1) if device.shuffle else 1
     lanes = width if width > 1 else min(BLOCK, _power(device.work_group))
-    one = Bounded(lanes=lanes, items=_ITEMS // 2, take=lanes, subgroup=width)
+    one = Bounded(lanes=lanes, items=_short_items(key, device), take=lanes, subgroup=width)
     most = min(device.local_bytes // 2 // one.local_bytes(key), 256 // lanes, device.work_group // lanes)
     return replace(one, rows=_power(max(most, 1))) if width > 1 else one
 
@@ -378,10 +402,31 @@ def _chunk(key: KeyType, device: Device) -> Bounded:
     most = min(256, _power(device.work_group), _LANES[device.local])
     widths = [most >> x for x in range(most.bit_length())]
     shapes = (
-        Bounded(lanes=lanes, items=_ITEMS, take=min(take, max(lanes // 2, 1)))
+        Bounded(lanes=lanes, items=_chunk_items(key, device), take=min(take, max(lanes // 2, 1)))
         for lanes, take in product(widths, _TAKES)
     )
     return next(x for x in shapes if x.local_bytes(key) <= device.local_bytes)
+
+
+def _short_items(key: KeyType, device: Device) -> int:
+    """Return the keys of a lane of a short row.
+
+    Of 32 lanes that share the registers of a thread, a lane has 32 registers: 8 keys spill there.  Without subgroups,
+    compilers choose the width, so 8 wide keys may spill.
+    """
+    unknown = device.local == "chip" and not device.shuffle and pair_bytes(key) > _PAIR
+    return _SHORT_ITEMS // 2 if unknown or _shares_registers(device) else _SHORT_ITEMS
+
+
+def _chunk_items(key: KeyType, device: Device) -> int:
+    """Return the keys of a lane of a chunk: half as many wide keys where a lane of a large work-group has few registers."""
+    few = device.registers is not None and device.registers <= _LEAST_REGISTERS * min(256, device.work_group)
+    return _ITEMS // 2 if (few or _shares_registers(device)) and pair_bytes(key) > _PAIR else _ITEMS
+
+
+def _shares_registers(device: Device) -> bool:
+    """Return whether the lanes of a hardware thread share its registers: compilers then choose among narrow widths."""
+    return device.local == "chip" and device.shuffle and len(device.subgroups) > 1 and min(device.subgroups) <= _NARROW
 
 
 def _power(x: int) -> int:
