@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import jsonschema
@@ -14,7 +15,7 @@ import pytest
 from nightly import nightly
 
 from hsgen.cli import main
-from hsgen.core.errors import Wrong
+from hsgen.core.errors import Notice, Wrong
 from hsgen.cuda import compiler
 from hsgen.engines.hosts import Host
 from hsgen.tools import warm
@@ -121,6 +122,57 @@ def test_a_full_disk_is_no_success(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     monkeypatch.setattr("hsgen.system.folders.os.open", full)
     assert main(["cache", "warm", "--arch", "sm_90"]) == 3
     assert "No space left on device" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("_compiles")
+def test_calls_compile_without_room_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("hsgen.system.folders.os.open", full)
+        assert compiler.cubin("one", 90, "a") == compiler._MAGIC + b"one"
+    assert not list(tmp_path.rglob("*.cubin"))
+    assert compiler.cubin("one", 90, "a") == compiler._MAGIC + b"one"
+    assert len(list(tmp_path.rglob("*.cubin"))) == 1
+
+
+@pytest.mark.usefixtures("_compiles")
+def test_calls_compile_without_a_home_that_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.warns(Notice, match="cannot be used"):
+        assert compiler.cubin("one", 90, "a") == compiler._MAGIC + b"one"
+    assert main(["cache", "warm", "--arch", "sm_90"]) == 3
+
+
+@pytest.mark.usefixtures("_compiles")
+def test_threads_compile_and_keep_the_same_kernel(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        codes = list(pool.map(lambda _: compiler.cubin("one", 90, "a"), range(32)))
+    assert set(codes) == {compiler._MAGIC + b"one"}
+    (entry,) = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert entry.suffix == ".cubin"
+
+
+KILLED = """
+import os
+from pathlib import Path
+from hsgen.cuda import compiler
+compiler.version, compiler.architectures = lambda: (13, 0), lambda: (90,)
+compiler._compiled = lambda text, *_: compiler._MAGIC + text.encode()
+Path.replace = lambda *_: os._exit(9)
+compiler.cubin("one", 90, "a")
+"""
+
+
+@pytest.mark.usefixtures("_compiles")
+def test_a_process_that_is_killed_while_it_writes_leaves_no_entry(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    assert subprocess.run([sys.executable, "-c", KILLED], env=environment, check=False).returncode == 9
+    assert not [path for path in tmp_path.rglob("*.cubin") if not path.name.startswith(".")]
+    assert compiler.cubin("one", 90, "a") == compiler._MAGIC + b"one"
+    assert len([path for path in tmp_path.rglob("*.cubin") if not path.name.startswith(".")]) == 1
 
 
 @pytest.mark.usefixtures("_compiles")
