@@ -25,6 +25,7 @@ FORMS = (
     Signature(value="index", device_count=True),
     Signature(run_boundaries=True),
 )
+SELECTS = Signature(key_transform=True, rows=True)
 RARE = (
     ("cpu", "auto", "u32", Signature(bit_range=True, device_count=True)),
     ("cpu", "merge_path", "u32", Signature(value="v8")),
@@ -34,6 +35,20 @@ RARE = (
     ("intel-gen8", "scan-x3", "f32", Signature()),
     ("apple-m1", "scan-x2ex", "f32", Signature()),
     ("generic", "reduce_by_key", "u32", Signature(value="v4", device_count=True)),
+    (
+        "generic",
+        "radix_select",
+        "u32",
+        replace(SELECTS, value="v4", row_lengths=True, row_takes=True, value_starts=True),
+    ),
+    (
+        "cpu",
+        "radix_select",
+        "u32",
+        replace(SELECTS, value="index64", row_lengths=True, row_starts=True, row_count=True),
+    ),
+    ("nvidia-hopper", "radix_select", "u64", replace(SELECTS, value="v16", row_takes=True, value_starts=True)),
+    ("webgpu", "radix_select", "u32", replace(SELECTS, value="v8", row_lengths=True, row_starts=True, row_takes=True)),
     ("nvidia-vulkan", "auto", "u32", Signature(value="v4")),
     ("webgpu-subgroups", "auto", "u32", Signature(value="v4")),
     (str(Path(__file__).parent / "device/lanes/partition8.toml"), "radix-few", "u32", Signature(value="v4")),

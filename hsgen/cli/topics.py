@@ -25,6 +25,9 @@ width of keys and a kind of values is one sort.
 | | `segment-count` | segmented sorts take the number of segments from device memory |
 | | `row-lengths` | selections take the length of each row from device memory |
 | | `row-starts` | selections also take the start of each row |
+| | `row-takes` | selections take the number of keys to take of each row from device memory |
+| | `row-count` | selections take the number of rows from device memory |
+| | `value-starts` | selections take the index of the first value of each row from device memory |
 """
 
 _SIZES = """\

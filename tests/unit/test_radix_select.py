@@ -31,7 +31,7 @@ from hsgen.core.plan import Step
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.operations.oracle import ordered, unordered
-from hsgen.operations.top_k import positions, selected, sorted_up_to
+from hsgen.operations.top_k import Rows, of_rows, positions, selected, sorted_up_to
 from hsgen.targets import target
 
 FEW_LANES = Path(__file__).parents[1] / "data/few_lanes/few-lanes-device.toml"
@@ -252,6 +252,59 @@ def test_the_oracle_takes_what_a_stable_sort_does(distinct: int) -> None:
         by = ordered(keys, how.kind, descending=how.descending).reshape(rows, length)
         assert (positions(sort, keys, how) == np.argsort(by, axis=1, kind="stable")[:, : how.take]).all()
         assert (unordered(by.reshape(-1), how.kind, descending=how.descending) == keys).all()
+
+
+def test_the_oracle_of_numbers_of_rows_takes_what_each_row_does() -> None:
+    """A row of equal length and k is that of plain rows; separate numbers select from its part alone."""
+    plain = target.find("generic").sort("radix_select", "u32", Signature(value="v4", key_transform=True, rows=True))
+    rng = np.random.default_rng(49)
+    for _ in range(40):
+        count, pitch = int(rng.integers(1, 6)), int(rng.integers(1, 40))
+        options = Options(segment_count=count, take=int(rng.integers(pitch)) + 1)
+        keys = rng.integers(0, 9, count * pitch, np.uint32)
+        values = np.arange(len(keys), dtype=np.uint32).reshape(-1, 1)
+        every = np.arange(count)
+        same = Rows(
+            lengths=np.full(count, pitch),
+            starts=every * pitch,
+            takes=np.full(count, options.take),
+            value_starts=every * pitch,
+            live=count,
+        )
+        for got, expected in zip(
+            of_rows(plain, keys, values, options, same), selected(plain, keys, values, options), strict=True
+        ):
+            assert got is not None and expected is not None and (got == expected).all()
+        lengths, takes = rng.integers(0, pitch + 9, count), rng.integers(0, options.take + 9, count)
+        starts = rng.integers(0, len(keys) - pitch + 1, count)
+        separate = Rows(lengths=lengths, starts=starts, takes=takes, value_starts=starts, live=count)
+        out, after = of_rows(plain, keys, values, options, separate)
+        assert after is not None
+        for row in range(count):
+            part = keys[starts[row] :][: min(lengths[row], pitch)]
+            first = np.argsort(part, kind="stable")[: min(takes[row], options.take)]
+            rest = options.take - len(first)
+            result = slice(row * options.take, (row + 1) * options.take)
+            assert out[result].tolist() == [*part[first].tolist(), *[0xFFFFFFFF] * rest]
+            assert after[result, 0].tolist() == [*(first + starts[row]).tolist(), *[0xFFFFFFFF] * rest]
+
+
+@pytest.mark.parametrize("feature", ["row_lengths", "row_starts", "row_takes", "row_count", "value_starts"])
+def test_kernels_bind_numbers_of_rows_only_where_they_read_these(feature: str) -> None:
+    """No kernel has more buffers than C's tables have room for, and none reads a number that it does not bind."""
+    names = {"row_lengths": "lengths", "row_starts": "starts", "row_takes": "takes"}
+    name = names.get(feature, feature)
+    more = {feature: True} | ({"row_lengths": True} if feature == "row_starts" else {})
+    signature = replace(Signature(value="v4", key_transform=True, rows=True), **more)
+    sort = target.find("generic").sort("radix_select", "u32", signature)
+    source = render(sort, "opencl")
+    index = "[0]" if feature == "row_count" else "[row]"
+    for kernel in sort.kernels:
+        reads = f"{name}{index}" in source.parts[kernel.name]
+        assert reads == (name in {b.name for b in kernel.buffers}), kernel.name
+    every = replace(signature, row_lengths=True, row_starts=True, row_takes=True, row_count=True, value_starts=True)
+    full = target.find("generic").sort("radix_select", "u32", every)
+    assert max(len(k.buffers) for k in full.kernels) == 11  # HS_BINDINGS
 
 
 def rows_of_keys(length: int, seed: int) -> dict[str, NDArray[np.uint32]]:

@@ -359,12 +359,12 @@ def layout(p: Params) -> RowWords:
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for a key width and a signature; None if the selection is not supported.
 
-    Keys of all types in both orders are supported, with values or indices, and rows of different lengths, if the target
+    Keys of all types in both orders are supported, with values or indices, and the features of rows, if the target
     sorts such keys; further features are not.
     """
     if not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
-    plain = replace(signature, value="none", row_lengths=False, row_starts=False)
+    plain = replace(signature.of_equal_rows, value="none")
     if plain != replace(PLAIN, key_transform=True, rows=True) or signature.value == "packed":
         return None
     if key.bytes < 4 and not (device.storage8 if key.bytes == 1 else device.storage16):

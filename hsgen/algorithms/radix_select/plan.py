@@ -27,6 +27,9 @@ _BOUND = {
     "values_out": Binding(role="values_out"),
     "lengths": Binding(role="other"),
     "starts": Binding(role="other_values"),
+    "takes": Binding(role="takes"),
+    "row_count": Binding(role="count"),
+    "value_starts": Binding(role="value_starts"),
 }
 _BY_ROW = ("row", "spine", "order", "merge", "finish")
 
