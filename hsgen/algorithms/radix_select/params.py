@@ -419,7 +419,7 @@ def _short_items(key: KeyType, device: Device) -> int:
 
 
 def _chunk_items(key: KeyType, device: Device) -> int:
-    """Return the keys of a lane of a chunk: half as many wide keys where a lane of a large work-group has few registers."""
+    """Return the keys of a lane of a chunk: half as many wide keys where a lane has few registers."""
     few = device.registers is not None and device.registers <= _LEAST_REGISTERS * min(256, device.work_group)
     return _ITEMS // 2 if (few or _shares_registers(device)) and pair_bytes(key) > _PAIR else _ITEMS
 
