@@ -29,14 +29,15 @@ from hsgen.tools import warm
 
 sm = offline.gpu("sm_{arch}")
 ahead = set(warm.cuda_texts([sm], ["{key}"], ["sort", "argsort", "topk"], [], {most}))
-assert ahead
-with offline.devices([sm, sm]), compiler.collecting() as texts:  # number 1 was not prepared before
+assert ahead and ahead == set(warm.cuda_texts([sm], ["{key}"], ["sort", "argsort", "topk"], [], {most}))
+with offline.devices([sm]) as numbers, compiler.collecting() as texts:
     for rows, length in ((1, 2), (1, 777), (1, 5000), (1, 70000), (1, 1 << 20), (7, 100), (512, 1000), (30, 30000)):
         for descending in (False, True) if rows * length <= {most} else ():
             for keys, indices in ((True, True), (False, True), (True, False)):
                 outputs = {{"keys": keys, "indices": indices}}
-                order(Shape(number=1, key="{key}", rows=rows, length=length, descending=descending, **outputs))
-            selection(Take(number=1, key="{key}", rows=rows, length=length, k=min(50, length), largest=descending))
+                order(Shape(number=numbers[0], key="{key}", rows=rows, length=length, descending=descending, **outputs))
+            k = min(50, length)
+            selection(Take(number=numbers[0], key="{key}", rows=rows, length=length, k=k, largest=descending))
     assert texts and set(texts) <= ahead, [text[:200] for arch, text in set(texts) - ahead]
 """
 
