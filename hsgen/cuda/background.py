@@ -20,6 +20,7 @@ from hsgen.core.errors import HsgenError, Usage
 
 SWITCH = "HSGEN_BACKGROUND"
 """The environment variable that turns the thread on, if it is 1 and `prepare_in_thread` was not called."""
+_KEPT = 1 << 12
 _lock = threading.Lock()
 _known: dict[Hashable, Future[Any]] = {}
 _queue: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
@@ -69,6 +70,9 @@ def pending(key: Hashable, prepare: Callable[[], Any]) -> bool:
     with _lock:
         known = _known.get(key)
         if known is None:
+            if len(_known) >= _KEPT:
+                for one in [one for one, future in _known.items() if future.done()]:
+                    del _known[one]
             known = _known[key] = Future()
             _queue.append((known, prepare))
             if not _running:

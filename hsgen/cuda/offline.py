@@ -20,6 +20,9 @@ SHARED = {
 }  # fmt: skip
 """The greatest shared memory of a block by architecture, in bytes (CUDA guide, technical specifications)."""
 _CONTEXT = 1
+_FIRST = 1 << 8
+_used = _FIRST
+"""The least number that no GPU had yet: sorts are kept by the numbers of GPUs, and the driver's numbers are small."""
 
 
 def gpu(arch: str) -> Host:
@@ -57,10 +60,13 @@ class _Names:
 
 
 class Driver:
-    """The functions of the driver that preparation calls, for these GPUs."""
+    """The functions of the driver that preparation calls, for GPUs with numbers from `first` on."""
 
-    def __init__(self, hosts: Sequence[Host]) -> None:
-        self._hosts = hosts
+    def __init__(self, hosts: Sequence[Host], first: int) -> None:
+        self._hosts, self._first = hosts, first
+
+    def _host(self, number: int) -> Host:
+        return self._hosts[max(number - self._first, 0)]
 
     def __getattr__(self, name: str) -> Any:
         """Return an enumeration, a type or a function, by the form of its name."""
@@ -71,8 +77,8 @@ class Driver:
         return int if name in ("CUcontext", "CUfunction", "CUkernel", "CUstream") else _Names()
 
     def cuDeviceGetCount(self) -> tuple[int, int]:
-        """Return the number of GPUs."""
-        return 0, len(self._hosts)
+        """Return the number after the last GPU; lower numbers than the first are GPUs, too."""
+        return 0, self._first + len(self._hosts)
 
     def cuDeviceGet(self, number: int) -> tuple[int, int]:
         """Return the handle of a GPU, its number."""
@@ -80,7 +86,7 @@ class Driver:
 
     def cuDeviceGetName(self, size: int, number: int) -> tuple[int, bytes]:
         """Return the name of a GPU."""
-        return 0, self._hosts[number].name.encode()
+        return 0, self._host(number).name.encode()
 
     def cuDriverGetVersion(self) -> tuple[int, int]:
         """Return a version without features that change launches."""
@@ -88,7 +94,7 @@ class Driver:
 
     def cuDeviceGetAttribute(self, which: str, number: int) -> tuple[int, int]:
         """Return a fact of a GPU; facts that no text depends on are great."""
-        host = self._hosts[number]
+        host = self._host(number)
         facts = {
             "COMPUTE_CAPABILITY_MAJOR": host.compute // 10,
             "COMPUTE_CAPABILITY_MINOR": host.compute % 10,
@@ -99,17 +105,16 @@ class Driver:
 
 
 @contextmanager
-def devices(hosts: Sequence[Host]) -> Iterator[None]:
-    """Replace the driver by one for these GPUs, by their numbers, until the end of the block.
-
-    What this process prepares in the block it cannot use afterwards.
-    """
+def devices(hosts: Sequence[Host]) -> Iterator[range]:
+    """Replace the driver by one for these GPUs until the end of the block; yield their numbers, which are new."""
+    global _used
     known: tuple[Callable[..., Any], ...] = (driver.hosts, driver.device, driver._handle)
-    driver.stand_in = Driver(hosts)
+    numbers = range(_used, _used + len(hosts))
+    driver.stand_in, _used = Driver(hosts, numbers.start), numbers.stop
     for function in known:
         function.cache_clear()  # type: ignore[attr-defined]
     try:
-        yield
+        yield numbers
     finally:
         driver.stand_in = None
         for function in known:

@@ -40,8 +40,8 @@ def cuda_texts(
     """
     from hsgen.cuda import compiler, offline
 
-    with offline.devices(hosts), compiler.collecting() as texts:
-        for number, key in product(range(len(hosts)), keys):
+    with offline.devices(hosts) as numbers, compiler.collecting() as texts:
+        for number, key in product(numbers, keys):
             if "sort" in calls or "argsort" in calls:
                 _sorts(number, key, calls, most)
             if "topk" in calls:

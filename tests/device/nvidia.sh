@@ -26,7 +26,7 @@ bundle=${BUNDLE:-generated}
 mkdir -p "$out"
 python=python3
 [ -x .venv/bin/python ] && python=.venv/bin/python
-export PYTHONPATH=$PWD${PYTHONPATH:+:$PYTHONPATH} PYTHONUNBUFFERED=1
+export PYTHONPATH=$PWD${PYTHONPATH:+:$PYTHONPATH} PYTHONUNBUFFERED=1 HSGEN_BACKGROUND=0
 target=${HSGEN_TARGET:-nvidia-sm90}
 [ -n "${HSGEN_TARGET:-}" ] || ! nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep -qx 9.0 || target=nvidia-hopper
 others=$target # for APIs that nvidia-hopper does not serve

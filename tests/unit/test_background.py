@@ -92,6 +92,15 @@ def test_the_caller_gets_the_error_and_may_try_again() -> None:
     assert not background.pending("c", lambda: None)
 
 
+def test_few_sorts_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "_KEPT", 5)
+    for key in range(40):
+        assert background.pending(key, lambda: None)
+        assert background.wait_for_thread(10)
+        assert not background.pending(key, lambda: None)
+        assert len(background._known) <= 5
+
+
 PROGRAM = """
 import time
 from hsgen.cuda import background

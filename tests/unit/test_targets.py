@@ -9,10 +9,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly import sampled
 
 from hsgen.engines import hosts
 from hsgen.engines.hosts import Host
@@ -144,6 +146,18 @@ def test_each_device_gets_one_target(host: Host, wanted: str) -> None:
     assert hosts.target_for(host, EVERY).name == wanted
     assert hosts.target_for(host, EVERY[::-1]).name == wanted
     assert hosts.target_for(host, heads.shipped()).name == wanted
+
+
+@pytest.mark.parametrize("each", sampled(EVERY, 4), ids=lambda t: t.name)
+def test_a_device_with_the_facts_of_a_target_runs_its_sorts(each: target.Target) -> None:
+    facts, sorts = each.device, [each.sort(label, key) for label, key in each.choices]
+    alone = facts.subgroups == (1,)
+    limits = {"work_group": facts.work_group, "local_bytes": facts.local_bytes}
+    host = replace(device("x", 1, each.apis[0], facts.subgroups, shuffle=not alone), **limits, ballot=not alone)
+    assert hosts.meets(each, host)
+    assert not [hosts.lacks(s, host) for s in sorts if hosts.lacks(s, host)]
+    for fewer in ({"work_group": facts.work_group - 1}, {"local_bytes": facts.local_bytes - 1}, {"int64": False}):
+        assert not hosts.meets(each, replace(host, **fewer))
 
 
 def test_heads_are_those_of_the_targets() -> None:
