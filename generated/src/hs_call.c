@@ -105,7 +105,8 @@ static int hs_ends_alone(const hs_sort *sort, uint32_t starts, uint32_t ends)
  * the call. */
 static int hs_lacks_numbers(const hs_sort *sort, uint32_t roles)
 {
-    const uint32_t numbers = 1u << HS_OTHER_INPUT | 1u << HS_OTHER_VALUES | 1u << HS_TAKES | 1u << HS_VALUE_STARTS | 1u << HS_COUNT;
+    const uint32_t extents = 1u << HS_OTHER_INPUT | 1u << HS_OTHER_VALUES | 1u << HS_TAKES;
+    const uint32_t numbers = extents | 1u << HS_VALUE_STARTS | 1u << HS_COUNT;
     return sort->kind == HS_TOP_K && ((roles ^ hs_uses(sort)) & numbers);
 }
 
@@ -122,7 +123,7 @@ const char *hs_missing_option(const hs_sort *sort, const hs_options *options, ui
                                                : "count: a device-side count (--feature device-count)";
     text = hs_lacks_values(sort, roles);
     if (!text && hs_lacks_numbers(sort, roles))
-        text = "lengths, starts, takes, value_starts and count: as the selection was generated (--feature row-lengths and others)";
+        text = "lengths, starts, takes, value_starts, count: as the selection was generated (--feature)";
     if (!text && hs_ends_alone(sort, roles >> HS_OTHER_INPUT & 1, roles >> HS_OTHER_VALUES & 1))
         text = hs_takes_ends(sort) ? "offsets and ends: one of both is missing"
                                    : "ends: segments with ends (--feature segment-ends)";
@@ -271,12 +272,6 @@ static hs_status hs_given_columns(const uint64_t bytes[HS_ROLES], const hs_span 
     for (i = 0; i < HS_COLUMNS; i++)
         if (!bytes[hs_column_role(i)] != !spans[hs_column_role(i)].where) return HS_ERROR_ARGUMENT;
     return spans[HS_DESTINATION].where ? HS_OK : HS_ERROR_ARGUMENT;
-}
-
-/* Rows that start anywhere may access the whole buffer; one item if its room is not known. */
-static void hs_anywhere(hs_span *span, uint64_t item)
-{
-    if (span->where) span->bytes = span->room > UINT64_MAX - span->begin ? item : span->room;
 }
 
 /* Whether exactly the buffers that the sort uses are given; fills in the bytes accessed in each. */

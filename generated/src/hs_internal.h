@@ -62,6 +62,12 @@ static inline void hs_share(hs_span *role, hs_span *of)
     role->where = 0;
 }
 
+/* Rows that start anywhere may access the whole buffer; one item if its room is not known. */
+static inline void hs_anywhere(hs_span *span, uint64_t item)
+{
+    if (span->where) span->bytes = span->room > UINT64_MAX - span->begin ? item : span->room;
+}
+
 /* Whether scratch, if a checked call uses any, begins at a multiple of 256 bytes, the largest alignment that an API
  * requires of a buffer. */
 static inline int hs_scratch_aligned(const hs_span spans[HS_ROLES])

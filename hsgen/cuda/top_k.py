@@ -25,6 +25,12 @@ class TopK(Runner):
     Equal keys are selected in the order of their indices, the lowest index first.  `sorted_up_to` is the greatest k
     with a sorted result; the result for a greater k is in the order of the row.
 
+    Calls may pass numbers of rows in device memory.  n / rows is the greatest of `lengths`.  Without `starts`, row i
+    begins at i times this length.  `takes` has the number of keys to take of each row; k is the greatest.  If a row has
+    fewer keys to take than k, the rest of its result is the last key of the order.  Values of the rest have all bits
+    set, such as the index 0xffffffff.  `count` is the number of rows; further rows are neither read nor written.
+    `value_starts` has the index of each row's first value: key i of a row has value number ``value_starts[row] + i``.
+
     Args:
         key, target, device: as of `hsgen.cuda.Sorter`.
         value: the value that is selected with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index"
@@ -97,14 +103,8 @@ class TopK(Runner):
         `keys` has the rows one after another, `n` keys in total (all by default).  `out` and `values_out` receive
         rows * k keys and values.  Inputs are only read.
 
-        `lengths` and `starts`, one 32-bit number for each row, are in device memory.  n / rows is the greatest length.
-        Without starts, row i begins at i times this length.  `takes` has the number of keys to take of each row; k is
-        the greatest.  If a row has fewer keys to take than k, the rest of its result is the last key of the order.
-        Values of the rest have all bits set, such as the index 0xffffffff.
-
-        `count` is one 32-bit number in device memory, the number of rows; further rows are neither read nor written.
-        `value_starts` has the index of each row's first value: key i of a row has the value ``value_starts[row] + i``.
-        Several rows may share values.
+        `lengths`, `starts`, `takes`, `count` and `value_starts` are 32-bit numbers in device memory: one for each row,
+        but a single count.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.

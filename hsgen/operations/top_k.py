@@ -314,31 +314,31 @@ class _TopK(Operation):
         return Load(keys=keys, values=values, expected=expected, values_expected=after, how=options, count=len(keys))
 
 
+def _drawn(rng: np.random.Generator, most: int, count: int) -> NDArray[np.int64]:
+    """Return `count` random numbers up to `most`; a quarter of them is `most`."""
+    numbers = rng.integers(0, most + 1, count) >> rng.integers(0, 8, count)
+    return np.where(rng.integers(0, 4, count) == 0, most, numbers)
+
+
+def _beyond(rng: np.random.Generator, numbers: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Return the numbers, with half of those that are `most` far beyond."""
+    return np.where((numbers == most) & (rng.integers(0, 2, len(numbers)) > 0), NO_INDEX, numbers)
+
+
 def _call_of_rows(
     sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
 ) -> Call:
     """Return a call with random numbers of rows: of lengths and keys to take, some are 0 or beyond the greatest."""
-    s, count = sort.signature, options.segment_count
+    s, count, k = sort.signature, options.segment_count, options.take
     pitch, every = len(keys) // count, np.arange(count)
-
-    def drawn(most: int) -> NDArray[np.int64]:
-        numbers = rng.integers(0, most + 1, count) >> rng.integers(0, 8, count)
-        return np.where(rng.integers(0, 4, count) == 0, most, numbers)
-
-    def beyond(numbers: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-        return np.where((numbers == most) & (rng.integers(0, 2, count) > 0), NO_INDEX, numbers)
-
-    def placed(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-        return rng.integers(0, len(keys) - np.minimum(lengths, pitch) + 1)
-
-    lengths = drawn(pitch) if s.row_lengths else np.full(count, pitch)
-    starts = placed(lengths) if s.row_starts else every * pitch
-    takes = beyond(drawn(options.take), options.take) if s.row_takes else np.full(count, options.take)
-    table = placed(lengths) if s.value_starts else starts
-    lengths = beyond(lengths, pitch) if s.row_lengths else lengths
+    lengths = _drawn(rng, pitch, count) if s.row_lengths else np.full(count, pitch)
+    starts, table = rng.integers(0, np.stack([len(keys) - lengths + 1] * 2))
+    starts = starts if s.row_starts else every * pitch
+    table = table if s.value_starts else starts
+    lengths = _beyond(rng, lengths, pitch) if s.row_lengths else lengths
+    takes = _beyond(rng, _drawn(rng, k, count), k) if s.row_takes else np.full(count, k)
     number = int(rng.choice([0, count // 2, count - 1, count, NO_INDEX])) if s.row_count else count
-    live = min(number, count)
-    rows = Rows(lengths=lengths, starts=starts, takes=takes, value_starts=table, live=live)
+    rows = Rows(lengths=lengths, starts=starts, takes=takes, value_starts=table, live=min(number, count))
     expected, after = of_rows(sort, keys, values, options, rows)
     return Call(
         n=len(keys),
@@ -353,7 +353,7 @@ def _call_of_rows(
         other_values=starts.astype(np.uint32) if s.row_starts else None,
         takes=takes.astype(np.uint32) if s.row_takes else None,
         value_starts=table.astype(np.uint32) if s.value_starts else None,
-        unchanged=np.repeat(every >= live, options.take) if s.row_count else None,
+        unchanged=np.repeat(every >= rows.live, k) if s.row_count else None,
     )
 
 
