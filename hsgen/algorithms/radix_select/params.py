@@ -386,7 +386,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
             bits=bits,
             groups=min(_GROUPS[device.local], device.groups),
             places=device.cooperative,
-            short=_short(key, device),
+            short=_short(key, device, _widths(p, device)),
             chunk=_chunk(key, device),
         )
         for capacity, bits in product(_CAPACITIES, _BITS)
@@ -394,10 +394,15 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
     return next((x for x in shapes if x.local_bytes() <= device.local_bytes), None)
 
 
-def _short(key: KeyType, device: Device) -> Bounded:
+def _widths(p: Mapping[str, Any], device: Device) -> list[int]:
+    """Return the widths of subgroups for short rows; on CPUs only those of sorts, since a driver may offer one."""
+    used = device.subgroups if device.local == "chip" else [getattr(x, "subgroup", 1) for x in p.values()]
+    return [w for w in used if 8 <= w <= min(BLOCK, device.work_group) and device.shuffle]
+
+
+def _short(key: KeyType, device: Device, widths: list[int]) -> Bounded:
     """Return the selection from short rows: a subgroup for a row, or a work-group of a few lanes."""
-    widths = (w for w in device.subgroups if 8 <= w <= min(BLOCK, device.work_group))
-    width = max(widths, default=1) if device.shuffle else 1
+    width = max(widths, default=1)
     lanes = width if width > 1 else min(BLOCK, _power(device.work_group))
     one = Bounded(lanes=lanes, items=_short_items(key, device), take=lanes, subgroup=width)
     most = min(device.local_bytes // 2 // one.local_bytes(key), 256 // lanes, device.work_group // lanes)
