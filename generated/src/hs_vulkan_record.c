@@ -65,11 +65,14 @@ static hs_status hs_vulkan_roles(const hs_sort *sort, const hs_vulkan_record *re
                                                                                                     : HS_OK;
 }
 
-/* The bytes of a buffer that kernels may access: rows with starts lie anywhere in the room of their keys and values. */
+/* The bytes of a buffer that kernels may access: rows with starts lie anywhere in the room of their keys and values, as
+ * far as a descriptor reaches. */
 static uint64_t hs_vulkan_reach(const hs_vulkan *s, const hs_vulkan_call *call, hs_role role)
 {
     const int starts = s->sort->kind == HS_TOP_K && call->spans[HS_OTHER_VALUES].where;
-    return starts && (role == HS_SOURCE || role == HS_VALUES) ? call->spans[role].room : call->spans[role].bytes;
+    const uint64_t most = s->range_limit - s->alignment, room = call->spans[role].room;
+    if (!starts || (role != HS_SOURCE && role != HS_VALUES)) return call->spans[role].bytes;
+    return room < most ? room : most;
 }
 
 /* Where the buffers of a step begin. */

@@ -37,6 +37,8 @@ def narrowed(width: int, folder: Path) -> str:
         ('"lavapipe"', f'"lavapipe{width}"'),
         ("subgroups = [4, 8, 16]", f"subgroups = [{width}]"),
         ("subgroup = 8", f"subgroup = {width}"),
+        ("slabs = 16", "slabs = 8"),  # for local memory
+        ("slabs = 32", "slabs = 16"),
     ):
         assert old in text, old
         text = text.replace(old, new)
