@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from hsgen.algorithms import IMPLICIT, OPTIONAL, named, operation
 from hsgen.core.device import Device
 from hsgen.core.fields import Reader
 from hsgen.core.keys import KEYS, TYPES, Signature
+from hsgen.core.records import changed
 
 Tables = Mapping[tuple[str, str], Mapping[str, Any]]
 """The values of optional tables, by algorithm and key."""
@@ -24,7 +24,7 @@ def specialized(
     """
     params = IMPLICIT[name].specialize(choices, KEYS[key], signature, device)
     values = tables.get((name, key), tables.get((name, _word(key)), {}))
-    return None if params is None else replace(params, **values)
+    return None if params is None else changed(params, values)
 
 
 def replaced(

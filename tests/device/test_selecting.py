@@ -25,6 +25,7 @@ from lavapipe import Lavapipe, lavapipe, validated
 from nightly import NIGHTLY, nightly, sampled, thinned
 from oclgrind import grind
 from planted import Planted, all_caught
+from selection_cases import narrowed
 from selections import sort_of
 from tools import OPENCL, need
 
@@ -205,9 +206,12 @@ def test_the_command_line_validates_selections(embedded: Host, key: str, capsys:
 
 
 @pytest.mark.parametrize(("lanes", "key"), [nightly(8, "u32"), nightly(4, "u64"), nightly(16, "f32")])
-def test_vulkan_selects(lavapipe: Lavapipe, lanes: int, key: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_vulkan_selects(
+    lavapipe: Lavapipe, lanes: int, key: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     lavapipe(lanes)
-    chosen = ["-t", "lavapipe", "--key", key, "--value", "index", "--algorithm", "radix_select"]
+    chosen = ["-t", narrowed(lanes, tmp_path), "--key", key, "--value", "index", "--algorithm", "radix_select"]
+    chosen += ["--feature", "row-starts"]
     code, rows, err = validated(capsys, *chosen, "--option=validation=1")
     assert code == 0 and [(r["failures"], r["cases"] > 4000) for r in rows] == [(0, True)], err
 

@@ -33,6 +33,9 @@ from hsgen.emit.kernels import render
 from hsgen.operations.oracle import ordered, unordered
 from hsgen.operations.top_k import Rows, of_rows, positions, selected, sorted_up_to
 from hsgen.targets import target
+from hsgen.targets.optional import replaced
+from hsgen.tools.tune.propose import Space
+from hsgen.tools.tune.request import derived
 
 FEW_LANES = Path(__file__).parents[1] / "data/few_lanes/few-lanes-device.toml"
 
@@ -122,7 +125,7 @@ LAST = {"short_rows", "short_row", "merge", "finish", "row", "order"}
 
 
 def selections() -> Iterator[Sort]:
-    """Yield the selections of targets, and of devices of a few lanes."""
+    """Yield the selections of targets, of devices of a few lanes, and of drawn shapes."""
     for found in map(target.find, sampled()):
         for key in ("u16", "u32", "u64") if NIGHTLY else ("u32", "u64"):
             with suppress(Usage):
@@ -134,6 +137,12 @@ def selections() -> Iterator[Sort]:
         for key in ("u32", "u64"):
             with suppress(Usage):
                 yield found.sort("radix_select", key)
+    rng = np.random.default_rng(4)
+    for place in map(target.find, ("cpu", "generic", "nvidia-hopper")):
+        space = Space("radix_select", "u32", place.device, {}, 1 << 22, derived(place, "radix_select", "u32"))
+        for _ in range(20 if NIGHTLY else 2):
+            drawn = replaced(place.choices, {}, "radix_select", "u32", space.draw(0, rng) or {})
+            yield replace(place, **drawn).sort("radix_select", "u32", Signature(value="index"))
 
 
 def shapes(sort: Sort, rng: np.random.Generator, trials: int) -> Iterator[tuple[int, int, int]]:

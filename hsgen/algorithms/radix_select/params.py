@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from typing import Any
 
@@ -11,6 +11,7 @@ from hsgen.core.buffers import pair_bytes
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
 from hsgen.core.keys import PLAIN, KeyType, Signature
+from hsgen.core.records import RECORD
 from hsgen.core.regions import Region, placed
 
 MAX_N = 1 << 30
@@ -33,6 +34,11 @@ FIELDS = {
     "groups": Field("int", "the most work-groups that share tiles", required=False, least=1, greatest=65535),
     "row_limit": Field("int", "the longest row of one work-group", required=False, least=4, greatest=1 << 24),
     "places": Field("bool", "whether a work-group sorts its keys by places", required=False),
+    "short.items": Field("int", "the keys per lane of a short row", required=False, least=1, greatest=16),
+    "short.rows": Field("int", "the short rows of a work-group", required=False, least=1, greatest=128),
+    "chunk.lanes": Field("int", "the lanes of a chunk, a power of two", required=False, least=1, greatest=1024),
+    "chunk.items": Field("int", "the keys per lane of a chunk", required=False, least=1, greatest=32),
+    "chunk.take": Field("int", "the greatest k of chunks", required=False, least=1, greatest=512),
 }
 
 _LANES = {"chip": 512, "memory": 64}
@@ -202,8 +208,8 @@ class Params:
     row_limit: int = _ROW_LIMIT
     places: bool = False
     crowd: int = 64
-    short: Bounded = Bounded(lanes=32, items=8, take=32)
-    chunk: Bounded = Bounded(lanes=256, items=16, take=128)
+    short: Bounded = field(default=Bounded(lanes=32, items=8, take=32), metadata={RECORD: Bounded})
+    chunk: Bounded = field(default=Bounded(lanes=256, items=16, take=128), metadata={RECORD: Bounded})
 
     @property
     def sampled(self) -> Sampled:
@@ -249,7 +255,8 @@ class Params:
         """The ways of long rows by k: (k above, greatest k, greatest length of a row without a sample)."""
         most = self.chunk_take
         takes = [0, *(x for x in (16, 64) if x < most), most]
-        chunks = [(above, k, self.chunk.length * (self.chunk.length // k)) for above, k in pairwise(takes)]
+        limit = self.sampled_long.limit
+        chunks = [(above, k, min(self.chunk.length * (self.chunk.length // k), limit)) for above, k in pairwise(takes)]
         quarter = self.capacity // 4
         sampled = [
             (most, quarter, _SAMPLED[0]),
@@ -379,7 +386,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
             bits=bits,
             groups=min(_GROUPS[device.local], device.groups),
             places=device.cooperative,
-            short=_short(key, device),
+            short=_short(key, device, _widths(p, device)),
             chunk=_chunk(key, device),
         )
         for capacity, bits in product(_CAPACITIES, _BITS)
@@ -387,10 +394,15 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
     return next((x for x in shapes if x.local_bytes() <= device.local_bytes), None)
 
 
-def _short(key: KeyType, device: Device) -> Bounded:
+def _widths(p: Mapping[str, Any], device: Device) -> list[int]:
+    """Return the widths of subgroups for short rows; on CPUs only those of sorts, since a driver may offer one."""
+    used = device.subgroups if device.local == "chip" else [getattr(x, "subgroup", 1) for x in p.values()]
+    return [w for w in used if 8 <= w <= min(BLOCK, device.work_group) and device.shuffle]
+
+
+def _short(key: KeyType, device: Device, widths: list[int]) -> Bounded:
     """Return the selection from short rows: a subgroup for a row, or a work-group of a few lanes."""
-    widths = (w for w in device.subgroups if 8 <= w <= min(BLOCK, device.work_group))
-    width = max(widths, default=1) if device.shuffle else 1
+    width = max(widths, default=1)
     lanes = width if width > 1 else min(BLOCK, _power(device.work_group))
     one = Bounded(lanes=lanes, items=_short_items(key, device), take=lanes, subgroup=width)
     most = min(device.local_bytes // 2 // one.local_bytes(key), 256 // lanes, device.work_group // lanes)
@@ -426,7 +438,8 @@ def _chunk_items(key: KeyType, device: Device) -> int:
 
 def _shares_registers(device: Device) -> bool:
     """Return whether the lanes of a hardware thread share its registers: compilers then choose among narrow widths."""
-    return device.local == "chip" and device.shuffle and len(device.subgroups) > 1 and min(device.subgroups) <= _NARROW
+    widths = [w for w in device.subgroups if w > 1]
+    return device.local == "chip" and device.shuffle and len(widths) > 1 and min(widths) <= _NARROW
 
 
 def _power(x: int) -> int:
