@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +68,13 @@ CHOSEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
 """Choices that no target makes: a target, one of its labels, and the changes to its parameters."""
 
 
-def sorts() -> Iterator[tuple[Sort, tuple[str, ...]]]:
-    """Yield sorts, each with the APIs of its target."""
+@cache
+def sorts() -> tuple[tuple[Sort, tuple[str, ...]], ...]:
+    """Return sorts, each with the APIs of its target."""
+    return tuple(_sorts())
+
+
+def _sorts() -> Iterator[tuple[Sort, tuple[str, ...]]]:
     for found in map(target.find, SHIPPED):
         for label in dict.fromkeys(["auto", *(label for label, _ in found.choices), *IMPLICIT]):
             for width in ("u32", "u64"):
