@@ -206,6 +206,17 @@ def lacks(sort: Sort, host: Host) -> str | None:
     return None
 
 
+def holds(target: Target, sort: Sort, host: Host) -> bool:
+    """Return True if the cores of `host` suffice for the work-groups of `sort` that wait for each other.
+
+    A core is assumed to hold as many of them as a core of the target's largest device must.
+    """
+    cores, most = host.more.get("cores", 0), target.device.cores
+    waiting = {k.name for k in sort.kernels if k.cooperative}
+    caps = [step.grid.cap for step in sort.plan.steps if step.kernel in waiting]
+    return not (cores and most) or all(cap <= cores * -(-cap // most) for cap in caps)
+
+
 def evidence_level(target: Target, host: Host) -> str | None:
     """Return the level of evidence that a run of `target` on `host` reaches.
 
@@ -235,7 +246,7 @@ def target_for(host: Host, targets: Sequence[Target]) -> Target:
     fitting = [t for t in targets if host.api in t.apis and matches(t, host)]
     for target in sorted(fitting, key=lambda t: -rank(t.match)):
         sorts = [target.sort(a, k) for a, k in target.choices]
-        if sorts and not any(lacks(s, host) for s in sorts):
+        if sorts and all(holds(target, s, host) and not lacks(s, host) for s in sorts):
             return target
     if general := fallback.among(host.api, targets):
         return general

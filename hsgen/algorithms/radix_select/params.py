@@ -33,6 +33,7 @@ FIELDS = {
     "groups": Field("int", "the most work-groups that share tiles", required=False, least=1, greatest=65535),
     "row_limit": Field("int", "the longest row of one work-group", required=False, least=4, greatest=1 << 24),
     "places": Field("bool", "whether a work-group sorts its keys by places", required=False),
+    "resident": Field("int", "the work-groups of 256 lanes that share a core", required=False, least=1, greatest=8),
 }
 
 _LANES = {"chip": 512, "memory": 64}
@@ -166,6 +167,8 @@ class Params:
     row_limit: the longest row that one work-group selects from.
     places: keys on chip are sorted by bins.
     crowd: the greatest number of keys of a bin; with more, bins are crowded.
+    resident: the work-groups of 256 lanes that share a core, with `places` and keys of one word.  With 4, a lane has 64
+    registers; with more registers, fewer loads are under way.
     """
 
     key: KeyType
@@ -178,6 +181,7 @@ class Params:
     row_limit: int = _ROW_LIMIT
     places: bool = False
     crowd: int = 64
+    resident: int = 4
     short: Bounded = Bounded(lanes=32, items=8, take=32)
     chunk: Bounded = Bounded(lanes=256, items=16, take=128)
 
