@@ -151,6 +151,7 @@ def _host(number: int) -> Host:
         handle=number,
         compute=10 * _fact(number, "COMPUTE_CAPABILITY_MAJOR") + _fact(number, "COMPUTE_CAPABILITY_MINOR"),
         widths=tuple(1 << i for i in range(WARP.bit_length())),
+        more={"cores": _fact(number, "MULTIPROCESSOR_COUNT")},
     )
 
 

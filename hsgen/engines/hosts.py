@@ -161,6 +161,17 @@ def lacks(sort: Sort, host: Host) -> str | None:
     return None
 
 
+def holds(target: Target, sort: Sort, host: Host) -> bool:
+    """Return True if the cores of `host` suffice for the work-groups of `sort` that wait for each other.
+
+    A core is assumed to hold as many of them as a core of the target's largest device must.
+    """
+    cores, most = host.more.get("cores", 0), target.device.cores
+    waiting = {k.name for k in sort.kernels if k.cooperative}
+    caps = [step.grid.cap for step in sort.plan.steps if step.kernel in waiting]
+    return not (cores and most) or all(cap <= cores * -(-cap // most) for cap in caps)
+
+
 def evidence_level(target: Target, host: Host) -> str | None:
     """Return the level of evidence that a run of `target` on `host` reaches.
 
@@ -193,9 +204,10 @@ def target_for(host: Host, targets: Sequence[Target | Head]) -> Target:
 
     fitting = [t for t in targets if host.api in t.apis and matches(t, host)]
     for target in map(_whole, sorted(fitting, key=lambda t: -rank(t.match))):
-        if target.choices and (
-            meets(target, host) or not any(lacks(target.sort(a, k), host) for a, k in target.choices)
-        ):
+        if meets(target, host) and target.choices:
+            return target
+        sorts = [target.sort(a, k) for a, k in target.choices]
+        if sorts and all(holds(target, s, host) and not lacks(s, host) for s in sorts):
             return target
     if general := fallback.among(host.api, targets):
         return _whole(general)
@@ -205,13 +217,15 @@ def target_for(host: Host, targets: Sequence[Target | Head]) -> Target:
 def meets(target: Target, host: Host) -> bool:
     """Return True if a device has all that the facts of a target name; no sort then lacks a requirement.
 
-    The assembly of all sorts, for `lacks`, takes 50 ms.
+    The assembly of all sorts, for `lacks` and `holds`, takes 50 ms.
     """
     facts = target.device
     exchanges = host.shuffle and host.ballot and set(facts.subgroups) <= {1, *(host.widths or ())}
     alone = facts.subgroups == (1,)
     fits = facts.work_group <= host.work_group and facts.local_bytes <= host.local_bytes
-    return fits and host.int64 and (alone or exchanges)
+    cores = host.more.get("cores", 0)
+    enough = not (cores and facts.cores) or cores >= facts.cores
+    return fits and enough and host.int64 and (alone or exchanges)
 
 
 def _whole(target: Target | Head) -> Target:

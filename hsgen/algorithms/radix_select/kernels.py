@@ -20,13 +20,11 @@ ROW_COUNT = Buffer(name="row_count", type="u32", read_only=True)
 VALUE_STARTS = Buffer(name="value_starts", type="u32", read_only=True)
 _RESULT = ("short_rows", "short_row", "merge", "finish", "row", "place", "order")
 """The kernels that store results."""
-_RESIDENT = 4
-"""Work-groups of 256 lanes that share a core: 64 registers a lane, without which fewer loads are under way."""
 
 
 def _resident(p: Params, lanes: int) -> int:
     """Return the work-groups that share a core; 1 where 64 registers a lane are too few: wide keys, older devices."""
-    return _RESIDENT if lanes == 256 and p.places and p.key_words == 1 else 1
+    return p.resident if lanes == 256 and p.places and p.key_words == 1 else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

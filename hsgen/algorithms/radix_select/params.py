@@ -39,6 +39,7 @@ FIELDS = {
     "chunk.lanes": Field("int", "the lanes of a chunk, a power of two", required=False, least=1, greatest=1024),
     "chunk.items": Field("int", "the keys per lane of a chunk", required=False, least=1, greatest=32),
     "chunk.take": Field("int", "the greatest k of chunks", required=False, least=1, greatest=512),
+    "resident": Field("int", "the work-groups of 256 lanes that share a core", required=False, least=1, greatest=8),
 }
 
 _LANES = {"chip": 512, "memory": 64}
@@ -196,6 +197,8 @@ class Params:
     row_limit: the longest row that one work-group selects from.
     places: keys on chip are sorted by bins.
     crowd: the greatest number of keys of a bin; with more, bins are crowded.
+    resident: the work-groups of 256 lanes that share a core, with `places` and keys of one word.  With 4, a lane has 64
+    registers; with more registers, fewer loads are under way.
     """
 
     key: KeyType
@@ -210,6 +213,7 @@ class Params:
     crowd: int = 64
     short: Bounded = field(default=Bounded(lanes=32, items=8, take=32), metadata={RECORD: Bounded})
     chunk: Bounded = field(default=Bounded(lanes=256, items=16, take=128), metadata={RECORD: Bounded})
+    resident: int = 4
 
     @property
     def sampled(self) -> Sampled:
