@@ -252,7 +252,7 @@ static hs_status hs_played(const hs_sort *sort, const hs_call *call, uint32_t us
         spans[i].from = (hs_role)i;
         spans[i].bytes = spans[i].where ? bytes[i] : 0;
     }
-    if (sort->kind == HS_TOP_K && spans[HS_OTHER_VALUES].where) /* rows with starts may overlap */
+    if (sort->kind == HS_TOP_K && bytes[HS_SOURCE] && spans[HS_OTHER_VALUES].where) /* rows with starts may overlap */
         spans[HS_SOURCE].bytes = spans[HS_SOURCE].room < bytes[HS_SOURCE] ? spans[HS_SOURCE].room : hs_item_bytes(sort);
     if (bytes[HS_SOURCE] && !spans[HS_SOURCE].where) return HS_ERROR_ARGUMENT;
     for (i = HS_OTHER_INPUT; i <= HS_REPORT; i++)
