@@ -1,11 +1,15 @@
-/* Compares selections of rows with CUB's DeviceBatchedTopK and DeviceTopK: device time, medians of turns, u32 keys without values.
- *   hsgen generate -t nvidia-hopper --api cuda --key u32 --value none --algorithm radix_select -o selections
- *   nvcc -std=c++17 -O3 -arch=sm_90 -DCASE_ROWS=4096 -DCASE_LENGTH=4096 -DCASE_TAKE=64 -I CCCL/include -I selections/include \
- *       tests/device/compare_cub_topk.cu $(cd selections && sed "s|^|$PWD/|" sources/cuda.txt) -o compare_cub_topk
- *   ./compare_cub_topk uniform 25
- * Kinds: uniform, equal, hot (every other key has a low upper half).  CCCL: a checkout's cub, thrust and libcudacxx/include, each with -I.
- * CUB's results are in any order, so rows are sorted on the host before they are compared; hsgen's must be sorted.  -DNO_BATCHED
- * leaves DeviceBatchedTopK out.  Exit code 0 if all were right, else 1. */
+/* Compares selections of rows with CUB's DeviceBatchedTopK: device time, medians of turns, u32 keys without values.
+ *
+ * hsgen generate -t nvidia-hopper --api cuda --key u32 --algorithm radix_select -o s
+ *
+ * nvcc -std=c++17 -arch=sm_90 -DCASE_ROWS=64 -DCASE_LENGTH=4096 -DCASE_TAKE=64 -I s/include -I CUB FILES
+ *
+ * FILES: this file, and those that s/sources/cuda.txt lists. CUB: the headers of CCCL.
+ *
+ * ./a.out uniform 25
+ *
+ * Kinds: uniform, equal, hot (every other key has a low upper half). CUB's rows are sorted on the host before they are
+ * compared. With -DNO_BATCHED, CUB selects by DeviceTopK, from one row. Exit code 0 if all were right, else 1. */
 #include "compare_cub.h"
 
 #include <cub/device/device_topk.cuh>

@@ -65,7 +65,7 @@ def rows(place: str, seed: int) -> list[dict[str, Any]]:
         )
         for number, (key, value, feature) in enumerate(selections(place)):
             words = ["--key", key, "--value", value, *(["--feature", feature] if feature else [])]
-            words += ["--max-n", "2^14" if number % 6 == 5 else "2^12", "--seed", str(seed + number), "--json"]
+            words += ["--max-n", "2^12", "--seed", str(seed + number), "--json"]
             options = ["-t", *target, "--algorithm", "radix_select", *words]
             results += validated(options, {**os.environ, **lanes}, device)
     return results

@@ -211,7 +211,6 @@ def test_vulkan_selects(
 ) -> None:
     lavapipe(lanes)
     chosen = ["-t", narrowed(lanes, tmp_path), "--key", key, "--value", "index", "--algorithm", "radix_select"]
-    chosen += ["--feature", "row-starts"]
     code, rows, err = validated(capsys, *chosen, "--option=validation=1")
     assert code == 0 and [(r["failures"], r["cases"] > 4000) for r in rows] == [(0, True)], err
 
