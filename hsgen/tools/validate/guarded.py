@@ -167,7 +167,8 @@ class Frame:
             layout.at["values_out"] = layout.at["values"]
             layout.after[VALUES] = self.framed(_whole(call.values_expected, call.values), from_)
             return
-        more = call.other_values if call.unchanged is None else None
+        starts = self._engine.sort.signature.row_starts  # other_values are starts of rows, not values
+        more = call.other_values if call.unchanged is None and not starts else None
         rows = len(call.keys) + (0 if more is None else len(more))
         blank = np.full((max(rows, len(call.values_expected)), call.values_expected.shape[1]), UNTOUCHED, np.uint32)
         after = self.framed(_whole(_kept(call.values_expected, blank, call), blank), to)
