@@ -284,11 +284,7 @@ static hs_status hs_played(const hs_sort *sort, const hs_call *call, uint32_t us
         spans[i].from = (hs_role)i;
         spans[i].bytes = spans[i].where ? bytes[i] : 0;
     }
-    if (sort->kind == HS_TOP_K && bytes[HS_SOURCE]) {
-        const hs_role starts = spans[HS_VALUE_STARTS].where ? HS_VALUE_STARTS : HS_OTHER_VALUES;
-        if (spans[HS_OTHER_VALUES].where) hs_anywhere(&spans[HS_SOURCE], hs_item_bytes(sort));
-        if (spans[starts].where) hs_anywhere(&spans[HS_VALUES], sort->value_bytes);
-    }
+    if (sort->kind == HS_TOP_K && bytes[HS_SOURCE]) hs_free_rows(sort, spans);
     if (bytes[HS_SOURCE] && !spans[HS_SOURCE].where) return HS_ERROR_ARGUMENT;
     for (i = HS_OTHER_INPUT; i < HS_ROLES; i++)
         if (spans[i].where && !(uses >> i & 1)) return HS_ERROR_OPTION;

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from hsgen.apis import cuda, opencl
 from hsgen.cli.options import Count, json_option, require_option, required
 from hsgen.cli.output import emit_json
 from hsgen.cli.progress import progress
@@ -20,7 +21,7 @@ from hsgen.engines.host import Host
 from hsgen.system import folders
 from hsgen.tools import warm
 
-APIS = ("cuda", "opencl")
+APIS = CUDA, OPENCL = cuda.API.name, opencl.API.name
 _KEYS = ("f32", "i64")
 
 
@@ -81,7 +82,7 @@ def _chosen(api: str | None, archs: Sequence[str], device: str | None) -> list[H
         Usage: options do not go together, or an architecture is unknown.
         Unavailable: CUDA is requested, and there is no GPU.
     """
-    if api == "opencl" or (device is not None and api is None):
+    if api == OPENCL or (device is not None and api is None):
         if archs:
             raise Usage("--arch: goes with --api cuda; omit it")
         return []
@@ -120,15 +121,15 @@ def _cuda(
     show = progress("compiling", len(texts))
     compiled = sum(show(warm.compiled(texts, workers or os.cpu_count() or 1)))
     names = [f"sm_{host.compute}" for host in gpus]
-    return {"api": "cuda", "devices": names, "entries": len(texts), "compiled": compiled}
+    return {"api": CUDA, "devices": names, "entries": len(texts), "compiled": compiled}
 
 
 def _opencl(device: str | None, keys: Sequence[str], calls: Sequence[str], values: Sequence[str]) -> dict[str, Any]:
     """Compile sorts for an OpenCL device; return the fields of the result."""
-    if "topk" in calls:
+    if warm.TOPK in calls:
         raise Usage("--call topk: goes with --api cuda; with opencl give sort or argsort")
     folders.lasting("tried")
     label, sorters = warm.opencl_sorters(device, keys, calls, values)
     show = progress("compiling", len(sorters))
     done = sum(1 for _ in show(build() for build in sorters))
-    return {"api": "opencl", "devices": [label], "entries": done, "compiled": None}
+    return {"api": OPENCL, "devices": [label], "entries": done, "compiled": None}

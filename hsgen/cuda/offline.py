@@ -31,9 +31,9 @@ def gpu(arch: str) -> Host:
     Raises:
         Usage: there is no such architecture.
     """
-    number = int(arch.removeprefix("sm_")) if arch.removeprefix("sm_").isdecimal() else 0
-    if arch != f"sm_{number}" or number not in SHARED:
-        raise Usage(f"--arch {arch}: unknown; known are {', '.join(f'sm_{n}' for n in SHARED)}")
+    known = {f"sm_{n}": n for n in SHARED}
+    if (number := known.get(arch)) is None:
+        raise Usage(f"--arch {arch}: unknown; known are {', '.join(known)}")
     return Host(
         platform=driver.PLATFORM,
         api=driver.API,
@@ -96,12 +96,12 @@ class Driver:
         """Return a fact of a GPU; facts that no text depends on are great."""
         host = self._host(number)
         facts = {
-            "COMPUTE_CAPABILITY_MAJOR": host.compute // 10,
-            "COMPUTE_CAPABILITY_MINOR": host.compute % 10,
-            "MAX_THREADS_PER_BLOCK": host.work_group,
-            "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": host.local_bytes,
+            "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR": host.compute // 10,
+            "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR": host.compute % 10,
+            "CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK": host.work_group,
+            "CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": host.local_bytes,
         }
-        return 0, facts.get(which.removeprefix("CU_DEVICE_ATTRIBUTE_"), 1 << 30)
+        return 0, facts.get(which, 1 << 30)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from hsgen.core.errors import Wrong
 from hsgen.core.keys import ORDERS
 from hsgen.engines.host import Host
 
-CALLS = ("sort", "argsort", "topk")
+CALLS = SORT, ARGSORT, TOPK = "sort", "argsort", "topk"
 """The functions of `hsgen.torch`, `hsgen.cupy` and `hsgen.jax` whose kernels are compiled."""
 TOGETHER = (1 << 30) - 1
 _ROWS = (1, 2, 3, 64, 1024)
@@ -42,9 +42,9 @@ def cuda_texts(
 
     with offline.devices(hosts) as numbers, compiler.collecting() as texts:
         for number, key in product(numbers, keys):
-            if "sort" in calls or "argsort" in calls:
+            if SORT in calls or ARGSORT in calls:
                 _sorts(number, key, calls, most)
-            if "topk" in calls:
+            if TOPK in calls:
                 _selections(number, key, most)
             for value in values:
                 _sorters(number, key, value, most)
@@ -63,7 +63,7 @@ def _sorts(number: int, key: str, calls: Sequence[str], most: int) -> None:
     from hsgen.cuda.order import order
     from hsgen.cuda.subjects import Shape
 
-    outputs = [(True, True), (True, False)] * ("sort" in calls) + [(False, True)] * ("argsort" in calls)
+    outputs = [(True, True), (True, False)] * (SORT in calls) + [(False, True)] * (ARGSORT in calls)
     for (rows, length), (keys, indices), descending in product(_shapes(most), outputs, (False, True)):
         order(
             Shape(number=number, key=key, rows=rows, length=length, descending=descending, keys=keys, indices=indices)
@@ -129,7 +129,7 @@ def opencl_sorters(
 
     listed = hosts.hosts()
     on = OpenClDevice(selection.pick(None, listed) if device is None else selection.named(device, listed))
-    kinds = ["none"] * ("sort" in calls) + ["index"] * ("argsort" in calls) + list(values)
+    kinds = ["none"] * (SORT in calls) + ["index"] * (ARGSORT in calls) + list(values)
     return on.host.label, [
         partial(on.build, kind, key, value=value, order=order)
         for key, value, order, kind in product(keys, dict.fromkeys(kinds), ORDERS, ("Sorter", "SegmentedSorter"))
