@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -61,18 +60,13 @@ def cache(
     with required(require):
         gpus = _chosen(api, archs, device)
         warmed = _cuda(gpus, keys, calls, values, most, workers) if gpus else _opencl(device, keys, calls, values)
+    seconds, folder = time.monotonic() - begin, str(folders.user_caches())
     if as_json:
-        emit_json([{**warmed, "seconds": round(time.monotonic() - begin, 1), "folder": str(_folder())}])
+        emit_json([{**warmed, "seconds": round(seconds, 1), "folder": folder}])
         return
     new = "" if warmed["compiled"] is None else f", {warmed['compiled']} compiled"
     noun = "kernels" if gpus else "sorts"
-    passed = f"{time.monotonic() - begin:.0f} s"
-    click.echo(f"{', '.join(warmed['devices'])}: {warmed['entries']} {noun}{new} in {passed}, in {_folder()}")
-
-
-def _folder() -> Path:
-    """Return the folder that has the caches of hsgen, of pyopencl and of OpenCL's runtimes."""
-    return folders.user_caches()
+    click.echo(f"{', '.join(warmed['devices'])}: {warmed['entries']} {noun}{new} in {seconds:.0f} s, in {folder}")
 
 
 def _chosen(api: str | None, archs: Sequence[str], device: str | None) -> list[Host]:
