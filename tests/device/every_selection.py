@@ -17,10 +17,10 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from every_sort import with_cupy
 from grouping_ways import recorded
 
 import hsgen.cuda
-from hsgen.core.errors import HsgenError
 
 KEYS: dict[str, Any] = {"u16": np.uint16, "u32": np.uint32, "u64": np.uint64}
 FORMS = ((None, False), ("index", False), ("index", True), (4, False))
@@ -129,19 +129,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--key", choices=sorted(KEYS), action="append", help="a key type (all)")
     parser.add_argument("--few", action="store_true", help="keys of one kind, and two rows")
     options = parser.parse_args(argv)
-    try:
-        import cupy
-
-        from hsgen.cuda.libraries import Cupy
-
-        cupy.cuda.set_allocator(None)
-        return run(cupy, Cupy, options)
-    except ImportError as e:
-        print(f"every_selection: {e.name or e} is not installed", file=sys.stderr)
-        return 3
-    except HsgenError as e:
-        print(f"every_selection: {e}", file=sys.stderr)
-        return e.exit_code
+    return with_cupy("every_selection", run, options)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -116,13 +117,8 @@ def run(cupy: Any, library: Any, options: argparse.Namespace) -> int:
     return 1 if wrong else 0
 
 
-def main(argv: list[str]) -> int:
-    """Run the program."""
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
-    parser.add_argument("--most", type=int, default=1 << 25, help="the greatest count")
-    parser.add_argument("--key", choices=[name for name, _ in KEYS], help="one key type only")
-    parser.add_argument("--value", type=int, choices=[value or 0 for value in VALUES], help="one size of values only")
-    options = parser.parse_args(argv)
+def with_cupy(program: str, run: Callable[..., int], options: argparse.Namespace) -> int:
+    """Return the exit code of a program's `run`, which takes CuPy, its library and options; 3 without CuPy."""
     try:
         import cupy
 
@@ -131,11 +127,21 @@ def main(argv: list[str]) -> int:
         cupy.cuda.set_allocator(None)
         return run(cupy, Cupy, options)
     except ImportError as e:
-        print(f"every_sort: {e.name or e} is not installed", file=sys.stderr)
+        print(f"{program}: {e.name or e} is not installed", file=sys.stderr)
         return 3
     except HsgenError as e:
-        print(f"every_sort: {e}", file=sys.stderr)
+        print(f"{program}: {e}", file=sys.stderr)
         return e.exit_code
+
+
+def main(argv: list[str]) -> int:
+    """Run the program."""
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("--most", type=int, default=1 << 25, help="the greatest count")
+    parser.add_argument("--key", choices=[name for name, _ in KEYS], help="one key type only")
+    parser.add_argument("--value", type=int, choices=[value or 0 for value in VALUES], help="one size of values only")
+    options = parser.parse_args(argv)
+    return with_cupy("every_sort", run, options)
 
 
 if __name__ == "__main__":
