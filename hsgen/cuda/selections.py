@@ -27,7 +27,7 @@ from hsgen.cuda.top_k import TopK, prepared_selection
 from hsgen.cuda.top_k_choices import LONGEST, SELECT, SORT, choice
 from hsgen.operations.top_k import sorted_up_to
 from hsgen.runners import row_numbers
-from hsgen.runners.top_k import TopKCalls
+from hsgen.runners.top_k import Features, TopKCalls
 
 _SOURCE, _OUT, _VALUES_OUT = (ROLES.index(r) for r in ("source", "destination", "values_out"))
 _ROLES = {"lengths": ROLES.index("other"), "starts": ROLES.index("other_values")}
@@ -44,7 +44,8 @@ class Selector(TopK):
 
     def __init__(self, take: Take) -> None:
         order = "descending" if take.largest else "ascending"
-        calls = TopKCalls(take.key, "index64", order, {name: name in take.numbers for name in _ROLES})
+        features = Features(lengths="lengths" in take.numbers, starts="starts" in take.numbers)
+        calls = TopKCalls(take.key, "index64", order, features)
         Runner.__init__(self, take.number, None, calls, rewriting(take.key, "index64"))
         self.sorted_up_to = sorted_up_to(self._sort)
 

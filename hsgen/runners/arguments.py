@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -19,13 +19,12 @@ from hsgen.targets import target as targets
 from hsgen.targets.target import Target
 
 
-def keywords(named: Mapping[str, Any], known: type) -> Mapping[str, Any]:
-    """Return the keywords of a call after a check of their names; `known` is the class of typed keywords.
+def keywords(named: Mapping[str, Any], names: Collection[str]) -> Mapping[str, Any]:
+    """Return the keywords of a call after a check of their names.
 
     Raises:
         TypeError: there is no such keyword.
     """
-    names = tuple(known.__annotations__)
     for name in named:
         if name not in names:
             raise TypeError(f"{name}: no such argument; give {', '.join(names)}")

@@ -13,28 +13,29 @@ from hsgen.runners.arguments import keywords
 class RowNumbers(TypedDict, total=False):
     """The keywords of the functions `topk`: arrays of integers, of which none is negative.
 
-    `lengths`, `starts`, `takes` and `table_starts` have the shape of the input without the dimension of the selection.
+    All but `count` have the shape of the input without the dimension of the selection.
 
     lengths: the number of elements that count in each row, from its start.
     starts: the place of the first element that counts in each row; by default 0.  Indices in the result count from
         this place.
     takes: the elements to select of each row; k is the greatest number.
     count: one number: the rows that count, in the order of memory; further rows count as empty.
-    table: a table from which the selected indices select entries of 4 or 8 bytes.  The table has the shape of the
-        input: the entry of an element is in the element's place.
-    table_starts: the place in the flattened table of each row's entry 0; the table then has any shape.
+    table_starts: the place in the flattened table of the entry for each row's index 0.
     """
 
     lengths: Any
     starts: Any
     takes: Any
     count: Any
-    table: Any
     table_starts: Any
 
 
-NAMES = tuple(RowNumbers.__annotations__)
-"""The names of the numbers, in order."""
+NAMES = (*RowNumbers.__annotations__, "table")
+"""The names of the numbers, in order, and the table: entries of 4 or 8 bytes, which the selected indices select.
+
+The table has the shape of the input, with the entry of an element in the element's place.  With `table_starts`, the
+table has any shape.
+"""
 _EACH = {"lengths": "length", "starts": "start", "takes": "k", "table_starts": "start"}
 """The meaning of each number that every row has."""
 BOUNDS = ("lengths", "starts", "count")
@@ -51,21 +52,22 @@ class Arrays:
     device: the device of an array, or None.
     """
 
-    kind: type
+    kind: Any
     noun: str
     is_integer: Callable[[Any], bool]
     device: Callable[[Any], Any]
 
-    def check(self, name: str, x: Any, meaning: str) -> None:
-        """Check that `x` is an array of integers.
+    def check(self, name: str, x: Any, meaning: str) -> Any:
+        """Return the type of the elements of `x` after a check that `x` is an array of integers.
 
         Raises:
-            TypeError: it is not.
+            TypeError: `x` is no such array.
         """
         if not isinstance(x, self.kind):
             raise wrong_type(name, f"{self.noun} with {meaning}", x)
         if not self.is_integer(x):
             raise TypeError(f"{name} has elements of {x.dtype}; give integers")
+        return x.dtype
 
 
 def present(numbers: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,7 +76,7 @@ def present(numbers: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         TypeError: there is no such keyword.
     """
-    named = keywords(numbers, RowNumbers)
+    named = keywords(numbers, NAMES)
     return {name: named[name] for name in NAMES if named.get(name) is not None}
 
 
@@ -98,9 +100,9 @@ def check(numbers: Mapping[str, Any], x: Any, dim: int, arrays: Arrays, name: st
             if own not in ((), (1,)):
                 raise ValueError(f"count has the shape {own}; give one number")
         else:
-            arrays.check(key, y, "an entry for each element")
-            if y.dtype.itemsize not in ENTRIES:
-                raise TypeError(f"table has elements of {y.dtype}; give integers of 4 or 8 bytes")
+            kind = arrays.check(key, y, "an entry for each element")
+            if kind.itemsize not in ENTRIES:
+                raise TypeError(f"table has elements of {kind}; give integers of 4 or 8 bytes")
             if "table_starts" not in numbers and own != shape:
                 raise ValueError(f"table has the shape {own}; give {shape}, that of {name}, or table_starts")
         if (here := arrays.device(x)) != (there := arrays.device(y)):

@@ -58,14 +58,14 @@ class TopKCalls(Calls):
     hint = ", and the rows as rows={rows}"
 
     def __init__(self, key: Any, value: Any, order: Any, features: Features) -> None:
-        named = keywords(features, Features)
+        named = keywords(features, Features.__annotations__)
         on = {_FEATURES.get(name, name): bool(use) for name, use in named.items()}
         on["row_lengths"] = on.get("row_lengths", False) or on.get("row_starts", False)
         super().__init__(key, value, order, **on)
 
     def arrays(self, numbers: Numbers, **arrays: Any) -> tuple[Any, ...]:
         """Return the arrays of a call in the order of `roles`; arguments are arrays by their names in Python."""
-        by_name = {**arrays, **keywords(numbers, Numbers)}
+        by_name = {**arrays, **keywords(numbers, Numbers.__annotations__)}
         return tuple(by_name.get(self.names[role]) for role in self.roles)
 
     def check_given(self, present: Container[str]) -> None:
