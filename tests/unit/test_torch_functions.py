@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 from first_of_rows import drawn, first_of_rows, ranks_of
+from host_selection import HostSelection
 
 from hsgen.runners.row_numbers import NAMES
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (pip install torch)")
 
 import hsgen.torch  # noqa: E402
-from hsgen.torch import operators  # noqa: E402
+from hsgen.cuda.subjects import Take  # noqa: E402
+from hsgen.torch import operators, selections  # noqa: E402
+from hsgen.torch import rows as torch_rows  # noqa: E402
 from hsgen.torch.rows import KEYS  # noqa: E402
 
 RNG = np.random.default_rng(49)
@@ -187,6 +190,33 @@ def test_every_number_of_rows_counts(names: tuple[str, ...]) -> None:
             assert np.array_equal(turned[0], expected.keys, equal_nan=True) and (turned[1] == expected.indices).all()
             assert expected.entries is None or (turned[2] == expected.entries).all()
         assert hsgen.torch.topk_method(x, k, dim, largest, **numbers) == ("torch.sort" if ties else "torch.topk")
+
+
+def on_host(x: Any, k: int, dim: int, *, largest: bool, sorted: bool, numbers: Any, method: str) -> HostSelection:
+    """The selection from a tensor by the host, as `hsgen.torch.selections.prepared` returns it."""
+    length, k = (x.shape[dim], k) if x.dim() else (1, 1)
+    entry = numbers["table"].element_size() if "table" in numbers else 4
+    shape = {"rows": x.numel() // length, "length": length, "k": k}
+    return HostSelection(
+        Take(number=0, key=KEYS[x.dtype], **shape, largest=largest, numbers=tuple(numbers), entry=entry)
+    )
+
+
+@pytest.mark.parametrize("names", [(), *NUMBERS], ids="-".join)
+def test_launches_get_every_number_of_rows(names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selections, "prepared", on_host)
+    monkeypatch.setattr(torch_rows, "_raw", lambda number: 0)
+    for shape, dim in (((3, 4, 9), 2), ((7, 5), 0), ((3, 8, 2), 1), ((), 0)):
+        k = min(shape[dim], 4) if shape else 1
+        x = torch.from_numpy(RNG.integers(-4, 4, shape or 1).astype(np.float32)).reshape(shape)
+        numbers, flat = numbers_of(names, shape, dim, k)
+        rows = (x.movedim(dim, -1) if shape else x.reshape(1)).reshape(-1, shape[dim] if shape else 1).numpy()
+        expected = first_of_rows("f32", rows, ranks_of(rows, largest=True), k, largest=True, numbers=flat)
+        result = hsgen.torch.topk(x, k, dim, **numbers)
+        turned = [(y.movedim(dim, -1) if shape else y.reshape(1)).reshape(-1, k).numpy() for y in result]
+        assert (turned[0] == expected.keys).all() and (turned[1] == expected.indices).all()
+        assert len(turned) == 2 + ("table" in names)
+        assert expected.entries is None or (turned[2] == expected.entries).all()
 
 
 def traced(x: Any, *arguments: Any, **numbers: Any) -> Any:
