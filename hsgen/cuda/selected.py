@@ -51,10 +51,11 @@ class Kind:
         if floats:
             magnitude, infinity = limits(self.key)
             lines += [f"#define HS_MAGNITUDE {magnitude:#x}ull", f"#define HS_INFINITY {infinity:#x}ull"]
-        return "\n".join([*lines, _body(name)])
+        return "\n".join([*lines, body(name)])
 
 
-def _body(name: str) -> str:
+def body(name: str) -> str:
+    """Return the text of a kernel without definitions."""
     return (resources.templates() / _FOLDER / f"{name}.cu").read_text(encoding="utf-8")
 
 
@@ -67,7 +68,7 @@ class Around:
     def __init__(self, device: Device, name: str, kind: Kind | None, n: int, numbers: Sequence[int]) -> None:
         self._count = _ADDRESSES[name]
         self._arguments = Arguments([[*(0 for _ in range(self._count)), n, *numbers]])
-        text = kind.text(name) if kind else _body(name)
+        text = kind.text(name) if kind else body(name)
         handle = kernels.single(device, f"hs_{name}", text, f"{_FOLDER}/{name}.cu")
         blocks = min(-(-n // _THREADS), _BLOCKS * device.cores)
         where = (handle, blocks, 1, 1, _THREADS, 1, 1, 0)
