@@ -29,23 +29,27 @@ def first_of_rows(key: str, rows: Any, ranks: Any, k: int, *, largest: bool, num
 
     Rows with fewer elements to take end with the last element in order, index -1 and entry -1.
     """
-    count, length = rows.shape
-    keys, indices = np.zeros((count, k), rows.dtype), np.full((count, k), -1, np.int64)
-    table = numbers.get("table")
-    entries = None if table is None else np.full((count, k), -1).astype(table.dtype)
-    keys.view(f"u{rows.itemsize}")[...] = fill(key, largest=largest)
-    live = count if "count" not in numbers else int(numbers["count"].reshape(-1)[0])
-    for row in range(min(count, live)):
-        start = min(int(numbers["starts"][row]), length) if "starts" in numbers else 0
-        size = min(int(numbers["lengths"][row]) if "lengths" in numbers else length, length - start)
-        take = min(k, size, int(numbers["takes"][row]) if "takes" in numbers else k)
-        places = np.argsort(ranks[row, start : start + size], kind="stable")[:take]
-        keys[row, :take], indices[row, :take] = rows[row, start + places], places
-        if entries is not None:
-            begin = numbers["table_starts"][row] if "table_starts" in numbers else row * length + start
-            for i, place in enumerate(begin + places):
-                entries[row, i] = table.reshape(-1)[place] if 0 <= place < table.size else -1
-    return First(keys, indices, entries)
+    (count, length), none = rows.shape, np.zeros(len(rows), np.int64)
+    starts = np.minimum(numbers.get("starts", none), length).astype(np.int64)[:, None]
+    sizes = np.asarray(numbers.get("lengths", none + length)).astype(np.int64)[:, None]
+    sizes = np.minimum(sizes, length - starts)
+    if "count" in numbers:
+        sizes = np.where(np.arange(count)[:, None] < numbers["count"].reshape(-1)[0], sizes, 0)
+    counted = (np.arange(length) >= starts) & (np.arange(length) < starts + sizes)
+    order = np.argsort(ranks, axis=1, kind="stable")
+    later = np.argsort(~np.take_along_axis(counted, order, 1), axis=1, kind="stable")[:, :k]
+    places = np.take_along_axis(order, later, 1)
+    beyond = ~np.take_along_axis(counted, places, 1)
+    if "takes" in numbers:
+        beyond |= np.arange(k) >= numbers["takes"].astype(np.int64)[:, None]
+    keys, indices = np.take_along_axis(rows, places, 1), np.where(beyond, -1, places - starts)
+    keys.view(f"u{rows.itemsize}")[beyond] = fill(key, largest=largest)
+    if "table" not in numbers:
+        return First(keys, indices, None)
+    flat, first = numbers["table"].reshape(-1), np.arange(count)[:, None] * length + starts
+    at = (numbers["table_starts"].astype(np.int64)[:, None] if "table_starts" in numbers else first) + indices
+    within = ~beyond & (at >= 0) & (at < flat.size)
+    return First(keys, indices, np.where(within, flat[np.where(within, at, 0)], flat.dtype.type(-1)))
 
 
 def drawn(rng: np.random.Generator, names: tuple[str, ...], rows: int, length: int, k: int) -> dict[str, Any]:
