@@ -50,11 +50,8 @@ class Communicator(ABC):
         return lambda: rows
 
     @abstractmethod
-    def add_up(self, words: Any) -> Any:
-        """Return the sums of words over all ranks, element by element, as an array of the library of `words`.
-
-        The contents of `words` may change.
-        """
+    def gather_rows(self, words: Any) -> Any:
+        """Return what `gather` does as an array of the library of `words`, on its device."""
 
     @abstractmethod
     def gather_arrays(self, arrays: Sequence[Any], lengths: Sequence[int]) -> list[Any]:

@@ -7,7 +7,7 @@ in the order of their key transform.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 from typing import Any
 
@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 
 from hsgen.cuda import Merger, Sorter, TopK
 from hsgen.cuda.driver import device as gpu_of
-from hsgen.cuda.lower_bounds import LowerBounds
+from hsgen.cuda.splitters import SplitterCounts
 from hsgen.distributed.communicator import Span
-from hsgen.distributed.local import Local, Run, digits
+from hsgen.distributed.local import Local, Run, Search, digits
 from hsgen.distributed.torch_group import on
 
 MERGED = 16
 """The greatest number of runs that are merged in pairs; more are sorted."""
+COUNTS = 1 << 20
+"""The number of counts of a round of a search for splitters that a GPU receives from all ranks: 8 MiB."""
 _NARROW = 1 << 32  # least number of keys whose indices need 64 bits
 _ITEMS = {4: torch.int32, 8: torch.int64, 16: torch.complex128}
 """The types of values that kernels move, by their bytes."""
@@ -46,13 +48,58 @@ def _top_k(key: str, order: str, device: int) -> Any:
 
 
 @cache
-def _lower_bounds(key: str, descending: bool, device: int) -> LowerBounds:
-    return LowerBounds(gpu_of(device), key, descending=descending)
+def _splitter_counts(key: str, descending: bool, device: int) -> SplitterCounts:
+    return SplitterCounts(gpu_of(device), key, descending=descending)
 
 
-@cache
-def _ladders(bits: int, boundaries: int, device: torch.device) -> list[tuple[int, Any]]:
-    return [(shift, on(values, device)) for shift, values in digits(bits, boundaries, CudaLocal.probes)]
+@lru_cache(maxsize=64)
+def _placed(places: tuple[int, ...], device: torch.device) -> torch.Tensor:
+    """Return the places of boundaries on a device; calls with equal lengths share them."""
+    tensor = on(np.array(places, np.int64), device)
+    torch.cuda.current_stream(device).synchronize()  # further streams may use the tensor
+    return tensor
+
+
+class CudaSearch(Search):
+    """A search whose counts stay on the GPU; the host waits in `ends`."""
+
+    local: CudaLocal
+
+    def __init__(self, local: CudaLocal, run: Run, n: int, places: Sequence[int], ranks: int) -> None:
+        super().__init__(local, run, n, places, ranks)
+        device = local.device
+        self._places = _placed(tuple(places), device)
+        self._starts = torch.empty((len(self.digits), len(places)), dtype=torch.int64, device=device)
+        self._stream = torch.cuda.current_stream(device)
+        self._kernels = _splitter_counts(local.key, local.descending, device.index)
+
+    def counts(self, number: int, rows: Any) -> Any:
+        """See `Search`."""
+        (shift, bits), many = self.digits[number], len(self.places)
+        counts = self._starts.new_empty(many * ((1 << bits) + 1))
+        before = (0, 0, 0) if rows is None else (rows.data_ptr(), len(rows), self.digits[number - 1][1])
+        numbers = (
+            self.run.keys.data_ptr(),
+            len(self.run),
+            *before,
+            self._starts[number - 1].data_ptr(),
+            self._starts[number].data_ptr(),
+            self._places.data_ptr(),
+            counts.data_ptr(),
+            shift,
+            bits,
+        )
+        self._kernels.count_keys(numbers, many, bits, self._stream.cuda_stream)
+        return counts
+
+    def ends(self, rows: Any) -> NDArray[np.int64]:
+        """See `Search`; the kernel writes to the memory of the host."""
+        host = torch.empty((len(rows), 2, len(self.places)), dtype=torch.int64, pin_memory=True)
+        numbers = (rows.data_ptr(), len(rows), self.digits[-1][1], self._places.data_ptr(), host.data_ptr())
+        self._kernels.count_ends(numbers, len(self.places), self._stream.cuda_stream)
+        self._stream.synchronize()
+        result: NDArray[np.int64] = host.numpy()
+        return result
 
 
 def widened(index: torch.Tensor, total: int) -> torch.Tensor:
@@ -84,11 +131,9 @@ def restored(moved: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
 class CudaLocal(Local):
     """See `Local`; calls run on the current stream of PyTorch."""
 
-    probes = 1 << 15
-
     def __init__(self, key: str, *, descending: bool, device: torch.device) -> None:
         super().__init__("u8" if key == "bool" else key, descending=descending)
-        self._device = device
+        self.device = device
         self._order = "descending" if descending else "ascending"
 
     def _typed(self, keys: torch.Tensor) -> torch.Tensor:
@@ -96,7 +141,7 @@ class CudaLocal(Local):
         return keys.view(torch.uint8) if keys.dtype == torch.bool else keys
 
     def _kernel(self, kind: Any, value: Any = None) -> Any:
-        number = self._device.index
+        number = self.device.index
         return kind(self.key, value, self._order, number)
 
     def sort(self, keys: Any, values: Any, *, zeros: bool = False, overwrite: bool = False) -> Run:
@@ -156,25 +201,19 @@ class CudaLocal(Local):
         return Run(run.keys[:k].clone(), (widened(run.columns[0][:k], len(keys)) + first,))
 
     def _top_k(self) -> Any:
-        return _top_k(self.key, self._order, self._device.index)
+        return _top_k(self.key, self._order, self.device.index)
 
     def words(self, x: NDArray[np.int64]) -> Any:
         """See `Local`."""
-        return on(x, self._device)
+        return on(x, self.device)
 
-    def ladders(self, boundaries: int) -> list[tuple[int, Any]]:
+    def digits(self, boundaries: int, ranks: int) -> list[tuple[int, int]]:
         """See `Local`."""
-        return _ladders(self.bits, boundaries, self._device)
+        return digits(self.bits, boundaries, COUNTS // ranks)
 
-    def counts(self, run: Run, probes: Any) -> Any:
+    def search(self, run: Run, n: int, places: Sequence[int], ranks: int) -> Search:
         """See `Local`."""
-        if not len(run):
-            return torch.zeros_like(probes)
-        counts = torch.empty_like(probes)
-        stream = torch.cuda.current_stream(self._device).cuda_stream
-        bounds = _lower_bounds(self.key, self.descending, self._device.index)
-        bounds.run(run.keys.data_ptr(), len(run), probes.data_ptr(), counts.data_ptr(), len(probes), stream)
-        return counts
+        return CudaSearch(self, run, n, places, ranks)
 
     def room(self, like: Run, n: int) -> Run:
         """See `Local`."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hsgen.core.keys import KEYS, TYPES
 from hsgen.cuda.numeric import limits
 from hsgen.distributed.communicator import Span
-from hsgen.distributed.local import Local, Run
+from hsgen.distributed.local import HostSearch, Local, Run, Search
 from hsgen.operations import oracle
 
 _SUMS = {"i": np.int64, "u": np.uint64, "b": np.int64}
@@ -77,8 +77,12 @@ class NumpyLocal(Local):
         """See `Local`."""
         return x
 
-    def counts(self, run: Run, probes: Any) -> Any:
+    def search(self, run: Run, n: int, places: Sequence[int], ranks: int) -> Search:
         """See `Local`."""
+        return HostSearch(self, run, n, places, ranks)
+
+    def counts(self, run: Run, probes: Any) -> Any:
+        """Return the number of keys below each probe, for `HostSearch`."""
         return self.below(run, probes.view(np.uint64))
 
     def below(self, run: Run, probes: NDArray[np.uint64]) -> NDArray[np.int64]:

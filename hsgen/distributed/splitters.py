@@ -95,21 +95,6 @@ def _cut(at: Sequence[int], under: Words, upto: Words, ends: Words) -> Words:
     return np.hstack([np.zeros_like(ends), under + np.clip(missing - before, 0, equal), ends])
 
 
-class _Counted:
-    """Counts of keys below probes in the run of a rank; -1 for each after an error, which the rank raises later."""
-
-    def __init__(self, local: Local, run: Run, error: Exception | None) -> None:
-        self._local, self._run, self.error = local, run, error
-
-    def __call__(self, probes: Any) -> Any:
-        if self.error is None:
-            try:
-                return self._local.counts(self._run, probes)
-            except Exception as e:
-                self.error = e
-        return probes * 0 - 1
-
-
 def cuts_of_ranks(
     comm: Communicator,
     local: Local,
@@ -135,17 +120,25 @@ def cuts_of_ranks(
             raise error
         return np.hstack([np.zeros_like(ends), ends])
 
-    counted = _Counted(local, run, error)
-    boundaries = local.words(np.array(at, np.int64))
-    keys = boundaries * 0
-    for shift, ladder in local.ladders(len(at)):
-        totals = comm.add_up(counted((keys[:, None] + ladder).reshape(-1))).reshape(len(at), -1)
-        keys = keys + ((totals < boundaries[:, None]).sum(1) << shift)
-    rows = comm.gather(counted((keys[:, None] + local.words(np.arange(2))).reshape(-1)))
-    if (rows < 0).any():
-        raise_together(comm, counted.error)
-    under, upto = rows[:, ::2], rows[:, 1::2]
+    digits, search, rows = local.digits(len(at), comm.size), None, None
+    for number, (_, bits) in enumerate(digits):
+        counts = None
+        if error is None:
+            try:
+                search = search or local.search(run, lengths[comm.rank], at, comm.size)
+                counts = search.counts(number, rows)
+            except Exception as e:
+                error = e
+        if counts is None:
+            counts = local.words(np.full(len(at) * ((1 << bits) + 1), -1, np.int64))
+        rows = comm.gather_rows(counts)
+    if error is not None:
+        raise_together(comm, error)
+    assert search is not None
+    both = search.ends(rows)
+    if (both < 0).any():
+        raise_together(comm, error)
+    under, upto = both[:, 0], both[:, 1]
     if together:
         return np.hstack([np.zeros_like(ends), under, ends])
-    wrapped = upto.sum(axis=0) < np.array(at, np.int64)  # the probe after the greatest 64-bit key is 0
-    return _cut(at, under, np.where(wrapped, ends, upto), ends)
+    return _cut(at, under, upto, ends)

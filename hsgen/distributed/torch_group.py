@@ -73,11 +73,10 @@ class TorchRank(Communicator):
 
         return read
 
-    def add_up(self, words: Any) -> Any:
+    def gather_rows(self, words: Any) -> Any:
         """See `Communicator`."""
-        sums = words if isinstance(words, torch.Tensor) else on(words, self.device)
-        dist.all_reduce(sums, group=self.group)
-        return sums if isinstance(words, torch.Tensor) else sums.cpu().numpy()
+        rows = self._rows(words).reshape(self.size, len(words))
+        return rows if isinstance(words, torch.Tensor) else rows.cpu().numpy()
 
     def gather_arrays(self, arrays: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
         """See `Communicator`; all arrays travel in one tensor of bytes."""

@@ -18,6 +18,7 @@ import hsgen.distributed
 import hsgen.torch
 from hsgen.core.errors import HsgenError
 from hsgen.distributed import cuda_local, torch_backend, torch_group
+from hsgen.distributed.local import HostSearch
 from hsgen.operations import oracle
 
 TYPES = [
@@ -136,16 +137,25 @@ class TopK(StandIn):
         values_out.copy_(order)
 
 
-class LowerBounds(StandIn):
-    """See `hsgen.cuda.lower_bounds.LowerBounds`."""
+class Searched(HostSearch):
+    """A search with tensors of the CPU."""
+
+    def counts(self, number: int, rows: Any) -> Any:
+        return torch.from_numpy(super().counts(number, None if rows is None else rows.numpy()))
+
+    def ends(self, rows: Any) -> Any:
+        return super().ends(rows.numpy())
 
 
 class OnHost(cuda_local.CudaLocal):
     """`CudaLocal` on the CPU."""
 
+    def search(self, *arguments: Any) -> Any:
+        return Searched(self, *arguments)
+
     def counts(self, run: Any, probes: Any) -> Any:
         by = StandIn(self.key, None, self._order).by(run.keys).astype(np.uint64)
-        return torch.from_numpy(np.searchsorted(by, probes.numpy().view(np.uint64)).astype(np.int64))
+        return np.searchsorted(by, probes.view(np.uint64)).astype(np.int64)
 
 
 def install() -> None:
@@ -153,7 +163,6 @@ def install() -> None:
     cuda_local._sorter = lambda key, value, order, device: Sorter(key, value, order)  # type: ignore[assignment]
     cuda_local._merger = lambda key, value, order, device: Merger(key, value, order)  # type: ignore[assignment]
     cuda_local._top_k = lambda key, order, device: TopK(key, None, order)  # type: ignore[assignment]
-    cuda_local._lower_bounds = lambda *arguments: None  # type: ignore[assignment]
     backend: Any = torch_backend.TorchBackend
     backend.local = lambda self, keys, descending: OnHost(
         self.check_keys(keys), descending=descending, device=keys.device
