@@ -38,7 +38,7 @@ class Kind:
 
 
 class SplitterCounts:
-    """The launches of a search for splitters, compiled for one GPU.  All addresses are of 64-bit numbers, but `keys`."""
+    """The launches of a search for splitters, compiled for one GPU."""
 
     def __init__(self, device: Device, key: str, *, descending: bool) -> None:
         self._device = device
@@ -70,5 +70,5 @@ class SplitterCounts:
                 call = launching(self._device, where, arguments.at[0], name)(bindings().CUstream(stream))
                 known = self._calls[name, wide, high, stream] = arguments, call
             arguments, (function, values, _) = known
-            arguments.slots[:] = numbers
+            arguments.slots[:] = list(numbers)
             done(function(*values), name)

@@ -24,6 +24,8 @@ from hsgen.distributed.torch_group import on
 
 MERGED = 16
 """The greatest number of runs that are merged in pairs; more are sorted."""
+SORTED = 1 << 23
+"""The greatest number of received keys that are sorted: the host prepares a merge anew for each pair of lengths."""
 COUNTS = 1 << 20
 """The number of counts of a round of a search for splitters that a GPU receives from all ranks: 8 MiB."""
 _NARROW = 1 << 32  # least number of keys whose indices need 64 bits
@@ -232,12 +234,12 @@ class CudaLocal(Local):
             return self.part(run, *(spans[0] if spans else (0, 0)))
         arrays, n = [run.keys, *(x for x in moved if x is not None)], sum(end - begin for begin, end in spans)
         to = self._spare(arrays, n, spare)
-        if len(spans) > MERGED or n > self._merges(arrays).max_n:
+        if len(spans) > MERGED or n <= SORTED or n > self._merges(arrays).max_n:
             for x, y in zip(arrays, to, strict=True):
                 torch.cat([x[begin:end] for begin, end in spans], out=y)
             sorter = self._kernel(_sorter, to[1].dtype.itemsize if moved else None)
-            sorter(to[0], **({"values": to[1]} if moved else {}))
-            arrays = to
+            arrays = [x[:n] for x in arrays]
+            sorter(to[0], out=arrays[0], **({"values": to[1], "values_out": arrays[1]} if moved else {}))
         else:
             arrays = self._merged(arrays, spans, to)
         return Run(arrays[0], tuple(restored(x, like) for x, like in zip(arrays[1:], run.columns, strict=True)))

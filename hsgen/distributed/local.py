@@ -154,7 +154,7 @@ class Search(ABC):
     def counts(self, number: int, rows: Any) -> Any:
         """Return the numbers of keys below the probes of a round: for each boundary, 2^bits + 1 counts.
 
-        number: the number of the round.  rows: the counts of the round before, shape (ranks, counts); None in the first.
+        number: the number of the round.  rows: the counts of the round before, shape (ranks, counts), or None.
         """
 
     @abstractmethod

@@ -106,7 +106,7 @@ def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False)
         early = _attempt(shard)
     of = pending.agreed()
     shard = of.shard
-    if max(of.lengths) > 0 and comm.size * max(of.lengths) * _row(shard) <= comm.small:
+    if comm.size > 1 and max(of.lengths) > 0 and comm.size * max(of.lengths) * _row(shard) <= comm.small:
         return of, _everywhere(comm, of, index=index)
 
     def locally() -> Run:
@@ -117,6 +117,8 @@ def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False)
             return shard.local.sort_index(shard.keys, first, of.total, overwrite=shard.overwrite)
         return shard.local.sort(shard.keys, shard.values, overwrite=shard.overwrite)
 
+    if comm.size == 1:
+        return of, locally()
     return of, spread(comm, shard.local, locally, of.lengths, of.sizes)
 
 

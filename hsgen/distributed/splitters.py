@@ -10,7 +10,7 @@ each round sets a digit of the key of every boundary, and the host waits once, f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray

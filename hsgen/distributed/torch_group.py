@@ -15,7 +15,7 @@ from hsgen.distributed.local import row_bytes
 
 ALIGNMENT = 16
 """The alignment in bytes of fast copies of NCCL; parts at other addresses are copied byte by byte."""
-SMALL = 1 << 24
+SMALL = 1 << 26
 """The greatest number of bytes of all shards that every rank with a GPU receives and sorts."""
 _ALL_GATHER: Any = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
 
@@ -47,6 +47,8 @@ class TorchRank(Communicator):
     def _rows(self, words: Any) -> torch.Tensor:
         """Return the words of every rank on the device."""
         sent = words if isinstance(words, torch.Tensor) else on(words, self.device)
+        if self.size == 1:
+            return sent
         rows = sent.new_empty(self.size * len(words))
         if len(words):
             _ALL_GATHER(rows, sent, group=self.group)
@@ -59,17 +61,22 @@ class TorchRank(Communicator):
 
     def gather_later(self, words: Words) -> Callable[[], Words]:
         """See `Communicator`."""
-        if self.device.type == "cpu":
+        if self.device.type == "cpu" or self.size == 1:
             return super().gather_later(words)
-        host = torch.empty(self.size * len(words), dtype=torch.int64, pin_memory=True)
-        host.copy_(self._rows(words), non_blocking=True)
+        n, size = len(words), (self.size + 1) * len(words)  # the words of this rank, and those of every rank
+        host = torch.empty(size, dtype=torch.int64, pin_memory=True)
+        there = torch.empty(size, dtype=torch.int64, device=self.device)
+        numbers: Words = host.numpy()
+        numbers[:n] = words
+        there[:n].copy_(host[:n], non_blocking=True)
+        _ALL_GATHER(there[n:], there[:n], group=self.group)
+        host.copy_(there, non_blocking=True)
         event = torch.cuda.Event()
         event.record()
 
         def read() -> Words:
             event.synchronize()
-            result: Words = host.numpy().reshape(self.size, len(words))
-            return result
+            return numbers[n:].reshape(self.size, n)
 
         return read
 
@@ -79,10 +86,13 @@ class TorchRank(Communicator):
         return rows if isinstance(words, torch.Tensor) else rows.cpu().numpy()
 
     def gather_arrays(self, arrays: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
-        """See `Communicator`; all arrays travel in one tensor of bytes."""
-        most = max(lengths)
+        """See `Communicator`; several arrays, or arrays of several lengths, travel in one tensor of bytes."""
+        most, sources = max(lengths), [_bytes(x) for x in arrays]
+        if len(arrays) == 1 and min(lengths) == most:
+            rows = sources[0].new_empty(self.size * len(sources[0]))
+            _ALL_GATHER(rows, sources[0], group=self.group)
+            return [_typed(rows, arrays[0], sum(lengths))]
         ends = np.cumsum([0, *(-(-most * row_bytes(x) // ALIGNMENT) * ALIGNMENT for x in arrays)]).tolist()
-        sources = [_bytes(x) for x in arrays]
         sent = sources[0].new_empty(ends[-1])
         for x, begin in zip(sources, ends, strict=False):
             sent[begin : begin + len(x)].copy_(x)
@@ -133,5 +143,28 @@ def _joined(rows: torch.Tensor, begin: int, lengths: Sequence[int], like: Any) -
         joined = rows[:, begin : begin + sizes[0]].reshape(-1)
     else:
         joined = torch.cat([row[begin : begin + size] for row, size in zip(rows, sizes, strict=True)])
-    typed: Any = joined.numpy().view(like.dtype) if isinstance(like, np.ndarray) else joined.view(like.dtype)
-    return typed.reshape(sum(lengths), *like.shape[1:])
+    return _typed(joined, like, sum(lengths))
+
+
+def _typed(x: torch.Tensor, like: Any, n: int) -> Any:
+    """Return bytes as an array of `n` items like those of `like`."""
+    typed: Any = x.numpy().view(like.dtype) if isinstance(like, np.ndarray) else x.view(like.dtype)
+    return typed.reshape(n, *like.shape[1:])
+
+
+_known: dict[tuple[int, int], tuple[Any, TorchRank]] = {}
+_KEPT = 16  # groups
+
+
+def rank_of(group: Any) -> TorchRank:
+    """Return the rank of this process in a group; errors as of `TorchRank`."""
+    if not dist.is_available() or not dist.is_initialized():
+        return TorchRank(group)
+    one = dist.group.WORLD if group is None else group
+    key = id(one), torch.cuda.current_device() if torch.cuda.is_available() else -1
+    if key not in _known:
+        rank = TorchRank(group)
+        if len(_known) >= _KEPT:
+            _known.clear()
+        _known[key] = one, rank  # the group stays alive, so that no other group gets its id
+    return _known[key][1]

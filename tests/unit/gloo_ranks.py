@@ -269,7 +269,9 @@ def main(rank: int, ranks: int, file: str) -> None:
         assert str(e) == "keys: i64 on rank 0, i32 on rank 1; give the same on every rank"
     check_distributed_tensors(ranks)
     install()
-    check(rank, ranks, "normal")
+    check(rank, ranks, "normal", slice(None, None, 2))  # runs are sorted again
+    cuda_local.SORTED = 0
+    check(rank, ranks, "normal", slice(1, None, 2))
     check(rank, ranks, "low", slice(0, None, 4))
     torch_group.TorchRank.unit, cuda_local.MERGED = torch_group.ALIGNMENT, 1
     check(rank, ranks, "normal", slice(1, None, 4))
