@@ -1,0 +1,284 @@
+"""Sorts of chunks on an NVIDIA GPU while chunks before and after are copied, through pinned memory.
+
+    array -> pinned piece -> buffer of the GPU -> sort in place -> pinned piece -> array
+
+A thread copies chunks in, and a thread copies chunks out.  Each thread has a stream and a ring of pinned pieces, and
+helpers that copy parts of a piece.  A third stream sorts.  Events order the streams; the host waits only for pieces.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import pairwise
+from queue import SimpleQueue
+from threading import Event, Semaphore, Thread
+from typing import Any
+
+import numpy as np
+
+from hsgen.cuda.driver import Device, bindings, done
+from hsgen.cuda.streams import KEPT
+
+SLOTS = 3
+"""The number of chunks on the GPU: one arrives, one is sorted, one leaves."""
+PIECE = 32 << 20
+"""The greatest number of bytes of a pinned piece."""
+PIECES = 4
+"""The number of pinned pieces in each direction."""
+HELPERS = 4
+"""The number of threads in each direction that copy between pinned pieces and arrays."""
+_SHARE = 1 << 20  # least number of bytes that a helper copies
+_WAIT = 0.1  # seconds until a thread looks again whether it shall stop
+
+Job = tuple[Sequence[Any], Any]
+"""Arrays whose keys are sorted together, and the array for the result; flat arrays of unsigned numbers."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Buffer:
+    """Memory with the event after which it may be used again."""
+
+    address: int
+    event: Any
+    array: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A part of the memory of a GPU as an array."""
+
+    address: int
+    n: int
+    dtype: Any
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {"shape": (self.n,), "typestr": self.dtype.str, "data": (self.address, False), "version": 3}
+
+
+class Ring:
+    """Pinned pieces of one direction, used in turn, and the helpers that copy between them and arrays."""
+
+    def __init__(self, pieces: Sequence[Buffer], helpers: ThreadPoolExecutor) -> None:
+        self._pieces, self._helpers, self._number = pieces, helpers, 0
+
+    def following(self) -> Buffer:
+        """Return the next piece, after a wait for the copy that used it before."""
+        piece = self._pieces[self._number % len(self._pieces)]
+        self._number += 1
+        done(bindings().cuEventSynchronize(piece.event), "a copy of keys")
+        return piece
+
+    def copy(self, to: Any, source: Any) -> None:
+        """Copy an array of numpy; helpers copy parts of long arrays."""
+        parts = max(min(HELPERS, source.nbytes // _SHARE), 1)
+        ends = [len(source) * i // parts for i in range(parts + 1)]
+        copies = [self._helpers.submit(np.copyto, to[a:b], source[a:b]) for a, b in pairwise(ends[1:])]
+        np.copyto(to[: ends[1]], source[: ends[1]])
+        for one in copies:
+            one.result()
+
+
+class Pipeline:
+    """Sorts of chunks of at most `length` keys; a context, in which a call sorts jobs.
+
+    sorter: a sorter of `hsgen.cuda` for keys alone.
+    """
+
+    def __init__(self, gpu: Device, sorter: Any, length: int) -> None:
+        self._gpu, self._sorter, self.length = gpu, sorter, length
+        self.dtype = np.dtype(f"u{sorter.dtype.itemsize}")
+        self._exit = ExitStack()
+
+    def __enter__(self) -> Pipeline:
+        """Allocate buffers, pinned pieces and streams."""
+        with ExitStack() as stack:
+            stack.enter_context(self._gpu.current())
+            self._streams = [self._stream(stack) for _ in range(3)]
+            size = self.length * self.dtype.itemsize
+            self._slots = [self._slot(stack, size) for _ in range(SLOTS)]
+            self._sorted = [self._event(stack) for _ in range(SLOTS)]
+            self._loaded = [self._event(stack) for _ in range(SLOTS)]
+            piece = max(min(PIECE, size), self.dtype.itemsize)
+            self._rings = [
+                Ring([self._pinned(stack, piece) for _ in range(PIECES)], self._pool(stack)) for _ in range(2)
+            ]
+            self._exit = stack.pop_all()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Free the memory."""
+        self._exit.close()
+
+    def _stream(self, stack: ExitStack) -> Any:
+        driver = bindings()
+        stream = done(driver.cuStreamCreate(driver.CUstream_flags.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
+        stack.callback(driver.cuStreamDestroy, stream)
+        return stream
+
+    def _event(self, stack: ExitStack) -> Any:
+        driver = bindings()
+        event = done(driver.cuEventCreate(driver.CUevent_flags.CU_EVENT_DISABLE_TIMING), "cuEventCreate")
+        stack.callback(driver.cuEventDestroy, event)
+        return event
+
+    def _slot(self, stack: ExitStack, size: int) -> Buffer:
+        address = int(done(bindings().cuMemAlloc(size), f"{size} bytes of keys"))
+        stack.callback(bindings().cuMemFree, address)
+        return Buffer(address=address, event=self._event(stack))
+
+    def _pinned(self, stack: ExitStack, size: int) -> Buffer:
+        address = int(done(bindings().cuMemHostAlloc(size, 0), f"{size} bytes of pinned memory"))
+        stack.callback(bindings().cuMemFreeHost, address)
+        room: Any = (ctypes.c_uint8 * size).from_address(address)
+        array = np.frombuffer(room, self.dtype, size // self.dtype.itemsize)
+        return Buffer(address=address, event=self._event(stack), array=array)
+
+    @staticmethod
+    def _pool(stack: ExitStack) -> ThreadPoolExecutor:
+        return stack.enter_context(ThreadPoolExecutor(max(HELPERS - 1, 1)))
+
+    def __call__(self, jobs: Iterable[Job], report: Callable[[int], None]) -> None:
+        """Sort jobs in order; `report` is called with the number of keys of each job that is done.
+
+        After an error or an interrupt, no thread writes to an array any more.
+        """
+        work = _Work(self, iter(jobs))
+        threads = [Thread(target=work.guarded, args=(f,), name=f.__name__) for f in (work.load, work.store)]
+        for thread in threads:
+            thread.start()
+        try:
+            work.sort(report)
+        finally:
+            work.end()
+            for thread in threads:
+                thread.join()
+            with self._gpu.current():
+                for stream in self._streams:
+                    bindings().cuStreamSynchronize(stream)
+                KEPT.sweep()
+
+
+class _Work:
+    """The work of one call of a pipeline: a function for each of three threads, and the messages between them."""
+
+    def __init__(self, pipeline: Pipeline, jobs: Iterator[Job]) -> None:
+        self._p, self._jobs = pipeline, jobs
+        self._free = Semaphore(SLOTS)
+        self._stop = Event()
+        self._messages: SimpleQueue[tuple[str, Any]] = SimpleQueue()
+        self._leaving: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
+
+    def guarded(self, function: Callable[[], None]) -> None:
+        """Call a function with the GPU; send its error to the main thread."""
+        try:
+            with self._p._gpu.current():
+                function()
+        except BaseException as e:
+            self._messages.put(("error", e))
+
+    def end(self) -> None:
+        """Let both threads end."""
+        self._stop.set()
+        self._leaving.put(None)
+
+    def load(self) -> None:
+        """Copy the keys of all jobs to the GPU."""
+        driver, stream, ring, p = bindings(), self._p._streams[0], self._p._rings[0], self._p
+        number = 0
+        for sources, to in self._jobs:
+            while not self._free.acquire(timeout=_WAIT):
+                if self._stop.is_set():
+                    return
+            slot, at = p._slots[number % SLOTS], 0
+            done(driver.cuStreamWaitEvent(stream, slot.event, 0), "cuStreamWaitEvent")
+            for piece, count in self._filled(sources, ring):
+                size = count * p.dtype.itemsize
+                done(driver.cuMemcpyHtoDAsync(slot.address + at, piece.address, size, stream), "a copy of keys")
+                done(driver.cuEventRecord(piece.event, stream), "cuEventRecord")
+                at += size
+            done(driver.cuEventRecord(p._loaded[number % SLOTS], stream), "cuEventRecord")
+            self._messages.put(("loaded", (number, to)))
+            number += 1
+            if self._stop.is_set():
+                return
+        self._messages.put(("all", number))
+
+    def _filled(self, sources: Sequence[Any], ring: Ring) -> Iterator[tuple[Buffer, int]]:
+        """Yield pinned pieces with the next keys of some arrays, and the number of keys in each."""
+        piece, count = None, 0
+        for x in sources:
+            begin = 0
+            while begin < len(x):
+                if piece is None:
+                    piece, count = ring.following(), 0
+                part = x[begin : begin + len(piece.array) - count]
+                ring.copy(piece.array[count : count + len(part)], part)
+                count, begin = count + len(part), begin + len(part)
+                if count == len(piece.array):
+                    yield piece, count
+                    piece = None
+        if piece is not None:
+            yield piece, count
+
+    def sort(self, report: Callable[[int], None]) -> None:
+        """Sort every chunk that has arrived, until all chunks have left."""
+        p, driver, stream = self._p, bindings(), self._p._streams[1]
+        left, total = 0, -1
+        with p._gpu.current():
+            while left != total:
+                kind, content = self._messages.get()
+                if kind == "error":
+                    raise content
+                if kind == "all":
+                    total = content
+                elif kind == "left":
+                    left += 1
+                    report(content)
+                else:
+                    number, to = content
+                    slot = p._slots[number % SLOTS]
+                    done(driver.cuStreamWaitEvent(stream, p._loaded[number % SLOTS], 0), "cuStreamWaitEvent")
+                    p._sorter(View(slot.address, len(to), p._sorter.dtype), stream=int(stream))
+                    done(driver.cuEventRecord(p._sorted[number % SLOTS], stream), "cuEventRecord")
+                    self._leaving.put((number, to))
+
+    def store(self) -> None:
+        """Copy sorted chunks to their arrays."""
+        driver, stream, ring, p = bindings(), self._p._streams[2], self._p._rings[1], self._p
+        flying: deque[tuple[Buffer, Any, int]] = deque()  # pieces on their way, and the length of a chunk at its end
+
+        def land() -> None:
+            piece, part, length = flying.popleft()
+            done(driver.cuEventSynchronize(piece.event), "a copy of keys")
+            ring.copy(part, piece.array[: len(part)])
+            if length:
+                self._messages.put(("left", length))
+
+        while True:
+            if self._leaving.empty():
+                while flying and not self._stop.is_set():
+                    land()
+            job = self._leaving.get()
+            if job is None or self._stop.is_set():
+                return
+            number, to = job
+            slot, at = p._slots[number % SLOTS], 0
+            done(driver.cuStreamWaitEvent(stream, p._sorted[number % SLOTS], 0), "cuStreamWaitEvent")
+            while at < len(to) and not self._stop.is_set():
+                if len(flying) == PIECES:
+                    land()
+                piece = ring.following()
+                part = to[at : at + len(piece.array)]
+                size, address = len(part) * p.dtype.itemsize, slot.address + at * p.dtype.itemsize
+                done(driver.cuMemcpyDtoHAsync(piece.address, address, size, stream), "a copy of keys")
+                done(driver.cuEventRecord(piece.event, stream), "cuEventRecord")
+                at += len(part)
+                flying.append((piece, part, len(to) if at == len(to) else 0))
+            done(driver.cuEventRecord(slot.event, stream), "cuEventRecord")
+            self._free.release()
