@@ -120,12 +120,24 @@ def cuts_of_ranks(
             raise error
         return np.hstack([np.zeros_like(ends), ends])
 
-    digits, search, rows = local.digits(len(at), comm.size), None, None
-    for number, (_, bits) in enumerate(digits):
+    both = _searched(comm, local, run, lengths[comm.rank], at, error)
+    under, upto = both[:, 0], both[:, 1]
+    if together:
+        return np.hstack([np.zeros_like(ends), under, ends])
+    return _cut(at, under, upto, ends)
+
+
+def _searched(comm: Communicator, local: Local, run: Run, n: int, at: Sequence[int], error: Exception | None) -> Words:
+    """Return what `Search.ends` returns, after all rounds; arguments and errors as of `cuts_of_ranks`.
+
+    A rank with an error takes part in all rounds with counts of -1.
+    """
+    search, rows = None, None
+    for number, (_, bits) in enumerate(local.digits(len(at), comm.size)):
         counts = None
         if error is None:
             try:
-                search = search or local.search(run, lengths[comm.rank], at, comm.size)
+                search = search or local.search(run, n, at, comm.size)
                 counts = search.counts(number, rows)
             except Exception as e:
                 error = e
@@ -135,10 +147,7 @@ def cuts_of_ranks(
     if error is not None:
         raise_together(comm, error)
     assert search is not None
-    both = search.ends(rows)
-    if (both < 0).any():
-        raise_together(comm, error)
-    under, upto = both[:, 0], both[:, 1]
-    if together:
-        return np.hstack([np.zeros_like(ends), under, ends])
-    return _cut(at, under, upto, ends)
+    ends = search.ends(rows)
+    if (ends < 0).any():
+        raise_together(comm, None)
+    return ends

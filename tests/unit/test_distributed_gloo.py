@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nightly import nightly
@@ -15,13 +17,13 @@ pytest.importorskip("torch", reason="PyTorch is not installed (pip install torch
 from doc_blocks import ROOT, only
 
 
-@pytest.mark.parametrize("ranks", [nightly(1), 2, nightly(3), nightly(4)])
-def test_ranks_agree_with_one_sort(ranks: int, tmp_path: Path) -> None:
-    command = [sys.executable, str(Path(__file__).with_name("gloo_ranks.py"))]
+def started(program: str, ranks: int, *arguments: str) -> list[Any]:
+    """Start the ranks of a program of this folder; each gets its number, the number of ranks and the arguments."""
+    command = [sys.executable, str(Path(__file__).with_name(program))]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    processes = [
+    return [
         subprocess.Popen(
-            [*command, str(rank), str(ranks), str(tmp_path / "store")],
+            [*command, str(rank), str(ranks), *arguments],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -29,12 +31,30 @@ def test_ranks_agree_with_one_sort(ranks: int, tmp_path: Path) -> None:
         )
         for rank in range(ranks)
     ]
+
+
+def outputs_of(processes: list[Any], timeout: float) -> list[str]:
+    """Return what processes print; processes that do not end in time are killed."""
     try:
-        outputs = [p.communicate(timeout=300)[0] for p in processes]
+        return [p.communicate(timeout=timeout)[0] for p in processes]
     finally:
         for p in processes:
             p.kill()
+
+
+@pytest.mark.parametrize("ranks", [nightly(1), 2, nightly(3), nightly(4)])
+def test_ranks_agree_with_one_sort(ranks: int, tmp_path: Path) -> None:
+    processes = started("gloo_ranks.py", ranks, str(tmp_path / "store"))
+    outputs = outputs_of(processes, 300)
     assert all(p.returncode == 0 and text.endswith("ok\n") for p, text in zip(processes, outputs, strict=True)), outputs
+
+
+def test_a_killed_rank_ends_all(tmp_path: Path) -> None:
+    seconds = 20
+    processes = started("gloo_killed.py", 3, str(tmp_path / "store"), str(seconds))
+    outputs = outputs_of(processes, 120)
+    assert [p.returncode for p in processes] == [0, -signal.SIGKILL, 0], outputs
+    assert all(float(outputs[rank].split()[-1]) < seconds + 5 for rank in (0, 2)), outputs
 
 
 def test_the_program_of_the_guide_runs(tmp_path: Path) -> None:
