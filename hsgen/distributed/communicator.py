@@ -67,6 +67,13 @@ class Communicator(ABC):
         sent, received: the places for and from each rank.  Rows of arrays of more dimensions are items.
         """
 
+    def exchange_later(
+        self, source: Any, sent: Sequence[Span], out: Any, received: Sequence[Span]
+    ) -> Callable[[], None]:
+        """Start what `exchange` does; return a function after which further work finds the parts in `out`."""
+        self.exchange(source, sent, out, received)
+        return lambda: None
+
 
 def agree(comm: Communicator, error: Exception | None, words: Sequence[int] = ()) -> Words:
     """Return the words of every rank, shape (size, len(words)), unless a rank has an error.

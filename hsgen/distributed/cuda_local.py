@@ -26,6 +26,10 @@ MERGED = 16
 """The greatest number of runs that are merged in pairs; more are sorted."""
 SORTED = 1 << 23
 """The greatest number of received keys that are sorted: the host prepares a merge anew for each pair of lengths."""
+OVERLAPPED = 1 << 27
+"""The least number of keys of a part whose exchange overlaps with merges."""
+CHUNKS = 4
+"""The number of chunks of such an exchange."""
 COUNTS = 1 << 20
 """The number of counts of a round of a search for splitters that a GPU receives from all ranks: 8 MiB."""
 _NARROW = 1 << 32  # least number of keys whose indices need 64 bits
@@ -123,6 +127,12 @@ def items(values: torch.Tensor) -> torch.Tensor | None:
     if values.data_ptr() % size or values.storage_offset() * values.dtype.itemsize % size:
         values = values.clone()
     return values.reshape(-1).view(kind)
+
+
+def _moved(run: Run) -> list[torch.Tensor]:
+    """Return keys, and values of a type that kernels move, in the memory of a run."""
+    columns = [items(x) for x in run.columns]
+    return [run.keys, *(x for x in columns if x is not None)]
 
 
 def restored(moved: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
@@ -244,12 +254,33 @@ class CudaLocal(Local):
             arrays = self._merged(arrays, spans, to)
         return Run(arrays[0], tuple(restored(x, like) for x, like in zip(arrays[1:], run.columns, strict=True)))
 
+    def chunks(self, sizes: Sequence[int], item: int) -> int:
+        """See `Local`; an even number of merges of each key ends where the key arrived."""
+        levels = (len(sizes) - 1).bit_length()
+        even = levels % 2 == 0 and 2 < len(sizes) <= MERGED
+        return CHUNKS if even and item in (0, *_ITEMS) and min(sizes) >= OVERLAPPED else 1
+
+    def merge_within(self, run: Run, spans: Sequence[Span], begin: int, spare: Run) -> None:
+        """See `Local`."""
+        spans = [(a - begin, b - begin) for a, b in spans if a < b]
+        if spans and spans != [(0, spans[0][1])]:
+            n = sum(b - a for a, b in spans)
+            arrays = [x[begin:] for x in _moved(run)]
+            to = self._spare(arrays, n, spare)
+            if len(spans) > 1:
+                merged = self._merged(arrays, spans, to)
+            else:
+                merged = [y.copy_(x[slice(*spans[0])]) for x, y in zip(arrays, to, strict=True)]
+            for x, y in zip(arrays, merged, strict=True):
+                if x.data_ptr() != y.data_ptr():
+                    x[:n].copy_(y)
+
     def _merges(self, arrays: Sequence[torch.Tensor]) -> Any:
         return self._kernel(_merger, arrays[1].dtype.itemsize if len(arrays) > 1 else None)
 
     def _spare(self, arrays: Sequence[torch.Tensor], n: int, spare: Run | None) -> list[torch.Tensor]:
         """Return arrays of `n` items in the memory of `spare` if large enough, or else in new memory."""
-        old = [] if spare is None else [spare.keys, *(items(x) for x in spare.columns)]
+        old = [] if spare is None else _moved(spare)
         if len(old) == len(arrays) and all(len(x) >= n for x in old):
             return [x[:n] for x in old]
         return [x.new_empty(n) for x in arrays]

@@ -120,6 +120,20 @@ class Local(ABC):
         The result may be in the memory of `run` or of `spare`.
         """
 
+    def chunks(self, sizes: Sequence[int], item: int) -> int:
+        """Return the number of chunks of an exchange, whose merges overlap with the exchange of later chunks.
+
+        The number is 1, or at least 3.  sizes: the sizes of the parts of all ranks.  item: the bytes of a value, or 0.
+        """
+        return 1
+
+    @abstractmethod
+    def merge_within(self, run: Run, spans: Sequence[Span], begin: int, spare: Run) -> None:
+        """Store the keys of spans of `run` as one run from place `begin` on; equal keys keep their order.
+
+        `begin` is at most the first place of the spans.  spare: memory for as many keys, which the call overwrites.
+        """
+
     @abstractmethod
     def groups(self, run: Run) -> Run:
         """Return the distinct keys, with the number of equal keys as a column, and the first index of each as another.

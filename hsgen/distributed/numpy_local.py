@@ -103,13 +103,23 @@ class NumpyLocal(Local):
     def merge(self, run: Run, spans: Sequence[Span], spare: Run | None = None) -> Run:
         """See `Local`; numpy's stable sort of long keys merges runs."""
         if sum(end - begin for begin, end in spans) < len(run):
-            keys, *columns = (np.concatenate([x[begin:end] for begin, end in spans]) for x in run.arrays)
-            run = Run(keys, tuple(columns))
+            run = Run(np.concatenate([run.keys[a:b] for a, b in spans]), self._columns(run, spans))
         if not run.columns:
             run.keys.sort(kind="stable")
             return run
         order = np.argsort(run.keys, kind="stable")
         return Run(run.keys[order], tuple(x[order] for x in run.columns))
+
+    def merge_within(self, run: Run, spans: Sequence[Span], begin: int, spare: Run) -> None:
+        """See `Local`."""
+        copied = Run(np.concatenate([run.keys[a:b] for a, b in spans]), self._columns(run, spans))
+        merged = self.merge(copied, [(0, len(copied))])
+        for x, y in zip(run.arrays, merged.arrays, strict=True):
+            x[begin : begin + len(merged)] = y
+
+    @staticmethod
+    def _columns(run: Run, spans: Sequence[Span]) -> tuple[Any, ...]:
+        return tuple(np.concatenate([x[a:b] for a, b in spans]) for x in run.columns)
 
     def groups(self, run: Run) -> Run:
         """See `Local`."""

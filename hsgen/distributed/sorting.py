@@ -119,7 +119,9 @@ def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False)
 
     if comm.size == 1:
         return of, locally()
-    return of, spread(comm, shard.local, locally, of.lengths, of.sizes)
+    item = row_bytes(shard.values) if shard.values is not None else 8 if index else 0
+    chunks = shard.local.chunks(of.sizes, item)
+    return of, spread(comm, shard.local, locally, of.lengths, of.sizes, chunks=chunks)
 
 
 def _row(shard: Shard) -> int:
@@ -166,20 +168,25 @@ def spread(
     sizes: Sequence[int],
     *,
     together: bool = False,
+    chunks: int = 1,
 ) -> Run:
     """Return this rank's part of the keys of all ranks, merged; `locally` returns the sorted keys of this rank.
 
     lengths: the numbers of keys of the ranks.  sizes: the sizes of the parts.  together: equal keys are not cut, and
-    the sizes are approximate.
+    the sizes are approximate.  chunks: the number of chunks of the exchange, as of `Local.chunks`.
     """
     run, out, error = Run(None), None, None
     try:
         run = locally()
         if not together:
-            out = local.room(run, sizes[comm.rank] + 2 * comm.size * (_unit(comm, run) - 1))
+            out = local.room(run, sizes[comm.rank] + 2 * comm.size * chunks * (_unit(comm, run) - 1))
     except Exception as e:
         error = e
-    at = splitters.cuts_of_ranks(comm, local, run, lengths, sizes, error, together=together)
+    parts = [n for size in sizes for n in _shares(size, chunks)]
+    at = splitters.cuts_of_ranks(comm, local, run, lengths, parts, error, together=together)
+    if chunks > 1:
+        assert out is not None
+        return _overlapped(comm, local, run, at, out, chunks)
     out, spans = exchanged(comm, local, run, at, out, unit=_unit(comm, run))
     return local.merge(out, spans, run)
 
@@ -187,6 +194,40 @@ def spread(
 def _unit(comm: Communicator, run: Run) -> int:
     """Return the number of items that starts of parts are multiples of, so that all arrays travel at full speed."""
     return max(comm.unit // gcd(comm.unit, row_bytes(x)) for x in run.arrays)
+
+
+def _shares(size: int, chunks: int) -> list[int]:
+    """Return the sizes of the chunks of a part; the last is the longest."""
+    return [*[size // chunks] * (chunks - 1), size - size // chunks * (chunks - 1)]
+
+
+def _overlapped(comm: Communicator, local: Local, run: Run, at: Words, out: Run, chunks: int) -> Run:
+    """Exchange a run in chunks, and merge each chunk while later chunks arrive; return this rank's part in `out`.
+
+    at: the places at which the run of each rank is cut, shape (ranks, ranks * chunks + 1).  The first merges use the
+    memory of the last chunk, which arrives after them.  The last two merges use the memory of `run`.
+    """
+    unit, layouts, ends = _unit(comm, run), [], [0]
+    for i in range(chunks):
+        layouts.append(layout(at[:, i:-1:chunks], at[:, i + 1 :: chunks], at[:, -1:], comm.rank, unit, ends[-1]))
+        ends.append(-(-layouts[-1][1][-1][1] // unit) * unit)
+
+    def started(sent: list[Span], received: list[Span]) -> list[Callable[[], None]]:
+        pairs = zip(run.arrays, out.arrays, strict=True)
+        return [comm.exchange_later(x, sent, y, received) for x, y in pairs]
+
+    merged, spare = 0, local.part(out, ends[-2], ends[-1])
+    waits = [started(sent, received) for sent, received, _ in layouts[:-1]]
+    for i, (_, _, spans) in enumerate(layouts):
+        if i == chunks - 2:  # all further merges use the memory of the run, when the run has left
+            waits[i] += started(*layouts[-1][:2])
+            waits.append([])
+            spare = run
+        for wait in waits[i]:
+            wait()
+        local.merge_within(out, spans, merged, spare)
+        merged += sum(end - begin for begin, end in spans)
+    return local.part(out, 0, merged)
 
 
 def exchanged(
@@ -197,7 +238,7 @@ def exchanged(
     at: the places at which the run of each rank is cut, shape (ranks, ranks + 1).  out: memory for the result, or None.
     unit: parts travel with their neighbours up to the next multiples of `unit`, and between parts may be gaps.
     """
-    sent, received, spans = layout(at, comm.rank, unit)
+    sent, received, spans = layout(at[:, :-1], at[:, 1:], at[:, -1:], comm.rank, unit)
     if out is None:
         error = None
         try:
@@ -211,17 +252,22 @@ def exchanged(
     return out, spans
 
 
-def layout(at: Words, rank: int, unit: int) -> tuple[list[Span], list[Span], list[Span]]:
+def layout(
+    firsts: Words, lasts: Words, lengths: Words, rank: int, unit: int, begin: int = 0
+) -> tuple[list[Span], list[Span], list[Span]]:
     """Return what a rank sends to each rank, where parts from each rank are stored, and where their own keys are.
 
     Parts begin at multiples of `unit`, in the run that is sent and in the memory that receives.
+
+    firsts, lasts: the places of the part of each rank in the run of each rank, shape (ranks, ranks), and the places
+    after the parts.  lengths: the lengths of the runs, shape (ranks, 1).  begin: the first place that receives.
     """
-    counts = np.diff(at, axis=1)
-    begins = at[:, :-1] // unit * unit
-    ends = np.where(counts > 0, np.minimum(-(-at[:, 1:] // unit) * unit, at[:, -1:]), begins)
+    counts = lasts - firsts
+    begins = firsts // unit * unit
+    ends = np.where(counts > 0, np.minimum(-(-lasts // unit) * unit, lengths), begins)
     widths = (ends - begins)[:, rank]
-    places = np.cumsum(-(-widths // unit) * unit) - -(-widths // unit) * unit
-    firsts = places + np.where(counts[:, rank] > 0, (at[:, :-1] - begins)[:, rank], 0)
+    places = begin + np.cumsum(-(-widths // unit) * unit) - -(-widths // unit) * unit
+    firsts = places + np.where(counts[:, rank] > 0, (firsts - begins)[:, rank], 0)
     return (
         _spans(begins[rank], ends[rank]),
         _spans(places, places + widths),

@@ -103,12 +103,10 @@ class TorchRank(Communicator):
 
     def exchange(self, source: Any, sent: Sequence[Span], out: Any, received: Sequence[Span]) -> None:
         """See `Communicator`; arrays are tensors, or of numpy, and travel as bytes."""
-        size = row_bytes(source)
-        source, out = _bytes(source), _bytes(out)
-        parts, places = ([x[size * a : size * b] for a, b in at] for x, at in ((source, sent), (out, received)))
-        if source.is_cuda:
-            dist.all_to_all(places, parts, group=self.group)
+        if not isinstance(source, np.ndarray) and source.is_cuda:
+            self.exchange_later(source, sent, out, received)()
             return
+        (source, parts), (out, places) = _cut_bytes(source, sent), _cut_bytes(out, received)
         counts = [len(x) for x in places]
         both = out[: sum(counts)] if _consecutive(received) else out.new_empty(sum(counts))
         source = source[: sum(map(len, parts))] if _consecutive(sent) else torch.cat(parts)
@@ -116,6 +114,26 @@ class TorchRank(Communicator):
         if not _consecutive(received):
             for place, x in zip(places, both.split(counts), strict=True):
                 place.copy_(x)
+
+    def exchange_later(
+        self, source: Any, sent: Sequence[Span], out: Any, received: Sequence[Span]
+    ) -> Callable[[], None]:
+        """See `Communicator`; NCCL exchanges on a stream of its own."""
+        if isinstance(source, np.ndarray) or not source.is_cuda:
+            return super().exchange_later(source, sent, out, received)
+        (_, parts), (_, places) = _cut_bytes(source, sent), _cut_bytes(out, received)
+        work: Any = dist.all_to_all(places, parts, group=self.group, async_op=True)
+
+        def wait() -> None:
+            work.wait()
+
+        return wait
+
+
+def _cut_bytes(x: Any, spans: Sequence[Span]) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    """Return the bytes of an array, and those of its spans."""
+    size, x = row_bytes(x), _bytes(x)
+    return x, [x[size * a : size * b] for a, b in spans]
 
 
 def on(words: Words, device: torch.device) -> torch.Tensor:
