@@ -59,8 +59,8 @@ def sort(
         chunk = partial(_sorted, key=key, descending=descending, device=device)
         with bar(progress) as report:
             length = greatest_length(sorter, *on.room(memory))
-            whole = partial(_sort_whole, on, sorter, chunk, key, memory, descending=descending)
-            _sort_rows(rows, result, chunk, length, whole, report)
+            chunked = partial(_sort_chunked, on, sorter, chunk, key, memory, descending=descending)
+            _sort_rows(rows, result, chunk, length, chunked, report)
     else:
         result[...] = _numeric(rows, zeros=False)
     return np.moveaxis(result, -1, axis) if out is None else out
@@ -85,7 +85,7 @@ def _sorted(rows: Any, key: str, *, descending: bool, device: str | None) -> Any
     return keys
 
 
-def _sort_whole(
+def _sort_chunked(
     on: Device,
     sorter: Any,
     chunk: Sort,
@@ -119,17 +119,17 @@ def _sort_rows(
     out: Any,
     chunk: Sort,
     length: int,
-    whole: Callable[[Any, Any, Progress | None], None],
+    chunked: Callable[[Any, Any, Progress | None], None],
     report: Progress | None,
 ) -> None:
-    """Sort rows into `out`: as many rows at once as fit the device, or each longer row by `whole`."""
+    """Sort rows into `out`: as many rows at once as fit the device, or each longer row by `chunked`."""
     row = rows.shape[-1]
     if rows.size <= length:
         out[...] = chunk(rows)
     elif rows.ndim == 1:
-        whole(rows, out, report)
+        chunked(rows, out, report)
     elif rows.size == row:
-        _sort_rows(rows.reshape(-1), out.reshape(-1), chunk, length, whole, report)
+        _sort_rows(rows.reshape(-1), out.reshape(-1), chunk, length, chunked, report)
     else:
         flat = rows.reshape(-1, row)
         at_once = max(length // row, 1)
@@ -139,7 +139,7 @@ def _sort_rows(
             if len(part) * row <= length:
                 done[...] = chunk(part)
             else:
-                whole(part.reshape(-1), done.reshape(-1), None)
+                chunked(part.reshape(-1), done.reshape(-1), None)
             for i, values in enumerate(done, begin):
                 out[np.unravel_index(i, rows.shape[:-1])] = values
             if report:

@@ -64,7 +64,7 @@ def test_boundaries_are_those_of_one_sort(key: str, descending: bool, tmp_path: 
     for lengths in ([300, 0, 7], [40, 41], [1, 0, 0, 0]):
         pool = np.append(rng.integers(0, greatest, 40, np.uint64, endpoint=True), np.uint64(greatest))
         ordered = [np.sort(pool[rng.integers(0, len(pool), n)]) for n in lengths]
-        whole = np.sort(np.concatenate(ordered))
+        every = np.sort(np.concatenate(ordered))
         ranks, total = len(lengths), sum(lengths)
         places = np.sort(np.append(rng.integers(0, total, ranks - 2, endpoint=True), total))  # the last part is empty
         keys = [oracle.unordered(x.astype(f"u{bits // 8}"), TYPES[key].kind, descending=descending) for x in ordered]
@@ -82,7 +82,7 @@ def test_boundaries_are_those_of_one_sort(key: str, descending: bool, tmp_path: 
         ends = np.full((ranks, 2, many), -1, np.int64)
         last = [ctypes.c_longlong(x) for x in (ranks, former, many)]
         assert library.count_ends(at(rows), last[0], last[1], at(places), at(ends), last[2]) is None
-        splitter = np.array([whole[max(place - 1, 0)] for place in places])
+        splitter = np.array([every[max(place - 1, 0)] for place in places])
         for rank, x in enumerate(ordered):
             expected = np.where(places > 0, np.searchsorted(x, splitter), 0)
             below = np.searchsorted(x, np.where(places > 0, splitter, np.uint64(0)), "right")

@@ -84,8 +84,8 @@ extern "C" __global__ void __launch_bounds__(HS_LANES)
 
 /* The end of the search, with a block of one warp for each boundary: the last round has shift 0.
  *
- * ends: receives for each rank the number of its keys less than the key of each boundary, and then the number of its keys
- * less than or equal to the key of each boundary. */
+ * ends: receives two rows for each rank, with a count for each boundary: keys less than the key of the boundary; keys
+ * less than or equal to it. */
 extern "C" __global__ void __launch_bounds__(HS_WARP)
     hs_count_ends(const long long *rows, long long ranks, long long bits, const long long *places, long long *ends)
 {
