@@ -59,11 +59,9 @@ def _splitter_counts(key: str, descending: bool, device: int) -> SplitterCounts:
 
 
 @lru_cache(maxsize=64)
-def _placed(places: tuple[int, ...], device: torch.device) -> torch.Tensor:
-    """Return the places of boundaries on a device; calls with equal lengths share them."""
-    tensor = on(np.array(places, np.int64), device)
-    torch.cuda.current_stream(device).synchronize()  # further streams may use the tensor
-    return tensor
+def _placed(places: tuple[int, ...], device: torch.device, stream: int) -> torch.Tensor:
+    """Return the places of boundaries on a device, for one stream; calls with equal lengths share them."""
+    return on(np.array(places, np.int64), device)
 
 
 class CudaSearch(Search):
@@ -74,9 +72,9 @@ class CudaSearch(Search):
     def __init__(self, local: CudaLocal, run: Run, n: int, places: Sequence[int], ranks: int) -> None:
         super().__init__(local, run, n, places, ranks)
         device = local.device
-        self._places = _placed(tuple(places), device)
-        self._starts = torch.empty((len(self.digits), len(places)), dtype=torch.int64, device=device)
         self._stream = torch.cuda.current_stream(device)
+        self._places = _placed(tuple(places), device, self._stream.cuda_stream)
+        self._starts = torch.empty((len(self.digits), len(places)), dtype=torch.int64, device=device)
         self._kernels = _splitter_counts(local.key, local.descending, device.index)
 
     def counts(self, number: int, rows: Any) -> Any:
