@@ -15,7 +15,7 @@ COMPILE := .cache/lock/bin/uv pip compile -q --universal --python-version 3.11 -
 HEADED := .cache/lock/bin/python .ci/headed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo web test check prove format lock docs-targets pages words wheel schemas release clean webgpu-cases device-check device-bench
+.PHONY: help setup demo web test check prove format lock docs-targets pages words wheel schemas release clean webgpu-cases selection-cases device-check device-bench
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -98,6 +98,9 @@ lock: pyproject.toml ## update requirements-dev.lock and .ci/*.lock
 
 webgpu-cases: $(READY) ## validate WebGPU on lavapipe in more than 100000 cases at each subgroup width (about an hour)
 	$(PY) tests/device/webgpu_cases.py $(ARGS)
+
+selection-cases: $(READY) ## validate selections in more than 100000 cases on a CPU runtime, and on lavapipe at three widths (about an hour)
+	$(PY) tests/device/selection_cases.py $(ARGS)
 
 device-check: ## on a machine with an NVIDIA GPU, without network: validate CUDA, Vulkan, OpenCL and arrays of Python, run sanitizers
 	bash tests/device/nvidia.sh check

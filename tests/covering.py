@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ FORMS = (
     Signature(value="index", device_count=True),
     Signature(run_boundaries=True),
 )
+SELECTS = Signature(key_transform=True, rows=True)
 RARE = (
     ("cpu", "auto", "u32", Signature(bit_range=True, device_count=True)),
     ("cpu", "merge_path", "u32", Signature(value="v8")),
@@ -34,6 +36,20 @@ RARE = (
     ("intel-gen8", "scan-x3", "f32", Signature()),
     ("apple-m1", "scan-x2ex", "f32", Signature()),
     ("generic", "reduce_by_key", "u32", Signature(value="v4", device_count=True)),
+    (
+        "generic",
+        "radix_select",
+        "u32",
+        replace(SELECTS, value="v4", row_lengths=True, row_takes=True, value_starts=True),
+    ),
+    (
+        "cpu",
+        "radix_select",
+        "u32",
+        replace(SELECTS, value="index64", row_lengths=True, row_starts=True, row_count=True),
+    ),
+    ("nvidia-hopper", "radix_select", "u64", replace(SELECTS, value="v16", row_takes=True, value_starts=True)),
+    ("webgpu", "radix_select", "u32", replace(SELECTS, value="v8", row_lengths=True, row_starts=True, row_takes=True)),
     ("nvidia-vulkan", "auto", "u32", Signature(value="v4")),
     ("webgpu-subgroups", "auto", "u32", Signature(value="v4")),
     (str(Path(__file__).parent / "device/lanes/partition8.toml"), "radix-few", "u32", Signature(value="v4")),
@@ -52,8 +68,13 @@ CHOSEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
 """Choices that no target makes: a target, one of its labels, and the changes to its parameters."""
 
 
-def sorts() -> Iterator[tuple[Sort, tuple[str, ...]]]:
-    """Yield sorts, each with the APIs of its target."""
+@cache
+def sorts() -> tuple[tuple[Sort, tuple[str, ...]], ...]:
+    """Return sorts, each with the APIs of its target."""
+    return tuple(_sorts())
+
+
+def _sorts() -> Iterator[tuple[Sort, tuple[str, ...]]]:
     for found in map(target.find, SHIPPED):
         for label in dict.fromkeys(["auto", *(label for label, _ in found.choices), *IMPLICIT]):
             for width in ("u32", "u64"):

@@ -57,12 +57,21 @@ class Gpu(NamedTuple):
 
 GPUS = (
     Gpu("NVIDIA A100 80GB SXM", "nvidia-sm90", "CUDA", 2039, "NVIDIA A100 data sheet"),
-    Gpu("NVIDIA GeForce RTX 4090", "nvidia-sm90", "CUDA", 1008, "NVIDIA Ada GPU architecture white paper"),
+    Gpu("NVIDIA B200", "nvidia-blackwell", "CUDA", 7670, "bus and clock that its driver reports, pytorch/ao#4002"),
+    Gpu("NVIDIA GeForce RTX 4090", "nvidia-ada", "CUDA", 1008, "NVIDIA Ada GPU architecture white paper"),
     Gpu("NVIDIA GeForce RTX 4090", "nvidia-vulkan", "Vulkan", 1008, "the same"),
-    Gpu("NVIDIA GeForce RTX 5090", "nvidia-sm90", "CUDA", 1792, "NVIDIA RTX Blackwell GPU architecture white paper"),
+    Gpu(
+        "NVIDIA GeForce RTX 5090",
+        "nvidia-blackwell-rtx",
+        "CUDA",
+        1792,
+        "NVIDIA RTX Blackwell GPU architecture white paper",
+    ),
     Gpu("AMD Instinct MI300X", "amd-cdna", "HIP", 5300, "AMD Instinct MI300X data sheet"),
+    Gpu("AMD Instinct MI355X", "amd-cdna4", "HIP", 8000, "AMD Instinct MI355X data sheet"),
     Gpu("AMD Radeon RX 7900 XTX", "amd-rdna", "Vulkan", 960, "AMD's product page"),
     Gpu("Intel Arc A770 16GB", "intel-dg2", "OpenCL", 560, "Intel's product specifications"),
+    Gpu("Intel Arc B580", "intel-xe2", "OpenCL", 456, "Intel's product specifications"),
     Gpu("Apple M4 Max, 40-core GPU", "apple-m1", "Metal", 546, "Apple's announcement of the M4 Max"),
 )
 MEASURED = (

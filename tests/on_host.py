@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import re
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +67,16 @@ def translated(text: str) -> str:
         r"hs_u32 \*hs_grid_word\(\)\n\{.*?\n\}", "hs_u32 *hs_grid_word() { return &host::word; }", text, flags=re.S
     )
     return text.replace("#if __CUDA_ARCH__ >= 700", "#if 0")
+
+
+@cache
+def memory_model(compiler: str) -> Path:
+    """Return the object file of memory_on_host.cpp, which a process compiles once."""
+    folder = Path(tempfile.mkdtemp(prefix="hsgen-memory-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    model = folder / "memory_on_host.o"
+    _done([compiler, "-std=c++14", "-O2", "-fPIC", "-c", str(SOURCES / "memory_on_host.cpp"), "-o", str(model)])
+    return model
 
 
 @dataclass(frozen=True)
@@ -156,10 +170,7 @@ def compiled(
         made = source.with_suffix(".o")
         flags = ["-fsanitize=thread", "-DHOST_MEMORY", "-DHOST_YIELDS=400000000ull"]
         _done([compiler, "-std=c++14", "-O1", "-fPIC", *lanes, *flags, "-c", str(source), "-o", str(made)])
-        model = str(SOURCES / "memory_on_host.cpp")
-        _done(
-            [compiler, "-std=c++14", "-O2", "-fPIC", "-shared", "-Wl,-Bsymbolic", model, str(made), "-o", str(library)]
-        )
+        _done([compiler, "-shared", "-Wl,-Bsymbolic", str(memory_model(compiler)), str(made), "-o", str(library)])
     else:
         _done([compiler, "-std=c++14", "-O1", "-fPIC", *lanes, "-shared", str(source), "-o", str(library)])
     return OnHost(sort, library)

@@ -88,10 +88,11 @@ static int hs_takes_ends(const hs_sort *sort)
     return sort->kind == HS_SEGMENTED_SORT && (hs_uses(sort) >> HS_OTHER_VALUES & 1);
 }
 
-/* Whether calls may take a number from device memory: of keys, or of segments. */
+/* Whether calls may take a number from device memory: of keys, of segments, or of rows. */
 static int hs_takes_count(const hs_sort *sort)
 {
-    return sort->kind == HS_SEGMENTED_SORT ? (int)(hs_uses(sort) >> HS_COUNT & 1) : sort->device_count != 0;
+    const int parts = sort->kind == HS_SEGMENTED_SORT || sort->kind == HS_TOP_K;
+    return parts ? (int)(hs_uses(sort) >> HS_COUNT & 1) : sort->device_count != 0;
 }
 
 /* Whether a segmented sort gets starts or ends of segments that it does not take, or lacks those that it does. */
@@ -100,11 +101,13 @@ static int hs_ends_alone(const hs_sort *sort, uint32_t starts, uint32_t ends)
     return sort->kind == HS_SEGMENTED_SORT && ends != (hs_takes_ends(sort) ? starts : 0);
 }
 
-/* Whether a selection gets lengths or starts of rows that it does not take, or lacks those that it does. */
-static int hs_lacks_extents(const hs_sort *sort, uint32_t lengths, uint32_t starts)
+/* Whether a selection gets numbers of rows that it does not take, or lacks those that it does; `roles`: the buffers of
+ * the call. */
+static int hs_lacks_numbers(const hs_sort *sort, uint32_t roles)
 {
-    const uint32_t uses = hs_uses(sort);
-    return sort->kind == HS_TOP_K && (lengths != (uses >> HS_OTHER_INPUT & 1) || starts != (uses >> HS_OTHER_VALUES & 1));
+    const uint32_t extents = 1u << HS_OTHER_INPUT | 1u << HS_OTHER_VALUES | 1u << HS_TAKES;
+    const uint32_t numbers = extents | 1u << HS_VALUE_STARTS | 1u << HS_COUNT;
+    return sort->kind == HS_TOP_K && ((roles ^ hs_uses(sort)) & numbers);
 }
 
 const char *hs_missing_option(const hs_sort *sort, const hs_options *options, uint32_t roles)
@@ -116,10 +119,11 @@ const char *hs_missing_option(const hs_sort *sort, const hs_options *options, ui
         return "discard_keys: only sorts discard keys";
     if ((roles >> HS_COUNT & 1) && !hs_takes_count(sort))
         return sort->kind == HS_SEGMENTED_SORT ? "count: a number of segments on the device (--feature segment-count)"
+               : sort->kind == HS_TOP_K        ? "count: a number of rows on the device (--feature row-count)"
                                                : "count: a device-side count (--feature device-count)";
     text = hs_lacks_values(sort, roles);
-    if (!text && hs_lacks_extents(sort, roles >> HS_OTHER_INPUT & 1, roles >> HS_OTHER_VALUES & 1))
-        text = "lengths and starts: as the selection was generated (--feature row-lengths or row-starts)";
+    if (!text && hs_lacks_numbers(sort, roles))
+        text = "lengths, starts, takes, value_starts, count: as the selection was generated (--feature)";
     if (!text && hs_ends_alone(sort, roles >> HS_OTHER_INPUT & 1, roles >> HS_OTHER_VALUES & 1))
         text = hs_takes_ends(sort) ? "offsets and ends: one of both is missing"
                                    : "ends: segments with ends (--feature segment-ends)";
@@ -188,7 +192,7 @@ static uint64_t hs_length(const hs_sort *sort, const hs_call *call, hs_role role
         return n;
     case HS_TOP_K:
         if (role == HS_DESTINATION || role == HS_VALUES_OUT) return number * take;
-        if (role == HS_OTHER_INPUT || role == HS_OTHER_VALUES) return number;
+        if (role == HS_OTHER_INPUT || role == HS_OTHER_VALUES || role == HS_TAKES || role == HS_VALUE_STARTS) return number;
         return n;
     case HS_GATHER:
         if (role == HS_VALUES) return number * take;
@@ -235,9 +239,11 @@ static hs_status hs_given(const hs_sort *sort, const hs_call *call, const hs_spa
 static hs_status hs_given_rows(const hs_sort *sort, const hs_call *call, const hs_span spans[HS_ROLES])
 {
     const int valued = sort->value_bytes && !sort->index;
+    uint32_t i, roles = 0;
     if (call->options->discard_keys) return HS_ERROR_OPTION;
     if (call->n == 0) return HS_OK;
-    if (hs_lacks_extents(sort, spans[HS_OTHER_INPUT].where != 0, spans[HS_OTHER_VALUES].where != 0)) return HS_ERROR_OPTION;
+    for (i = 0; i < HS_ROLES; i++) roles |= (uint32_t)(spans[i].where != 0) << i;
+    if (hs_lacks_numbers(sort, roles)) return HS_ERROR_OPTION;
     if ((spans[HS_DESTINATION].where != 0) != (sort->kind != HS_GATHER)) return HS_ERROR_ARGUMENT;
     if ((spans[HS_VALUES].where != 0) != valued) return HS_ERROR_OPTION;
     return (spans[HS_VALUES_OUT].where != 0) == (sort->value_bytes != 0) ? HS_OK : HS_ERROR_OPTION;
@@ -278,10 +284,9 @@ static hs_status hs_played(const hs_sort *sort, const hs_call *call, uint32_t us
         spans[i].from = (hs_role)i;
         spans[i].bytes = spans[i].where ? bytes[i] : 0;
     }
-    if (sort->kind == HS_TOP_K && spans[HS_OTHER_VALUES].where) /* rows with starts may overlap */
-        spans[HS_SOURCE].bytes = spans[HS_SOURCE].room < bytes[HS_SOURCE] ? spans[HS_SOURCE].room : hs_item_bytes(sort);
+    if (sort->kind == HS_TOP_K && bytes[HS_SOURCE]) hs_free_rows(sort, spans);
     if (bytes[HS_SOURCE] && !spans[HS_SOURCE].where) return HS_ERROR_ARGUMENT;
-    for (i = HS_OTHER_INPUT; i <= HS_REPORT; i++)
+    for (i = HS_OTHER_INPUT; i < HS_ROLES; i++)
         if (spans[i].where && !(uses >> i & 1)) return HS_ERROR_OPTION;
     if ((uses >> HS_REPORT & 1) && !spans[HS_REPORT].where) return HS_ERROR_ARGUMENT;
     if (sort->kind == HS_PACK) return hs_given_columns(bytes, spans);
@@ -340,7 +345,7 @@ hs_status hs_survey(const hs_sort *sort, hs_call *call, hs_span spans[HS_ROLES])
     uint64_t plain = 0, scratch = 0;
     hs_status status = hs_takes(sort, options);
     call->segments_counted = sort->kind == HS_SEGMENTED_SORT && spans[HS_COUNT].where != 0;
-    call->device_count = spans[HS_COUNT].where != 0 && !call->segments_counted;
+    call->device_count = spans[HS_COUNT].where != 0 && !call->segments_counted && sort->kind != HS_TOP_K;
     call->rows = sort->kind == HS_SEGMENTED_SORT && !spans[HS_OTHER_INPUT].where;
     call->in_place = !spans[HS_DESTINATION].where && !options->discard_keys && sort->kind <= HS_SEGMENTED_SORT;
     if (status != HS_OK) return status;

@@ -118,6 +118,9 @@ extern "C" hs_status hs_cuda_top_k(const hs_cuda *sorter, cudaStream_t stream,
         record.given[HS_SCRATCH] = {args->scratch, args->scratch_bytes};
         record.given[HS_OTHER_INPUT] = {args->lengths, args->lengths_bytes};
         record.given[HS_OTHER_VALUES] = {args->starts, args->starts_bytes};
+        record.given[HS_TAKES] = {args->takes, args->takes_bytes};
+        record.given[HS_COUNT] = {args->count, 0};
+        record.given[HS_VALUE_STARTS] = {args->value_starts, args->value_starts_bytes};
         record.given[HS_VALUES] = {args->values, args->values_bytes};
         record.given[HS_VALUES_OUT] = {args->values_destination, args->values_destination_bytes};
     }

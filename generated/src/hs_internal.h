@@ -62,6 +62,20 @@ static inline void hs_share(hs_span *role, hs_span *of)
     role->where = 0;
 }
 
+/* Rows that start anywhere may access the whole buffer; one item if its room is not known. */
+static inline void hs_anywhere(hs_span *span, uint64_t item)
+{
+    if (span->where) span->bytes = span->room > UINT64_MAX - span->begin ? item : span->room;
+}
+
+/* Widens the source and the values of a selection whose rows have starts. */
+static inline void hs_free_rows(const hs_sort *sort, hs_span spans[HS_ROLES])
+{
+    const hs_role starts = spans[HS_VALUE_STARTS].where ? HS_VALUE_STARTS : HS_OTHER_VALUES;
+    if (spans[HS_OTHER_VALUES].where) hs_anywhere(&spans[HS_SOURCE], hs_item_bytes(sort));
+    if (spans[starts].where) hs_anywhere(&spans[HS_VALUES], sort->value_bytes);
+}
+
 /* Whether scratch, if a checked call uses any, begins at a multiple of 256 bytes, the largest alignment that an API
  * requires of a buffer. */
 static inline int hs_scratch_aligned(const hs_span spans[HS_ROLES])

@@ -150,6 +150,9 @@ hs_status hs_opencl_top_k(hs_opencl *sorter, cl_command_queue queue,
         record.given[HS_SCRATCH] = args->scratch;
         record.given[HS_OTHER_INPUT] = args->lengths;
         record.given[HS_OTHER_VALUES] = args->starts;
+        record.given[HS_TAKES] = args->takes;
+        record.given[HS_COUNT] = args->count;
+        record.given[HS_VALUE_STARTS] = args->value_starts;
         record.given[HS_VALUES] = args->values;
         record.given[HS_VALUES_OUT] = args->values_destination;
     }

@@ -9,7 +9,7 @@ from hsgen.apis.api import Api, Harness, Tables
 from hsgen.system import dxc
 
 _REPLACED = (
-    ("= span->bytes - skip + remainder;", "= (span->bytes - skip + remainder + 3) / 4 * 4;"),
+    ("= bytes - skip + remainder;", "= (bytes - skip + remainder + 3) / 4 * 4;"),
     ("info.size = bytes ? bytes : 1;", "info.size = (bytes + 4) / 4 * 4;"),
     ("facts->subgroup.subgroupSize != kernel->subgroup", "facts->subgroup.subgroupSize % kernel->subgroup != 0"),
     ("if (width >= least) sprintf(", "if (least) sprintf("),

@@ -55,7 +55,7 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
         if segmented:  # these features are for segmented sorts only
             signature = replace(signature, segment_ends=False, segment_count=False)
         if selects and not operation(label).selects:
-            signature = replace(signature, row_lengths=False, row_starts=False)
+            signature = signature.of_equal_rows
         for key in operation(label).types(choice.keys, width):
             of = (key, signature, choice.max_n)
             sort = target.default(*of) if label == AUTO else target.sort(label, *of)

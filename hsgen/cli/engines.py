@@ -16,8 +16,7 @@ from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines import hosts, isolated_build, pyopencl, shims
 from hsgen.engines.compiled import Compiled
-from hsgen.targets import fallback
-from hsgen.targets import target as target_files
+from hsgen.targets import fallback, heads
 from hsgen.tools import worker
 
 
@@ -64,7 +63,7 @@ def find(drive: Drive, baselines: Sequence[str] = ()) -> Place:
     shown = devices(drive, baselines) if native else shims.takers() if drive.shimmed else None
     if target is None:
         shown = [choose(device, shown)]
-        target = hosts.target_for(shown[0], [target_files.find(n) for n in target_files.names()])
+        target = hosts.target_for(shown[0], heads.shipped())
         device = None
     sorts = drive.sorts(target)
     libraries = {s.file: drive.library(target, s, baselines) for s in sorts} if native else {}

@@ -26,6 +26,7 @@ SUMMARIES = {
     "tune": "Find a target's shapes and crossovers on a device.",
     "report": "Write an HTML page about a target or a bundle.",
     "doctor": "List devices and tools on this machine.",
+    "cache": "Compile kernels ahead of first calls from Python.",
     "help": "Explain a topic, such as keys or exit-codes, or a command.",
 }
 """The commands with a line about each; command NAME is the function NAME in `hsgen.cli.NAME`."""
@@ -92,5 +93,6 @@ EXAMPLES = {
     "tune": ("hsgen tune -t my-gpu.toml --key u32 --budget 30m --write",),
     "report": ("hsgen report -t cpu -o cpu.html",),
     "doctor": ("hsgen doctor",),
+    "cache": ("hsgen cache warm --key f32 --key i32", "hsgen cache warm --arch sm_90 --call topk"),
     "help": ("hsgen help keys",),
 }

@@ -119,7 +119,9 @@ _OPTIONS: tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...] = (
         help="bit-range: sort by a bit range chosen per call; device-count: take the key count from device memory; "
         "run-boundaries: report where runs of equal keys start; segment-ends: give the start and "
         "the end of each segment; segment-count: take the number of segments from device memory; "
-        "row-lengths, row-starts: take the length of each row of a selection from device memory, and its start.",
+        "row-lengths, row-starts, row-takes: take the length of each row of a selection from device memory, its "
+        "start, or its number of keys to take; row-count: take the number of rows from device memory; value-starts: "
+        "take the index of the first value of each row from device memory.",
     ),
     click.option(
         "--epilogue",

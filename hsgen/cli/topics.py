@@ -25,6 +25,9 @@ width of keys and a kind of values is one sort.
 | | `segment-count` | segmented sorts take the number of segments from device memory |
 | | `row-lengths` | selections take the length of each row from device memory |
 | | `row-starts` | selections also take the start of each row |
+| | `row-takes` | selections take the number of keys to take of each row from device memory |
+| | `row-count` | selections take the number of rows from device memory |
+| | `value-starts` | selections take the index of the first value of each row from device memory |
 """
 
 _SIZES = """\
@@ -84,6 +87,7 @@ _ENVIRONMENT = """\
 | `HSGEN_CCCL` | the folder of CUB's headers, as `bench --cccl` |
 | `HSGEN_PEER_SOURCE` | the folder of the sources of a baseline, as `bench --peer-source` |
 | `HSGEN_TRIAL` | `0`: the Python API compiles kernels without a trial in another process |
+| `HSGEN_BACKGROUND` | `1`: `hsgen.torch` and `hsgen.cupy` prepare sorts in a thread; the library sorts meanwhile |
 | `HSGEN_LOGS` | the folder for the logs of compilers that refuse a kernel; by default that of temporary files |
 | `CC`, `CXX` | the C and the C++ compiler |
 | `PATH` | where compilers and tools are found; relative entries are ignored |

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hsgen.core.errors import Usage, shown
 
@@ -85,12 +85,17 @@ FEATURES = (
     "segment-count",
     "row-lengths",
     "row-starts",
+    "row-takes",
+    "row-count",
+    "value-starts",
 )
 """The optional features of a sort.
 
 bit-range: each call selects a bit range.  device-count: the count is in device memory.  run-boundaries: a report of run
 boundaries.  segment-ends: segments have separate ends.  segment-count: the number of segments is in device memory.
 row-lengths: rows of a selection have separate lengths.  row-starts: these rows also have separate starts.
+row-takes: each row has its number of keys to take.  row-count: the number of rows is in device memory.  value-starts:
+the values of a row start at a separate index.
 """
 
 
@@ -111,6 +116,9 @@ class Signature:
     segment_count: a call may read the number of segments from device memory.
     row_lengths: rows have separate lengths.
     row_starts: rows have separate starts.
+    row_takes: rows have separate numbers of keys to take.
+    row_count: the number of rows is in device memory.
+    value_starts: the values of a row have a separate start.
     """
 
     value: str = "none"
@@ -125,6 +133,9 @@ class Signature:
     segment_count: bool = False
     row_lengths: bool = False
     row_starts: bool = False
+    row_takes: bool = False
+    row_count: bool = False
+    value_starts: bool = False
 
     @property
     def numbers(self) -> bool:
@@ -147,6 +158,21 @@ class Signature:
         return self.run_boundaries or bool(self.epilogue)
 
     @property
+    def of_rows(self) -> bool:
+        """Whether device memory has numbers of the rows of a selection."""
+        return self != self.of_equal_rows
+
+    @property
+    def of_equal_rows(self) -> Signature:
+        """The signature without the features of rows of a selection."""
+        return replace(self, row_lengths=False, row_starts=False, row_takes=False, row_count=False, value_starts=False)
+
+    @property
+    def fills(self) -> bool:
+        """Whether a row may have fewer results than the call takes of each; the rest is filled."""
+        return self.row_lengths or self.row_takes
+
+    @property
     def index(self) -> bool:
         """Whether the values are the original indices of the keys; kernels generate such values."""
         return self.value.startswith("index")
@@ -165,6 +191,8 @@ def described(signature: Signature) -> str:
     )
     words += ["segment ends"] * signature.segment_ends + ["a device-side number of segments"] * signature.segment_count
     words += ["row lengths"] * signature.row_lengths + ["row starts"] * signature.row_starts
+    words += ["row takes"] * signature.row_takes + ["a device-side number of rows"] * signature.row_count
+    words += ["value starts"] * signature.value_starts
     words += ["run boundaries"] * signature.run_boundaries
     words += ["an epilogue"] * bool(signature.epilogue)
     if signature.value != "none":

@@ -15,11 +15,24 @@ from hsgen.core.scratch import Scratch
 
 UNCAPPED = 2**32 - 1  # the cap of a grid that only the count limits
 
-ROLES = ("source", "destination", "scratch", "values", "values_out", "count", "other", "other_values", "report")
+ROLES = (
+    "source",
+    "destination",
+    "scratch",
+    "values",
+    "values_out",
+    "count",
+    "other",
+    "other_values",
+    "report",
+    "takes",
+    "value_starts",
+)
 """The buffers of a call.
 
 source, destination: keys.  values, values_out: values before and after.  count: a device-side count.  other,
-other_values: further inputs, such as offsets of segments, or the second of two arrays and its values.
+other_values: further inputs, such as offsets of segments, or the second of two arrays and its values.  takes,
+value_starts: the numbers of keys to take of the rows of a selection, and the indices of the rows' first values.
 """
 
 

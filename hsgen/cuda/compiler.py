@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from hsgen.core.errors import Unavailable, Wrong
@@ -27,20 +28,72 @@ def cubin(text: str, arch: int, path: str) -> bytes:
         Unavailable: NVRTC is not installed, or does not compile for the architecture.
         Wrong: NVRTC reports errors.
     """
-    options = [f"--gpu-architecture=sm_{arch}", "-std=c++17"]
-    state = "\0".join([*options, ".".join(map(str, version())), text])
-    place = folders.cached("cubin") / f"sm{arch}-{hashlib.sha256(state.encode()).hexdigest()}.cubin"
+    if _collected is not None:
+        _collected[arch, text] = path
+        return b""
+    place = folders.cached("cubin") / _name(text, arch)
+    code = _kept(place)
+    if code is None:
+        code = _checked(text, arch, path)
+        with suppress(Unavailable):  # without the entry, the next call compiles again
+            folders.keep(place, code)
+    return code
+
+
+_collected: dict[tuple[int, str], str] | None = None
+
+
+@contextmanager
+def collecting() -> Iterator[dict[tuple[int, str], str]]:
+    """Collect the texts that `cubin` gets in this process, instead of compiling them.
+
+    The result has the path of each architecture and text.
+    """
+    global _collected
+    _collected = {}
+    try:
+        yield _collected
+    finally:
+        _collected = None
+
+
+def warm(text: str, arch: int, path: str) -> bool:
+    """Compile CUDA C++ into the cache, unless the cache has the machine code; return True if it was compiled.
+
+    Raises:
+        Unavailable: as `cubin`; the cache cannot keep the machine code.
+        Wrong: NVRTC reports errors.
+    """
+    place = folders.lasting("cubin") / _name(text, arch)
+    if _kept(place) is not None:
+        return False
+    folders.keep(place, _checked(text, arch, path))
+    return True
+
+
+def _options(arch: int) -> list[str]:
+    return [f"--gpu-architecture=sm_{arch}", "-std=c++17"]
+
+
+def _name(text: str, arch: int) -> str:
+    """Return the name of a cache entry."""
+    state = "\0".join([*_options(arch), ".".join(map(str, version())), text])
+    return f"sm{arch}-{hashlib.sha256(state.encode()).hexdigest()}.cubin"
+
+
+def _kept(place: Path) -> bytes | None:
+    """Return the machine code of a cache entry, or None."""
     code = folders.load(place)
-    if code is not None and code.startswith(_MAGIC):
-        return code
+    return code if code is not None and code.startswith(_MAGIC) else None
+
+
+def _checked(text: str, arch: int, path: str) -> bytes:
+    """Return the machine code of a compilation, if NVRTC compiles for the architecture."""
     if arch not in (known := architectures()):
         have = ", ".join(f"sm_{a}" for a in known)
         release = "an older cuda-bindings (12 for sm_50 to sm_72)" if arch < min(known) else "a newer cuda-bindings"
         raise Unavailable(f"NVRTC {_version()} does not compile for sm_{arch}, only for {have}; install {release}")
-    code = _compiled(text, options, path)
-    with suppress(Unavailable):  # without the entry, the next call compiles again
-        folders.keep(place, code)
-    return code
+    return _compiled(text, _options(arch), path)
 
 
 @cache

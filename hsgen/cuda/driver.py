@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from hsgen.apis.cuda import API
 from hsgen.core.errors import Unavailable, Usage, Wrong
 from hsgen.core.numbers import integer
-from hsgen.engines.hosts import Host, numbered
+from hsgen.engines.host import Host, numbered
 from hsgen.system import extras
 
-PLATFORM, VENDOR, WARP = "NVIDIA CUDA", 0x10DE, 32
+API, PLATFORM, VENDOR, WARP = "cuda", "NVIDIA CUDA", 0x10DE, 32
 _EARLY = 90  # least compute capability for launches before earlier kernels end
 _GRAPHS = 12030  # least driver version that captures such launches in graphs
 
@@ -29,16 +28,24 @@ def package(name: str) -> Any:
     try:
         return importlib.import_module(f"cuda.bindings.{name}".rstrip("."))
     except ImportError:
-        raise Unavailable(f"cuda.bindings is not installed; {extras.command(API.name)}") from None
+        raise Unavailable(f"cuda.bindings is not installed; {extras.command(API)}") from None
 
 
-@cache
+stand_in: Any = None
+"""An object with the driver's functions that replaces the driver in this process; see `hsgen.cuda.offline`."""
+
+
 def bindings() -> Any:
     """Return the driver's functions, ready to be called.
 
     Raises:
         Unavailable: cuda.bindings or the driver is not installed, or the driver lists no GPU.
     """
+    return stand_in or _bindings()
+
+
+@cache
+def _bindings() -> Any:
     functions = package("driver")
     try:
         code = functions.cuInit(0)[0]
@@ -130,7 +137,7 @@ def _host(number: int) -> Host:
     version = int(done(driver.cuDriverGetVersion(), "cuDriverGetVersion"))
     name = bytes(done(driver.cuDeviceGetName(96, _handle(number)), "cuDeviceGetName")).split(b"\0")[0].decode()
     return Host(
-        api=API.name,
+        api=API,
         platform=PLATFORM,
         name=name,
         driver=f"CUDA {version // 1000}.{version % 1000 // 10}",
@@ -144,6 +151,7 @@ def _host(number: int) -> Host:
         handle=number,
         compute=10 * _fact(number, "COMPUTE_CAPABILITY_MAJOR") + _fact(number, "COMPUTE_CAPABILITY_MINOR"),
         widths=tuple(1 << i for i in range(WARP.bit_length())),
+        more={"cores": _fact(number, "MULTIPROCESSOR_COUNT")},
     )
 
 

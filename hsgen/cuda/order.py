@@ -5,7 +5,7 @@ An `Order` is prepared once for a number of rows, a length and a key type.  A ca
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from threading import RLock
 from typing import Any
@@ -21,30 +21,13 @@ from hsgen.cuda.prepared import SCRATCH, Prepared
 from hsgen.cuda.runner import Runner
 from hsgen.cuda.segmented_sorter import SegmentedSorter
 from hsgen.cuda.sorter import Sorter
+from hsgen.cuda.subjects import Shape as Shape
 
 _SOURCE, _OUT, _VALUES_OUT, _INDICES = (
     ROLES.index(r) for r in ("source", "destination", "values_out", floats.INDICES.role)
 )
 _ALIGNED = 256  # bytes, of parts of scratch memory
 _lock = RLock()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """The subject of an order: `rows` rows of `length` keys on GPU `number`.  keys, indices: the written outputs."""
-
-    number: int
-    key: str
-    rows: int
-    length: int
-    descending: bool = False
-    keys: bool = True
-    indices: bool = True
-
-    @property
-    def n(self) -> int:
-        """The number of all keys."""
-        return self.rows * self.length
 
 
 @cache

@@ -6,7 +6,7 @@ addresses.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from threading import RLock
 
@@ -16,10 +16,12 @@ from hsgen.core.plan import ROLES
 from hsgen.cuda.choices import EACH
 from hsgen.cuda.driver import device
 from hsgen.cuda.numeric import rewriting
-from hsgen.cuda.order import Order, Shape, order
+from hsgen.cuda.order import Order, order
 from hsgen.cuda.prepared import SCRATCH, Prepared
 from hsgen.cuda.runner import Runner
 from hsgen.cuda.selected import MASKED, SELECTED, Around, Kind
+from hsgen.cuda.subjects import Shape
+from hsgen.cuda.subjects import Take as Take
 from hsgen.cuda.top_k import TopK, prepared_selection
 from hsgen.cuda.top_k_choices import LONGEST, SELECT, SORT, choice
 from hsgen.operations.top_k import sorted_up_to
@@ -32,41 +34,12 @@ _ALIGNED = 256  # bytes, of parts of scratch memory
 _lock = RLock()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Take:
-    """The subject of a selection: `k` keys of each of `rows` rows of `length` keys on GPU `number`.
-
-    largest: the greatest keys are selected, greatest first; else the least, least first.
-    sorted: the result must be sorted.
-    lengths: calls pass the number of keys of each row that count, as 32-bit numbers in device memory.
-    """
-
-    number: int
-    key: str
-    rows: int
-    length: int
-    k: int
-    largest: bool = True
-    sorted: bool = True
-    lengths: bool = False
-
-    @property
-    def n(self) -> int:
-        """The number of all keys."""
-        return self.rows * self.length
-
-    @property
-    def selected(self) -> int:
-        """The number of all selected keys."""
-        return self.rows * self.k
-
-
 class Selector(TopK):
     """A selection in numeric order with 64-bit indices, for the type of keys, the order and the GPU of a subject."""
 
     def __init__(self, take: Take) -> None:
         order = "descending" if take.largest else "ascending"
-        calls = TopKCalls(take.key, "index64", order, row_lengths=take.lengths)
+        calls = TopKCalls(take.key, "index64", order, lengths=take.lengths)
         Runner.__init__(self, take.number, None, calls, rewriting(take.key, "index64"))
         self.sorted_up_to = sorted_up_to(self._sort)
 

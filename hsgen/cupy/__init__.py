@@ -1,5 +1,15 @@
 """`sort`, `argsort` and `topk` for CuPy, with the results of cupy.sort; see docs/guides/python-nvidia.md."""
 
+from hsgen.cuda.background import prepare_in_thread, wait_for_thread
 from hsgen.cupy.sorting import Selected, argsort, method, sort, topk, topk_method
 
-__all__ = ["Selected", "argsort", "method", "sort", "topk", "topk_method"]
+__all__ = [
+    "Selected",
+    "argsort",
+    "method",
+    "prepare_in_thread",
+    "sort",
+    "topk",
+    "topk_method",
+    "wait_for_thread",
+]

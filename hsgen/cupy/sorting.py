@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cupy
 
 from hsgen.core.errors import wrong_type
 from hsgen.core.keys import TYPES
 from hsgen.core.numbers import MOST, integer
-from hsgen.cuda.order import Order, Shape, order
-from hsgen.cuda.selections import Selection, Take, selection
+from hsgen.cuda import background
+from hsgen.cuda.choices import choice
+from hsgen.cuda.subjects import Shape, Take
 from hsgen.cuda.top_k_choices import SORT
+
+if TYPE_CHECKING:
+    from hsgen.cuda.order import Order
+    from hsgen.cuda.selections import Selection
 
 _KEYS = {t.element: t.name for t in TYPES.values()} | {"bool": "u8"}
 
@@ -30,7 +35,7 @@ def sort(a: Any, axis: int | None = -1, kind: str | None = None) -> Any:
     """
     _check(a, kind)
     a, axis = _flat(a, axis)
-    ready = _order(a, axis, keys=True)
+    ready = _order_now(a, axis, keys=True)
     if ready is None:
         return _one_nan(cupy.sort(a, axis=axis))
     rows = _rows(a, axis)
@@ -43,7 +48,7 @@ def argsort(a: Any, axis: int | None = -1, kind: str | None = None) -> Any:
     """Return the indices (int64) of a stable sort along an axis, as cupy.argsort does; axis None flattens the array."""
     _check(a, kind)
     a, axis = _flat(a, axis)
-    ready = _order(a, axis, keys=False)
+    ready = _order_now(a, axis, keys=False)
     if ready is None:
         return cupy.argsort(a, axis=axis)
     rows = _rows(a, axis)
@@ -117,6 +122,8 @@ def _selection(
         sorted=bool(sorted),
         lengths=lengths is not None,
     )
+    from hsgen.cuda.selections import selection  # slow to import
+
     return selection(take) or selection(take, SORT), a, k, axis
 
 
@@ -163,13 +170,33 @@ def _one_nan(array: Any) -> Any:
     return array
 
 
+def _order_now(a: Any, axis: int, *, keys: bool) -> Order | None:
+    """Return the prepared sort of an array; None is CuPy's own sort, which also serves while a thread prepares ours."""
+    shape = _shape(a, axis, keys=keys)
+    if shape is not None and background.enabled() and choice(shape.key, shape.rows, shape.length):
+        captured = cupy.cuda.runtime.streamIsCapturing(cupy.cuda.get_current_stream().ptr)
+        if not captured and background.pending(shape, lambda: _prepared(shape)):
+            return None
+    return _prepared(shape)
+
+
 def _order(a: Any, axis: int, *, keys: bool) -> Order | None:
+    return _prepared(_shape(a, axis, keys=keys))
+
+
+def _prepared(shape: Shape | None) -> Order | None:
+    from hsgen.cuda.order import order  # slow to import
+
+    return order(shape) if shape else None
+
+
+def _shape(a: Any, axis: int, *, keys: bool) -> Shape | None:
+    """Return the subject of the sort of an array; None if there is nothing to sort for a GPU."""
     key = _KEYS.get(a.dtype.name) if a.dtype.isnative else None
     if key is None or a.ndim == 0 or a.size < 2 or a.shape[axis] < 2:
         return None
     length = a.shape[axis]
-    shape = Shape(number=a.data.device_id, key=key, rows=a.size // length, length=length, keys=keys, indices=not keys)
-    return order(shape)
+    return Shape(number=a.data.device_id, key=key, rows=a.size // length, length=length, keys=keys, indices=not keys)
 
 
 def _rows(a: Any, axis: int) -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hsgen.core.errors import Wrong
-from hsgen.engines.hosts import newest
+from hsgen.engines.hosts import Host, newest
 from hsgen.system import toolchain
 
 LOGS = "HSGEN_LOGS"
@@ -19,6 +19,11 @@ LOGS = "HSGEN_LOGS"
 
 Processes whose temporary folder is removed at their end need it.
 """
+
+
+def context_for(host: Host) -> Any:
+    """Return a new context of one device."""
+    return toolchain.pyopencl().Context([host.handle])
 
 
 def standard(context: Any, *, lanes: bool) -> str:

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from hsgen.core.interpreter import PLAIN, Options
 from hsgen.core.sort import Sort
 
-KEYS, KEYS_OUT, VALUES, VALUES_OUT, COUNT, OTHER, OTHER_VALUES, REPORT = range(8)
+KEYS, KEYS_OUT, VALUES, VALUES_OUT, COUNT, OTHER, OTHER_VALUES, REPORT, TAKES, VALUE_STARTS = range(10)
 """The buffers.
 
 In order: keys, their destination, values, their destination, the device-side count, offsets of segments or the second
-of two arrays, values of the second array, report or digest.
+of two arrays, values of the second array, report or digest, and of the rows of a selection the
+numbers of keys to take and the indices of the first values.
 """
 
 Places = Mapping[str, tuple[int, int]]

@@ -4,56 +4,22 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hsgen.apis import opencl
 from hsgen.core.errors import Unavailable, Usage
-from hsgen.core.sort import Sort
+from hsgen.engines.host import Host as Host
+from hsgen.engines.host import numbered as numbered
 from hsgen.system import processor, toolchain
-from hsgen.targets import fallback
 from hsgen.targets.matching import Match, rank
-from hsgen.targets.target import Target
+
+if TYPE_CHECKING:
+    from hsgen.core.sort import Sort
+    from hsgen.targets.heads import Head
+    from hsgen.targets.target import Target
 
 _TYPES = {"cpu": 2, "gpu": 4}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Host:
-    """A device of this machine.
-
-    `handle` is pyopencl's object, or the device's number if hsgen's C runtime drives the device.  `widths` are the
-    widths of subgroups that a kernel can require; None if only a compilation shows them.  `number` counts equal devices
-    in the order in which the API lists them.  `more` are further properties that the C runtime's harness reports
-    (`query.properties`).
-    """
-
-    api: str = opencl.API.name
-    platform: str
-    name: str
-    driver: str
-    version: str
-    type: str
-    vendor: int
-    work_group: int
-    local_bytes: int
-    shuffle: bool
-    ballot: bool = False
-    handle: Any
-    compute: int = 0
-    int64: bool = True
-    widths: tuple[int, ...] | None = None
-    number: int = 1
-    more: Mapping[str, Any] = field(default_factory=dict, compare=False)
-
-    @property
-    def label(self) -> str:
-        """The name of the device for users; the devices of an API have different labels."""
-        which = f" #{self.number}" if self.number > 1 else ""
-        return f"{self.name} ({self.platform}, {self.driver}){which}"
 
 
 def hosts() -> list[Host]:
@@ -74,17 +40,6 @@ def hosts() -> list[Host]:
         except cl.LogicError:
             continue
     return numbered(out)
-
-
-def numbered(devices: Sequence[Host]) -> list[Host]:
-    """Return devices with their numbers among devices of equal name, platform and driver."""
-    count: Counter[str] = Counter()
-    out = []
-    for host in devices:
-        plain = replace(host, number=1)
-        count[plain.label] += 1
-        out.append(replace(plain, number=count[plain.label]))
-    return out
 
 
 def labelled(label: str) -> Host:
@@ -174,7 +129,7 @@ def unsound(host: Host) -> str | None:
     return None
 
 
-def matches(target: Target, host: Host) -> bool:
+def matches(target: Target | Head, host: Host) -> bool:
     """Return True if the conditions of `target` match this device."""
     m = target.match
     return m != Match() and all(
@@ -206,6 +161,17 @@ def lacks(sort: Sort, host: Host) -> str | None:
     return None
 
 
+def holds(target: Target, sort: Sort, host: Host) -> bool:
+    """Return True if the cores of `host` suffice for the work-groups of `sort` that wait for each other.
+
+    A core is assumed to hold as many of them as a core of the target's largest device must.
+    """
+    cores, most = host.more.get("cores", 0), target.device.cores
+    waiting = {k.name for k in sort.kernels if k.cooperative}
+    caps = [step.grid.cap for step in sort.plan.steps if step.kernel in waiting]
+    return not (cores and most) or all(cap <= cores * -(-cap // most) for cap in caps)
+
+
 def evidence_level(target: Target, host: Host) -> str | None:
     """Return the level of evidence that a run of `target` on `host` reaches.
 
@@ -226,17 +192,44 @@ def evidence_device(host: Host, language: str = "") -> str:
     return f"{host.name}{on} ({host.platform}{language})"
 
 
-def target_for(host: Host, targets: Sequence[Target]) -> Target:
+def target_for(host: Host, targets: Sequence[Target | Head]) -> Target:
     """Return the most specific target that matches the device and runs on it, or the target for any device.
+
+    Of the targets that `targets` gives by their heads, only those that match are read.
 
     Raises:
         Usage: no target matches, and no target is for any device.
     """
+    from hsgen.targets import fallback  # slow to import, and not needed to compile for a device
+
     fitting = [t for t in targets if host.api in t.apis and matches(t, host)]
-    for target in sorted(fitting, key=lambda t: -rank(t.match)):
+    for target in map(_whole, sorted(fitting, key=lambda t: -rank(t.match))):
+        if meets(target, host) and target.choices:
+            return target
         sorts = [target.sort(a, k) for a, k in target.choices]
-        if sorts and not any(lacks(s, host) for s in sorts):
+        if sorts and all(holds(target, s, host) and not lacks(s, host) for s in sorts):
             return target
     if general := fallback.among(host.api, targets):
-        return general
+        return _whole(general)
     raise Usage(f"{host.label}: no target matches it; name one with --target")
+
+
+def meets(target: Target, host: Host) -> bool:
+    """Return True if a device has all that the facts of a target name; no sort then lacks a requirement.
+
+    The assembly of all sorts, for `lacks` and `holds`, takes 50 ms.
+    """
+    facts = target.device
+    exchanges = host.shuffle and host.ballot and set(facts.subgroups) <= {1, *(host.widths or ())}
+    alone = facts.subgroups == (1,)
+    fits = facts.work_group <= host.work_group and facts.local_bytes <= host.local_bytes
+    cores = host.more.get("cores", 0)
+    enough = not (cores and facts.cores) or cores >= facts.cores
+    return fits and enough and host.int64 and (alone or exchanges)
+
+
+def _whole(target: Target | Head) -> Target:
+    from hsgen.targets import heads
+    from hsgen.targets import target as target_files
+
+    return target_files.find(target.name) if isinstance(target, heads.Head) else target

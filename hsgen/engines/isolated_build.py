@@ -16,14 +16,16 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from hsgen.core.errors import Notice, Unavailable, Usage, Wrong
-from hsgen.core.sort import Sort
-from hsgen.emit.kernels import Source
-from hsgen.engines.builds import build, keep_log, options
+from hsgen.engines.builds import build, context_for, keep_log, options
 from hsgen.engines.hosts import Host, labelled
-from hsgen.engines.pyopencl import context_for
 from hsgen.system import folders, processes
+
+if TYPE_CHECKING:  # the separate process imports little
+    from hsgen.core.sort import Sort
+    from hsgen.emit.kernels import Source
 
 SECONDS = 300
 PATIENT = 1800  # seconds, for trials that nobody asked for

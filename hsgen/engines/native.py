@@ -1,13 +1,15 @@
 """The library of a bundle's C runtime, built for Python.
 
 A separate process loads and runs the library (`hsgen.tools.worker`), because drivers can crash and hang.  Libraries are
-cached in the user's cache folder, by the hash of all inputs of their build.
+cached in the user's cache folder, by the hash of all inputs of their build.  So are the objects of the C files that all
+bundles share.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,12 +25,14 @@ from hsgen.core.keys import KEYS, ORDERS, PLAIN, TYPES, Signature
 from hsgen.core.scratch import ANY_N
 from hsgen.emit import c_calls, spirv
 from hsgen.engines import translated
-from hsgen.system import folders
+from hsgen.system import compilers, folders
 from hsgen.system.compilers import PATIENCE, complaint, run
 from hsgen.targets.target import AUTO, Target
 
 HARNESS = Path(__file__).resolve().parent / "native"
 """The folder of the files that the harnesses of all APIs share."""
+INCLUDES = ("-Iinclude", "-Iharness")
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
 
 
 def library(
@@ -152,12 +156,55 @@ def _build(api: Api, command: list[str], units: list[str], files: build.Files, p
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(data)
         out = folder / "out.so"
-        flags = ["-shared", "-Iinclude", "-Iharness", *units, "-o", str(out), *harness.link]
-        done = run([*command, *flags], 1200, cwd=folder)
-        if done.returncode:
-            message = complaint(done, ("error", "fatal", "cannot find"))
-            raise Wrong(f"the C runtime of {api.name} does not build with {Path(command[0]).name}: {message}")
+        shares = command == compilers.shared_c99()  # other compilers, or macros of baselines: all in one command
+        shared = [u for u in units if shares and u.startswith(("src/", "harness/")) and "targets" not in u]
+        objects = _objects(api, command, shared, files, folder)
+        rest = [unit for unit in units if unit not in shared]
+        _compile(api, [*command, "-shared", *INCLUDES, *rest, *objects, "-o", str(out), *harness.link], folder)
         folders.keep(place, out.read_bytes())
+
+
+def _objects(api: Api, command: list[str], units: list[str], files: build.Files, folder: Path) -> list[str]:
+    """Return the object files, in `folder`, of C files that all bundles share; compile those that are not cached."""
+    cache, versions = folders.cached("native"), _versions(command)
+    places = {}
+    for unit in units:
+        state = hashlib.sha256("\0".join([*command, *versions, unit]).encode())
+        for path in _included(unit, files):
+            state.update(path.encode() + b"\0" + files[path])
+        places[unit] = cache / f"{Path(unit).stem}-{state.hexdigest()}.o"
+    known = {unit: folders.load(place) for unit, place in places.items()}
+    if lacking := [unit for unit, data in known.items() if data is None]:
+        _compile(api, [*command, "-c", *INCLUDES, *lacking], folder)
+    for unit, data in known.items():
+        file = folder / f"{Path(unit).stem}.o"
+        if data is None:
+            folders.keep(places[unit], file.read_bytes())
+        else:
+            file.write_bytes(data)
+    return [f"{Path(unit).stem}.o" for unit in units]
+
+
+def _included(unit: str, files: build.Files) -> list[str]:
+    """Return a C file and all files of the build that it includes, directly or not, in order of their paths."""
+    paths, left = set[str](), [unit]
+    while left:
+        path = left.pop()
+        paths.add(path)
+        names = [name.decode() for name in _INCLUDE.findall(files[path])]
+        places = {
+            f"{folder}/{name}" for name in names for folder in (Path(path).parent.as_posix(), "include", "harness")
+        }
+        left += sorted(places & files.keys() - paths)
+    return sorted(paths)
+
+
+def _compile(api: Api, command: list[str], folder: Path) -> None:
+    """Run a compiler in `folder`; raise `Wrong` if it fails."""
+    done = run(command, 1200, cwd=folder)
+    if done.returncode:
+        message = complaint(done, ("error", "fatal", "cannot find"))
+        raise Wrong(f"the C runtime of {api.name} does not build with {Path(command[0]).name}: {message}")
 
 
 def _has_header(command: Sequence[str], header: str) -> bool:

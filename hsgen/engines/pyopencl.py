@@ -12,9 +12,9 @@ from hsgen.apis.opencl import API as API
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.interpreter import PLAIN, Options
 from hsgen.core.sort import Sort
+from hsgen.engines.builds import context_for as context_for
 from hsgen.engines.compiled import Compiled
 from hsgen.engines.engine import Places
-from hsgen.engines.hosts import Host
 from hsgen.system import toolchain
 
 _COPY = """__kernel void copy(__global const uint4 *from, __global uint4 *to, ulong n) {
@@ -144,8 +144,3 @@ class Direct:
     def messages(self) -> str:
         """See `Engine`; OpenCL has no validation layers."""
         return ""
-
-
-def context_for(host: Host) -> Any:
-    """Return a new context of one device."""
-    return toolchain.pyopencl().Context([host.handle])

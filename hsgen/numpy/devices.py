@@ -11,11 +11,10 @@ from typing import Any
 from hsgen import cuda, opencl
 from hsgen.core.errors import Unavailable, wrong_type
 from hsgen.core.numbers import integer
-from hsgen.cuda import driver
-from hsgen.cuda.streams import KEPT
+from hsgen.cuda import driver, streams
 from hsgen.engines import hosts, selection
+from hsgen.engines.builds import context_for
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import context_for
 from hsgen.system import extras, toolchain
 
 _OPTION = "device="  # prefix of a device's name in messages
@@ -109,7 +108,7 @@ class CudaDevice:
             finally:
                 for block in blocks:
                     driver.bindings().cuMemFree(block.address)
-                KEPT.sweep()
+                streams.KEPT.sweep()
 
     def call(self, sorter: Any, keys: Any, **named: Any) -> None:
         """See `OpenClDevice`."""

@@ -24,6 +24,12 @@ class TopK(Runner):
     `hsgen.opencl.sorter.Sorter`.  `sorted_up_to` is the greatest k with a sorted result; the result for a greater k is
     in the order of the row.
 
+    Calls may pass numbers of rows in device memory.  n / rows is the greatest of `lengths`.  Without `starts`, row i
+    begins at i times this length.  `takes` has the number of keys to take of each row; k is the greatest.  If a row has
+    fewer keys to take than k, the rest of its result is the last key of the order.  Values of the rest have all bits
+    set, such as the index 0xffffffff.  `count` is the number of rows; further rows are neither read nor written.
+    `value_starts` has the index of each row's first value: key i of a row has value number ``value_starts[row] + i``.
+
     Args:
         context, key, target: as of `hsgen.opencl.Sorter`.
         value: the value that is selected with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index"
@@ -31,6 +37,9 @@ class TopK(Runner):
         order: "descending" for the greatest keys, greatest first; "ascending" for the least.
         lengths: whether calls pass the lengths of rows.
         starts: whether calls also pass the starts of rows.
+        takes: whether calls pass the number of keys to take of each row.
+        row_count: whether calls pass the number of rows in device memory.
+        value_starts: whether calls pass the starts of the rows' values, such as page tables.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
@@ -48,10 +57,24 @@ class TopK(Runner):
         order: str = "descending",
         lengths: bool = False,
         starts: bool = False,
+        takes: bool = False,
+        row_count: bool = False,
+        value_starts: bool = False,
         target: str | os.PathLike[str] | None = None,
     ) -> None:
         super().__init__(
-            context, target, TopKCalls(key, value, order, row_lengths=lengths or starts, row_starts=starts)
+            context,
+            target,
+            TopKCalls(
+                key,
+                value,
+                order,
+                lengths=lengths or starts,
+                starts=starts,
+                takes=takes,
+                row_count=row_count,
+                value_starts=value_starts,
+            ),
         )
         self.sorted_up_to = sorted_up_to(self._sort)
 
@@ -66,6 +89,9 @@ class TopK(Runner):
         rows: int = 1,
         lengths: Any = None,
         starts: Any = None,
+        takes: Any = None,
+        count: Any = None,
+        value_starts: Any = None,
         values: Any = None,
         values_out: Any = None,
         n: int | None = None,
@@ -77,9 +103,8 @@ class TopK(Runner):
         rows * k keys and values.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.  Inputs are only
         read.
 
-        `lengths` and `starts`, one 32-bit number for each row, are in device memory.  n / rows is the greatest length.
-        Without starts, row i begins at i times this length.  If a row has fewer than k keys, its result ends with the
-        last key of the order and the index 0xffffffff.
+        `lengths`, `starts`, `takes`, `count` and `value_starts` are 32-bit numbers in device memory: one for each row,
+        but a single count.
 
         Raises:
             TypeError: an argument has a wrong Python type, such as a numpy array.
@@ -88,4 +113,6 @@ class TopK(Runner):
                 not 1 to the length of a row.
         """
         numbers = self._calls.numbers(n, k=k, rows=rows)
-        return self._run(queue, (keys, out, lengths, starts, values, values_out), numbers, wait_for)
+        return self._run(
+            queue, (keys, out, lengths, starts, takes, count, value_starts, values, values_out), numbers, wait_for
+        )

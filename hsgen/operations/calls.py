@@ -27,6 +27,7 @@ class Call:
     count: the device-side count; None if the host passes the count.
     other: the second of two arrays, or the offsets of segments.
     other_values: the values of the second array, or the ends of segments.
+    takes, value_starts: of the rows of a selection, the numbers of keys to take and the indices of the first values.
     report: the expected start of the report.
     report_room: the number of words of an epilogue's report, whose contents cannot be verified.
     counts, firsts: the expected lengths of runs and indices of their first keys, which the call stores in the roles
@@ -45,6 +46,8 @@ class Call:
     count: int | None = None
     other: NDArray[Any] | None = None
     other_values: NDArray[Any] | None = None
+    takes: NDArray[np.uint32] | None = None
+    value_starts: NDArray[np.uint32] | None = None
     report: NDArray[np.uint32] | None = None
     report_room: int | None = None
     counts: NDArray[np.uint32] | None = None

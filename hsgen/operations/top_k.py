@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,9 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature, Type
 from hsgen.core.sort import Sort
 from hsgen.operations import oracle
-from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Length, Number, options_member
+from hsgen.operations.arguments import ONE, SCRATCH, Arguments, Buffer, Length, Number, options_member
 from hsgen.operations.base import Operation
-from hsgen.operations.calls import UNTOUCHED, Call, Load
+from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import Keys
 
 
@@ -53,32 +53,46 @@ NO_INDEX = (1 << 32) - 1
 """The index of no key, for a row with fewer keys than k."""
 
 
-def ragged(
-    sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, lengths: Any, starts: Any
-) -> tuple[Keys, NDArray[Any] | None]:
-    """Return the result of `selected` for rows of different lengths.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """What device memory has of the rows of a call; arrays have the shape (rows,).
 
-    lengths, starts: of each row, shape (rows,); the pitch bounds lengths.  A row with fewer than k keys ends with the
-    last key of the order, and `NO_INDEX`.  Values of such places have all bits set.
+    lengths: the keys of each row; at most the pitch counts.  starts: the index of the first key of each row.  takes:
+    the keys to take of each row; at most k counts.  value_starts: the index of the first value of each row.  live: the
+    number of rows; results of further rows are not written.
+    """
+
+    lengths: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    takes: NDArray[np.int64]
+    value_starts: NDArray[np.int64]
+    live: int
+
+
+def of_rows(
+    sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rows: Rows
+) -> tuple[Keys, NDArray[Any] | None]:
+    """Return the result of `selected` for rows with separate lengths, starts or numbers of keys to take.
+
+    A row with fewer keys to take than k ends with the last key of the order, and values with all bits set: `NO_INDEX`
+    for 32-bit indices.
     """
     pitch, take = len(keys) // options.segment_count, options.take
     ordered_ = oracle.ordered(keys, options.kind, descending=options.descending)
     by = np.full((options.segment_count, take), ~ordered_.dtype.type(0))
-    index = np.full((options.segment_count, take), NO_INDEX, np.int64)
-    flat = np.zeros_like(index)
-    for row, (length, start) in enumerate(zip(lengths.tolist(), starts.tolist(), strict=True)):
-        part = ordered_[start : start + min(length, pitch)]
-        first = np.argsort(part, kind="stable")[:take]
-        if min(len(part), take) > sorted_up_to(sort):
+    index, flat = np.full((2, options.segment_count, take), -1, np.int64)
+    for row in range(options.segment_count):
+        start, number = int(rows.starts[row]), int(min(rows.lengths[row], rows.takes[row], take, pitch))
+        part = ordered_[start : start + min(int(rows.lengths[row]), pitch)]
+        first = np.argsort(part, kind="stable")[:number]
+        if number > sorted_up_to(sort):
             first = np.sort(first)
         by[row, : len(first)], index[row, : len(first)] = part[first], first
-        flat[row, : len(first)] = start + first
+        flat[row, : len(first)] = int(rows.value_starts[row]) + first
     out = oracle.unordered(by.reshape(-1), options.kind, descending=options.descending)
-    if sort.signature.index:
-        return out, oracle.values_expected(values, index.reshape(-1), sort)
-    after = oracle.values_expected(values, flat.reshape(-1), sort)
+    after = oracle.values_expected(values, (index if sort.signature.index else flat).reshape(-1), sort)
     if after is not None:
-        after[index.reshape(-1) == NO_INDEX] = UNTOUCHED
+        after[index.reshape(-1) < 0] = NO_INDEX
     return out, after
 
 
@@ -112,8 +126,8 @@ class _TopK(Operation):
     arguments = Arguments(
         about="The first k keys of each of row_count rows (HS_TOP_K), in the order of the options: descending, the k "
         "greatest.  Equal keys are in the order of their indices.  Up to the `block` keys of the sort they are "
-        "sorted; beyond, they are in the order of the row.  A row with fewer than k keys ends with the last key of "
-        "the order and index 0xffffffff; other values are not written.",
+        "sorted; beyond, they are in the order of the row.  A row with fewer than k keys to take ends with the "
+        "last key of the order, and values with all bits set: index 0xffffffff.",
         members=(
             Number(name="n", meaning="keys of all rows"),
             Number(
@@ -167,6 +181,36 @@ class _TopK(Operation):
                 about="The index of the first key of each row, as 32-bit words (--feature row-starts).",
             ),
             Buffer(
+                name="takes",
+                role="takes",
+                meaning="the number of keys to take of each row, at most k counts (--feature row-takes); else null",
+                words=True,
+                length=Length(factors=("number",)),
+                optional=True,
+                python="takes",
+                about="The keys to take of each row, as 32-bit words (--feature row-takes); k is the greatest number.",
+            ),
+            Buffer(
+                name="count",
+                role="count",
+                meaning="32 bits: the number of rows, at most row_count counts (--feature row-count); else null",
+                words=True,
+                single=True,
+                length=ONE,
+                optional=True,
+                about="A buffer whose first 32-bit word is the number of rows (--feature row-count).",
+            ),
+            Buffer(
+                name="value_starts",
+                role="value_starts",
+                meaning="the index of the first value of each row (--feature value-starts); else null: that of the key",
+                words=True,
+                length=Length(factors=("number",)),
+                optional=True,
+                python="value_starts",
+                about="The index of the first value of each row, as 32-bit words (--feature value-starts).",
+            ),
+            Buffer(
                 name="values",
                 role="values",
                 meaning="the value of each key, for selections with values",
@@ -189,7 +233,7 @@ class _TopK(Operation):
     timed = typed_baselines = selects = True
 
     def signature(self, signature: Signature) -> Signature:
-        """See `Operation`: a selection supports keys of all types in both orders, and rows of different lengths."""
+        """See `Operation`: a selection supports keys of all types in both orders, and the features of rows."""
         return replace(
             PLAIN,
             value=signature.value,
@@ -197,6 +241,9 @@ class _TopK(Operation):
             rows=True,
             row_lengths=signature.row_lengths or signature.row_starts,
             row_starts=signature.row_starts,
+            row_takes=signature.row_takes,
+            row_count=signature.row_count,
+            value_starts=signature.value_starts and signature.value_bytes > 0 and not signature.index,
         )
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
@@ -213,8 +260,14 @@ class _TopK(Operation):
         return options
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """See `Operation`: lengths and starts of rows, which are at most as many as keys."""
-        words = {"other": sort.signature.row_lengths, "other_values": sort.signature.row_starts}
+        """See `Operation`: numbers of rows, which are at most as many as keys."""
+        s = sort.signature
+        words = {
+            "other": s.row_lengths,
+            "other_values": s.row_starts,
+            "takes": s.row_takes,
+            "value_starts": s.value_starts,
+        }
         return {role: 4 for role, has in words.items() if has}
 
     def second(self, options: Options, n: int) -> Options | None:
@@ -239,8 +292,8 @@ class _TopK(Operation):
             options, discard=False, segment_count=rows, take=min(length, most) if rng.integers(2) else take
         )
         values = oracle.values_for(rng, len(keys), sort)
-        if sort.signature.row_lengths:
-            return _ragged_call(sort, keys, values, options, rng)
+        if sort.signature.of_rows:
+            return _call_of_rows(sort, keys, values, options, rng)
         expected, after = selected(sort, keys, values, options)
         return Call(
             n=len(keys), keys=keys, expected=expected, in_place=False, values=values, values_expected=after, how=options
@@ -261,19 +314,32 @@ class _TopK(Operation):
         return Load(keys=keys, values=values, expected=expected, values_expected=after, how=options, count=len(keys))
 
 
-def _ragged_call(
+def _drawn(rng: np.random.Generator, most: int, count: int) -> NDArray[np.int64]:
+    """Return `count` random numbers up to `most`; a quarter of them is `most`."""
+    numbers = rng.integers(0, most + 1, count) >> rng.integers(0, 8, count)
+    return np.where(rng.integers(0, 4, count) == 0, most, numbers)
+
+
+def _beyond(rng: np.random.Generator, numbers: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Return the numbers, with half of those that are `most` far beyond."""
+    return np.where((numbers == most) & (rng.integers(0, 2, len(numbers)) > 0), NO_INDEX, numbers)
+
+
+def _call_of_rows(
     sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
 ) -> Call:
-    """Return a call with rows of random lengths, some of which are 0 or beyond the pitch."""
-    rows = options.segment_count
-    pitch = len(keys) // rows
-    lengths = rng.integers(0, pitch + 1, rows) >> rng.integers(0, 8, rows)
-    lengths = np.where(rng.integers(0, 4, rows) == 0, pitch, lengths)
-    starts = np.arange(rows) * pitch
-    if sort.signature.row_starts:
-        starts = rng.integers(0, len(keys) - np.minimum(lengths, pitch) + 1)
-    lengths = np.where((lengths == pitch) & (rng.integers(0, 2, rows) > 0), NO_INDEX, lengths)
-    expected, after = ragged(sort, keys, values, options, lengths, starts)
+    """Return a call with random numbers of rows: of lengths and keys to take, some are 0 or beyond the greatest."""
+    s, count, k = sort.signature, options.segment_count, options.take
+    pitch, every = len(keys) // count, np.arange(count)
+    lengths = _drawn(rng, pitch, count) if s.row_lengths else np.full(count, pitch)
+    starts, table = rng.integers(0, np.stack([len(keys) - lengths + 1] * 2))
+    starts = starts if s.row_starts else every * pitch
+    table = table if s.value_starts else starts
+    lengths = _beyond(rng, lengths, pitch) if s.row_lengths else lengths
+    takes = _beyond(rng, _drawn(rng, k, count), k) if s.row_takes else np.full(count, k)
+    number = int(rng.choice([0, count // 2, count - 1, count, NO_INDEX])) if s.row_count else count
+    rows = Rows(lengths=lengths, starts=starts, takes=takes, value_starts=table, live=min(number, count))
+    expected, after = of_rows(sort, keys, values, options, rows)
     return Call(
         n=len(keys),
         keys=keys,
@@ -282,8 +348,12 @@ def _ragged_call(
         values=values,
         values_expected=after,
         how=options,
-        other=lengths.astype(np.uint32),
-        other_values=starts.astype(np.uint32) if sort.signature.row_starts else None,
+        count=number if s.row_count else None,
+        other=lengths.astype(np.uint32) if s.row_lengths else None,
+        other_values=starts.astype(np.uint32) if s.row_starts else None,
+        takes=takes.astype(np.uint32) if s.row_takes else None,
+        value_starts=table.astype(np.uint32) if s.value_starts else None,
+        unchanged=np.repeat(every >= rows.live, k) if s.row_count else None,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 import os
 from contextlib import suppress
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from hsgen.core.errors import Usage, wrong_type
 from hsgen.core.keys import ORDERS, TYPES, VALUES, Signature, value_kind
 from hsgen.core.sort import Sort
 from hsgen.engines import hosts
+from hsgen.targets import heads
 from hsgen.targets import target as targets
 from hsgen.targets.target import Target
 
@@ -48,13 +48,7 @@ def target_of(host: hosts.Host, name: str | os.PathLike[str] | None) -> Target:
     """
     if name is not None and not isinstance(name, str | os.PathLike):
         raise wrong_type("target", "the name of a target, or the path of its file", name)
-    return targets.find(os.fspath(name)) if name else hosts.target_for(host, _shipped())
-
-
-@cache
-def _shipped() -> tuple[Target, ...]:
-    """Return the targets that come with hsgen; cached, because reading the files takes long."""
-    return tuple(targets.find(name) for name in targets.names())
+    return targets.find(os.fspath(name)) if name else hosts.target_for(host, heads.shipped())
 
 
 def key_name(key: Any) -> str:

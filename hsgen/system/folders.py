@@ -94,6 +94,18 @@ def usable(name: str) -> Path | None:
     return place if why is None else None
 
 
+def lasting(name: str) -> Path:
+    """Return hsgen's cache folder of this name.
+
+    Raises:
+        Unavailable: the cache is unsafe or unusable.
+    """
+    place, why = _place(name)
+    if why is not None:
+        raise Unavailable(f"cache {place}: {why}")
+    return place
+
+
 def _place(name: str) -> tuple[Path, str | None]:
     """Return the path of a cache folder, and why the folder is unsafe or unusable, or None; create it if missing."""
     base = user_caches()

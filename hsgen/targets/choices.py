@@ -216,7 +216,7 @@ def unserved(parts: Sequence[Part], signature: Signature) -> str:
     traits = [EVERY[x.algorithm].TRAITS for x in parts]
     if (signature.segment_ends or signature.segment_count) and not all(x.segments for x in traits):
         return "segmented sorts have segment ends" if signature.segment_ends else "segmented sorts count segments"
-    if (signature.row_lengths or signature.row_starts) and not all(operation(x.algorithm).selects for x in parts):
-        return "selections have row lengths"
+    if signature.of_rows and not all(operation(x.algorithm).selects for x in parts):
+        return "selections have numbers of rows"
     served = parts and (not signature.bit_range or any(x.bit_ranges for x in traits))
     return "" if served else "radix sorts serve every form that the device can"

@@ -42,13 +42,14 @@ KINDS = {
         cuda.API.name,
         _named("sm_{}", "30 32 35 37 50 52 53 60 61 62 70 72 75 80 86 87 88 89 90 100 101 103 110 120 121"),
     ),
-    # The list of `ocloc compile --help`, version 22.43, without families of devices (gen9, xe-hpg).
+    # The list of `ocloc compile --help`, version 22.43, without families of devices (gen9, xe-hpg); from bmg-g21 on,
+    # version 26.27.
     "ocloc": Kind(
         opencl.API.name,
         _named(
             "{}",
             "bdw skl kbl cfl apl bxt glk whl aml cml icllp lkf ehl jsl tgllp rkl adl-s adl-p adl-n dg1 acm-g10 acm-g11 "
-            "acm-g12 pvc",
+            "acm-g12 pvc bmg-g21 bmg-g31 lnl-m",
         ),
     ),
     "amdgcn": Kind(opencl.API.name, _AMDGCN),

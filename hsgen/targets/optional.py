@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from hsgen.algorithms import IMPLICIT, OPTIONAL, named, operation
 from hsgen.core.device import Device
 from hsgen.core.fields import Reader
 from hsgen.core.keys import KEYS, TYPES, Signature
+from hsgen.core.records import changed
 
 Tables = Mapping[tuple[str, str], Mapping[str, Any]]
 """The values of optional tables, by algorithm and key."""
@@ -23,8 +24,10 @@ def specialized(
     choices: the parameters of the target by label.  Narrow keys without a separate table use the table of u32.
     """
     params = IMPLICIT[name].specialize(choices, KEYS[key], signature, device)
-    values = tables.get((name, key), tables.get((name, _word(key)), {}))
-    return None if params is None else replace(params, **values)
+    if params is None:
+        return None
+    inner = {field: changed(getattr(params, field), _table(tables, part, key)) for field, part in _parts(name)}
+    return changed(replace(params, **inner), _table(tables, name, key))
 
 
 def replaced(
@@ -34,6 +37,17 @@ def replaced(
     if label in OPTIONAL:
         return {"tables": {**tables, (label, key): values}}
     return {"choices": {**choices, (label, key): named(label).params(KEYS[key], values)}}
+
+
+def _parts(name: str) -> Iterable[tuple[str, str]]:
+    """Return (field, algorithm) of each field of an algorithm's parameters that another algorithm's table replaces."""
+    parts: Mapping[str, str] = getattr(IMPLICIT[name], "PARTS", {})
+    return parts.items()
+
+
+def _table(tables: Tables, name: str, key: str) -> Mapping[str, Any]:
+    """Return the values of an algorithm's table for a key width; empty without a table."""
+    return tables.get((name, key), tables.get((name, _word(key)), {}))
 
 
 def _word(key: str) -> str:

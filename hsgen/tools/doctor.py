@@ -14,7 +14,7 @@ from hsgen.engines import hosts as devices
 from hsgen.engines import metal_shim, selection
 from hsgen.numpy.devices import chosen
 from hsgen.system import compilers, dxc, extras, toolchain
-from hsgen.targets import target as targets
+from hsgen.targets import heads
 from hsgen.tools import worker
 from hsgen.tools.compile import nvrtc
 from hsgen.tools.compile.compilers import COMPILERS
@@ -56,11 +56,10 @@ def findings() -> list[Finding]:
         hosts = devices.hosts()
     except Unavailable as e:
         return [*out, Finding(what="OpenCL device", found=None, costs=str(e)), *_native(), *_tools(), *python]
-    known = [targets.find(n) for n in targets.names()]
     for host in hosts:
         widths = [w for w in (4, 8, 16, 32, 64, 128) if devices.offers(host, w)]
         lanes = f"subgroups of {', '.join(map(str, widths))}" if widths else "no choice of subgroups"
-        best = devices.target_for(host, known).name
+        best = devices.target_for(host, heads.shipped()).name
         description = f"{_name(host, hosts)}: {lanes}; target {best}"
         out.append(Finding(what="OpenCL device", found=description, costs=""))
     if not hosts:
@@ -99,8 +98,8 @@ def _native() -> list[Finding]:
                 out.append(Finding(what=title, found=None, costs=f"{costs}: {problem}"))
                 continue
             description = f"{_name(host, shown)}: subgroups of {', '.join(map(str, host.widths or ()))}; target "
-            known = [targets.find(n) for n in targets.names()]
-            out.append(Finding(what=title, found=description + devices.target_for(host, known).name, costs=""))
+            best = devices.target_for(host, heads.shipped()).name
+            out.append(Finding(what=title, found=description + best, costs=""))
         if not shown:
             out.append(Finding(what=title, found=None, costs=f"{costs}: the driver lists no device"))
     return out

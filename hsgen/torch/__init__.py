@@ -1,5 +1,6 @@
 """Sorts for PyTorch with the signatures and results of its own functions; see docs/guides/python-nvidia.md."""
 
+from hsgen.cuda.background import prepare_in_thread, wait_for_thread
 from hsgen.torch.enabling import disable, enable, enabled
 from hsgen.torch.sorting import (
     Selected,
@@ -21,9 +22,11 @@ __all__ = [
     "enable",
     "enabled",
     "method",
+    "prepare_in_thread",
     "sort",
     "topk",
     "topk_method",
     "unique",
     "unique_consecutive",
+    "wait_for_thread",
 ]

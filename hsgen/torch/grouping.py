@@ -7,16 +7,17 @@ unless requested.  None is PyTorch's own function.  The host waits once, for the
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import torch
 
+from hsgen import cuda
 from hsgen.core.keys import TYPES
 from hsgen.cuda.choices import groups, groups_rows
-from hsgen.cuda.columns import ColumnSorter
-from hsgen.cuda.groups import GroupBy
-from hsgen.cuda.reduce_by_key import ReduceByKey
-from hsgen.runners.rows import Field
 from hsgen.torch.rows import KEYS, sorted_rows
+
+if TYPE_CHECKING:
+    from hsgen.cuda import ColumnSorter, GroupBy, ReduceByKey
 
 Triple = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 _SIGNED = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
@@ -66,7 +67,7 @@ def distinct_slices(x: torch.Tensor, dim: int, inverse: bool, counts: bool) -> T
     order = torch.empty(n, dtype=torch.int32, device=x.device)
     size = x.element_size()
     octets = _bits(records).view(torch.uint8).view(n, width * size)
-    _columns(key, width, x.get_device())([Field(octets, size * i) for i in range(width)], index_out=order)
+    _columns(key, width, x.get_device())([cuda.Field(octets, size * i) for i in range(width)], index_out=order)
     words = _bits(records).index_select(0, order)
     steps = (words[1:] != words[:-1]).any(1)
     starts, groups_of, lengths = _cut(steps, order, (n,), inverse=inverse, counts=counts)
@@ -141,14 +142,14 @@ def _first(out: torch.Tensor, words: torch.Tensor, flat: torch.Tensor, dtype: to
 
 @lru_cache(maxsize=64)
 def _group_by(key: str, number: int) -> GroupBy:
-    return GroupBy(key, device=number)
+    return cuda.GroupBy(key, device=number)
 
 
 @lru_cache(maxsize=64)
 def _reduction(key: str, number: int) -> ReduceByKey:
-    return ReduceByKey(key, device=number)
+    return cuda.ReduceByKey(key, device=number)
 
 
 @lru_cache(maxsize=64)
 def _columns(key: str, width: int, number: int) -> ColumnSorter:
-    return ColumnSorter([key] * width, device=number)
+    return cuda.ColumnSorter([key] * width, device=number)

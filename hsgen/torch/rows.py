@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from hsgen.core.numbers import MOST, integer
-from hsgen.cuda.order import Order, Shape, order
-from hsgen.cuda.selections import Selection
-from hsgen.torch import repeats
+from hsgen.cuda import background
+from hsgen.cuda.choices import choice
+from hsgen.cuda.subjects import Shape
+from hsgen.torch import meanwhile, repeats
+
+if TYPE_CHECKING:
+    from hsgen.cuda.order import Order
+    from hsgen.cuda.selections import Selection
 
 KEYS = {
     torch.int8: "i8",
@@ -34,11 +39,36 @@ def prepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method:
 
     `method` is a method of `hsgen.cuda.choices`; by default the rules select the method.
     """
+    shape = _shape(x, dim, descending=descending, keys=keys)
+    return _order(shape, method) if shape else None
+
+
+def _shape(x: torch.Tensor, dim: int, *, descending: bool, keys: bool) -> Shape | None:
+    """Return the subject of the sort of a tensor along a dimension; None if there is nothing to sort for a GPU."""
     key = KEYS.get(x.dtype)
     if key is None or not x.is_cuda or x.dim() == 0 or (length := x.shape[dim]) < 2 or (count := x.numel()) == 0:
         return None
-    shape = Shape(number=x.get_device(), key=key, rows=count // length, length=length, descending=descending, keys=keys)
+    return Shape(number=x.get_device(), key=key, rows=count // length, length=length, descending=descending, keys=keys)
+
+
+def _order(shape: Shape, method: str) -> Order | None:
+    from hsgen.cuda.order import order  # slow to import
+
     return order(shape, method)
+
+
+def unprepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method: str = "") -> bool:
+    """Return True while a thread prepares such a sort, which PyTorch serves meanwhile; see `hsgen.cuda.background`.
+
+    Raises:
+        HsgenError: the preparation failed.
+    """
+    if not background.enabled() or (x.is_cuda and torch.cuda.is_current_stream_capturing()):
+        return False
+    shape = _shape(x, dim, descending=descending, keys=keys)
+    if shape is None or not (method or choice(shape.key, shape.rows, shape.length)):
+        return False
+    return background.pending((shape, method), lambda: _order(shape, method))
 
 
 def _settled(x: torch.Tensor, dim: int) -> bool:
@@ -69,6 +99,8 @@ def sorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = "") -
     ready = _ready(x, call)
     if ready is None:
         dim = checked(x, dim)
+        if unprepared(x, dim, descending=descending, keys=True, method=method):
+            return meanwhile.sorted_rows(x, dim, descending)
         ready = prepared(x, dim, descending=descending, keys=True, method=method)
         if ready is None:
             if _settled(x, dim):
@@ -91,6 +123,8 @@ def argsorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = ""
     ready = _ready(x, call)
     if ready is None:
         dim = checked(x, dim)
+        if unprepared(x, dim, descending=descending, keys=False, method=method):
+            return meanwhile.argsorted_rows(x, dim, descending)
         ready = prepared(x, dim, descending=descending, keys=False, method=method)
         if ready is None:
             if _settled(x, dim):
@@ -117,6 +151,8 @@ def sorted_alike(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Ten
         if not -count <= dim < count or not repeats.again(x, call):
             return None
         dim %= count
+        if unprepared(x, dim, descending=descending, keys=True):
+            return None
         ready = prepared(x, dim, descending=descending, keys=True)
         if ready is None:
             return None

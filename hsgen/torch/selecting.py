@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from hsgen.cuda.choices import selects
-from hsgen.cuda.selections import Selection
 from hsgen.torch import repeats, selections
 from hsgen.torch.rows import KEYS, launch
+
+if TYPE_CHECKING:
+    from hsgen.cuda.selections import Selection
 
 Pair = tuple[torch.Tensor, torch.Tensor]
 _known: dict[tuple[Any, ...], Selection] = {}
@@ -29,6 +31,8 @@ def selected(x: torch.Tensor, k: int, dim: int, largest: bool, in_order: bool) -
     if not _selects(x, k, dim) or not repeats.again(x, call):
         return None
     dim %= x.dim()
+    if selections.unprepared(x, k, dim, largest=largest, sorted=in_order):
+        return None
     ready = selections.prepared(x, k, dim, largest=largest, sorted=in_order)
     if ready is None:
         return None

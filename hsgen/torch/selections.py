@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from hsgen.core.errors import wrong_type
-from hsgen.cuda.selections import Selection, Take, selection
+from hsgen.cuda import background
+from hsgen.cuda.subjects import Take
+from hsgen.torch import meanwhile
 from hsgen.torch.rows import KEYS, checked, launch
+
+if TYPE_CHECKING:
+    from hsgen.cuda.selections import Selection
 
 _known: dict[tuple[Any, ...], Selection] = {}
 _KEPT = 256
@@ -21,11 +26,17 @@ def prepared(
 
     `method` is a method of `hsgen.cuda.top_k_choices`; by default the rules select the method.
     """
+    take = _take(x, k, dim, largest=largest, sorted=sorted, lengths=lengths)
+    return _selection(take, method) if take else None
+
+
+def _take(x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, lengths: bool) -> Take | None:
+    """Return the subject of a selection from a tensor; None if there is nothing to select on a GPU."""
     key = "bool" if x.dtype is torch.bool else KEYS.get(x.dtype)
     if key is None or not x.is_cuda or _empty(x, k):
         return None
     length, k = (x.shape[dim], k) if x.dim() else (1, 1)
-    take = Take(
+    return Take(
         number=x.get_device(),
         key=key,
         rows=x.numel() // length,
@@ -35,7 +46,24 @@ def prepared(
         sorted=sorted,
         lengths=lengths,
     )
+
+
+def _selection(take: Take, method: str) -> Selection | None:
+    from hsgen.cuda.selections import selection  # slow to import
+
     return selection(take, method)
+
+
+def unprepared(x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, method: str = "") -> bool:
+    """Return True while a thread prepares such a selection, which PyTorch serves meanwhile.
+
+    Raises:
+        HsgenError: the preparation failed.
+    """
+    if not background.enabled() or (x.is_cuda and torch.cuda.is_current_stream_capturing()):
+        return False
+    take = _take(x, k, dim, largest=largest, sorted=sorted, lengths=False)
+    return take is not None and background.pending((take, method), lambda: _selection(take, method))
 
 
 def first_of_rows(
@@ -56,6 +84,8 @@ def first_of_rows(
         check_count(x, k, dim)
         if lengths is not None:
             check_lengths(x, dim, lengths)
+        elif unprepared(x, k, dim, largest=largest, sorted=sorted, method=method):
+            return meanwhile.first_of_rows(x, k, dim, largest)
         ready = prepared(x, k, dim, largest=largest, sorted=sorted, lengths=lengths is not None, method=method)
         if ready is None:
             return _by_torch(x, k, dim, largest, sorted, lengths)

@@ -47,10 +47,10 @@ static char key[4] = "u32";
 static hs_sort any_sort(void)
 {
     hs_sort sort = nondet_sort();
-    ASSUME(sort_within(&sort));
 #ifdef KIND
     sort.kind = KIND;
 #endif
+    ASSUME(sort_within(&sort));
     steps[0] = any_step();
     steps[0].kernel = 0;
     kernels[0] = nondet_kernel();
@@ -248,6 +248,11 @@ void prove_touched(void)
     ASSUME(call.n && call.n <= sort.max_n && divided_products(&sort, &call));
     hs_touched(&sort, &call, bytes);
     PROVE(bytes[r] <= (uint64_t)1 << 50);
+    if (sort.kind == HS_MERGE) { /* the two arrays have n elements together */
+        const int values = (int)(nondet_u32() & 1);
+        const hs_role first = values ? HS_VALUES : HS_SOURCE, second = values ? HS_OTHER_VALUES : HS_OTHER_INPUT;
+        PROVE(bytes[first] + bytes[second] == call.n * hs_element(&sort, first));
+    }
 }
 
 /* Buffers are large enough, aligned, and apart unless both are only read. */

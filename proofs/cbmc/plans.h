@@ -48,11 +48,12 @@ static int power(uint32_t x, uint32_t least, uint32_t most)
 /* The members of a sort that calls read, without its tables. */
 static int sort_within(const hs_sort *s)
 {
-    return (uint32_t)s->kind <= HS_GROUP_BY && s->columns >= 1 && s->columns <= 4 && power(s->key_bytes, 1, 16) &&
-           (s->value_bytes == 0 || power(s->value_bytes, 1, 16)) && s->first_bit <= 64 && s->key_bits >= 1 &&
-           s->key_bits <= 128 && s->first_bit + s->key_bits <= 8 * s->key_bytes && s->key_transform <= 1 && s->bit_range <= 1 &&
-           s->device_count <= 1 && s->index <= 1 && (!s->index || s->value_bytes) && s->max_n <= (s->kind == HS_TOP_K ? INT32_MAX : MAX_N) &&
-           s->report_words <= 1u << 10 && s->report_words_per_key <= 8 && s->scratch_rule_count <= 64;
+    return (uint32_t)s->kind <= HS_GROUP_BY && s->columns >= 1 && s->columns <= (s->kind == HS_SCAN ? 4u : 1u) &&
+           power(s->key_bytes, 1, 16) && (s->value_bytes == 0 || power(s->value_bytes, 1, 16)) && s->first_bit <= 64 &&
+           s->key_bits >= 1 && s->key_bits <= 128 && s->first_bit + s->key_bits <= 8 * s->key_bytes && s->key_transform <= 1 &&
+           s->bit_range <= 1 && s->device_count <= 1 && s->index <= 1 && (!s->index || s->value_bytes) &&
+           s->max_n <= (s->kind == HS_TOP_K ? INT32_MAX : MAX_N) && s->report_words <= 1u << 10 &&
+           s->report_words_per_key <= 8 && s->scratch_rule_count <= 64;
 }
 
 #endif

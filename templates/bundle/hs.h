@@ -98,12 +98,14 @@ typedef enum hs_role {
     HS_SCRATCH = 2,
     HS_VALUES = 3,     /* the value of each key */
     HS_VALUES_OUT = 4, /* the values sorted, or the indices of the keys */
-    HS_COUNT = 5,      /* the device-side count, one 32-bit number */
+    HS_COUNT = 5,      /* the device-side count of keys, segments or rows, one 32-bit number */
     HS_OTHER_INPUT = 6, /* the 32-bit offsets of segments, or the second of two arrays; written: counts of runs or groups */
     HS_OTHER_VALUES = 7, /* written: indices of the first keys of runs or groups */
-    HS_REPORT = 8      /* 32-bit words: run boundaries, an epilogue's report, a digest, a number of runs or groups */
+    HS_REPORT = 8,     /* 32-bit words: run boundaries, an epilogue's report, a digest, a number of runs or groups */
+    HS_TAKES = 9,      /* the number of keys to take of each row */
+    HS_VALUE_STARTS = 10 /* the index of the first value of each row */
 } hs_role;
-enum { HS_ROLES = 9, HS_BINDINGS = 10 };
+enum { HS_ROLES = 11, HS_BINDINGS = 11 };
 
 /* One buffer of a step: it starts hs_offset(binding, n) bytes into the buffer of the role. */
 typedef struct hs_binding {

@@ -29,7 +29,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
     [
         (
             ["generate", "-t", "gen9"],
-            "hsgen: target gen9: unknown; known are adreno-6xx, amd-cdna, amd-gcn, amd-rdna",
+            "hsgen: target gen9: unknown; known are adreno-6xx, amd-cdna, amd-cdna4, amd-gcn",
         ),
         (["show", "gen9"], "target gen9: unknown"),
         (["generate", "-t", "cpu", "--prefix", "cl"], "prefix 'cl': is reserved by C, C++ or an API"),

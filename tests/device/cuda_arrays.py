@@ -7,6 +7,7 @@ it only sorts on two GPUs at once.  If PyTorch or CuPy is missing, it says so an
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -715,6 +716,7 @@ def run(work: Iterable[tuple[Callable[..., None], tuple[int, ...]]]) -> int:
 
 def main() -> int:
     """Run all parts."""
+    os.environ["HSGEN_BACKGROUND"] = "0"  # PyTorch must not serve calls of hsgen
     if sys.argv[1:2] == ["warm"]:
         warm(int(sys.argv[2]), int(sys.argv[3]))
         return 0

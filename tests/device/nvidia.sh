@@ -26,7 +26,7 @@ bundle=${BUNDLE:-generated}
 mkdir -p "$out"
 python=python3
 [ -x .venv/bin/python ] && python=.venv/bin/python
-export PYTHONPATH=$PWD${PYTHONPATH:+:$PYTHONPATH} PYTHONUNBUFFERED=1
+export PYTHONPATH=$PWD${PYTHONPATH:+:$PYTHONPATH} PYTHONUNBUFFERED=1 HSGEN_BACKGROUND=0
 target=${HSGEN_TARGET:-nvidia-sm90}
 [ -n "${HSGEN_TARGET:-}" ] || ! nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep -qx 9.0 || target=nvidia-hopper
 others=$target # for APIs that nvidia-hopper does not serve
@@ -139,12 +139,21 @@ ways() {
   step ways "$python" tests/device/grouping_ways.py --large
   step ways-others "$python" tests/device/grouping_ways.py --others
   step sorts "$python" tests/device/every_sort.py
+  step selections "$python" tests/device/every_selection.py
   if ! command -v compute-sanitizer >/dev/null; then
     leave ways-sanitizers "compute-sanitizer is not installed"
     return
   fi
   # kernels that only more keys launch are named at the end of the log
-  step sorts-racecheck "$python" tests/device/sanitized.py racecheck "$python" tests/device/every_sort.py --most 5000000
+  local key value
+  for key in u32 u64; do
+    for value in 0 4 8; do
+      step "sorts-racecheck-$key-$value" "$python" tests/device/sanitized.py racecheck "$python" tests/device/every_sort.py \
+        --most 5000000 --key $key --value $value
+    done
+  done
+  step selections-racecheck "$python" tests/device/sanitized.py racecheck "$python" tests/device/every_selection.py \
+    --few --most 140000
   for tool in ${TOOLS:-racecheck initcheck}; do
     for part in "" --others; do
       # shellcheck disable=SC2086  # no word for groupings

@@ -16,9 +16,9 @@ from hsgen.core.keys import KEYS, Signature
 from hsgen.core.sort import Sort
 
 
-def sort_of(key: str, value: str = "none", **values: Any) -> Sort:
-    """Return a small selection; `values` replace its parameters."""
-    signature = Signature(value=value, key_transform=True, rows=True)
+def sort_of(key: str, value: str = "none", features: tuple[str, ...] = (), **values: Any) -> Sort:
+    """Return a small selection with these features of rows; `values` replace its parameters."""
+    signature = Signature(value=value, key_transform=True, rows=True, **dict.fromkeys(features, True))
     small = {"work_group": 32, "items": 2, "capacity": 64, "bits": 5, "groups": 5, "row_limit": 300}
     few = {
         "short": Bounded(lanes=4, items=2, take=2),

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -226,6 +227,36 @@ def test_a_bundle_of_another_text_is_no_substitute_for_a_compiler(
     monkeypatch.setattr(native.build.spirv, "compiler", lambda: None)
     with pytest.raises(Unavailable, match=r"no GLSL compiler for targets/generic/spirv/generic_bitonic_u32\.c"):
         native.library("vulkan", [found], "u32", (), (tmp_path, old), algorithms=["bitonic"])
+
+
+def test_a_second_library_compiles_its_sorts_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Objects of the files that all bundles share are cached."""
+    need(C)
+    need(OPENCL)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    commands: list[Sequence[str]] = []
+    run = native.run
+    monkeypatch.setattr(
+        native, "run", lambda command, *more, **names: commands.append(command) or run(command, *more, **names)
+    )
+    compiled = []
+    for algorithm in ("radix", "bitonic"):
+        commands.clear()
+        native.library("opencl", [target.find("generic")], "u32", algorithms=[algorithm])
+        compiled.append([name for command in commands if "-c" in command for name in command if name.endswith(".c")])
+        (linked,) = (command for command in commands if "-shared" in command)
+        assert [Path(name).name for name in linked if name.endswith(".c")] == ["hs_targets.c", "generic.c"]
+    assert len(compiled[0]) > 5 and compiled[1] == ["harness/opencl.c"], "which includes the list of targets"
+
+
+def test_an_object_depends_on_all_that_its_file_includes() -> None:
+    files = {
+        "src/a.c": b'#include "b.h"\n',
+        "src/b.h": b' # include "hs/c.h"\n',
+        "include/hs/c.h": b"",
+        "include/d.h": b"",
+    }
+    assert native._included("src/a.c", files) == ["include/hs/c.h", "src/a.c", "src/b.h"]
 
 
 POISON = 2**32 - 1

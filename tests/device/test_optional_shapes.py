@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from hsgen.algorithms import OPTIONAL, operation
+from hsgen.core.records import changed
 from hsgen.engines.hosts import Host
 from hsgen.targets import target
 from hsgen.targets.optional import replaced
@@ -25,7 +26,9 @@ KEYS = {"radix_select": ["u32", "u64", "u8"], "reduce_by_key": ["u32", "u64", "u
 EDGES: list[tuple[str, dict[str, Any]]] = [
     ("radix_select", {"work_group": 1, "items": 2, "capacity": 4, "bits": 4, "groups": 1}),
     ("radix_select", {"work_group": 64, "items": 1023, "capacity": 128, "bits": 13, "row_limit": 16384}),
-    ("radix_select", {"work_group": 64, "capacity": 128, "items": 1, "places": True}),
+    ("radix_select", {"work_group": 32, "capacity": 128, "items": 1, "places": True}),
+    ("radix_select", {"chunk.lanes": 1, "chunk.items": 32, "chunk.take": 1, "short.items": 1, "short.rows": 1}),
+    ("radix_select", {"chunk.lanes": 256, "chunk.items": 3, "chunk.take": 128, "short.items": 16}),
     ("reduce_by_key", {"work_group": 1, "items": 1, "groups": 1}),
     ("reduce_by_key", {"work_group": 16, "items": 31, "groups": 3}),
     ("gather", {"work_group": 7, "tile": 1}),
@@ -60,5 +63,5 @@ def test_drawn_shapes_are_right(embedded: Host, name: str, label: str, key: str,
 @pytest.mark.parametrize(("label", "table"), EDGES, ids=[f"{label}-{i}" for i, (label, _) in enumerate(EDGES)])
 def test_shapes_at_their_bounds_are_right(embedded: Host, label: str, table: dict[str, Any]) -> None:
     found = target.find("cpu")
-    assert OPTIONAL[label].problems(replace(derived(found, label, "u32"), **table), found.device) == []
+    assert OPTIONAL[label].problems(changed(derived(found, label, "u32"), table), found.device) == []
     right(embedded, "cpu", label, "u32", table)

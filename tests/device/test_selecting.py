@@ -22,9 +22,10 @@ from every import direct, faulty
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lavapipe import Lavapipe, lavapipe, validated
-from nightly import NIGHTLY, nightly, thinned
+from nightly import NIGHTLY, nightly, sampled, thinned
 from oclgrind import grind
 from planted import Planted, all_caught
+from selection_cases import narrowed
 from selections import sort_of
 from tools import OPENCL, need
 
@@ -67,11 +68,25 @@ MUTANTS = {
     "the values of the row before": ("hs_index(hs_to_int(index[j]))", "hs_index(hs_to_int(index[j > 0 ? j - 1 : 0]))"),
 }
 """Faults planted in the text of the kernels: a text and its replacement."""
+NUMBERS = ("row_lengths", "row_starts", "row_takes", "row_count", "value_starts")
+ROW_MUTANTS = {
+    "the length of the row before": ("lengths[row] <", "lengths[row > 0 ? row - 1 : 0] <"),
+    "no length": ("most < length ? most : length", "most"),
+    "the start of the first row": ("base = hs_to_int(starts[row])", "base = hs_to_int(starts[0])"),
+    "the k of the row before": ("most = takes[row] <", "most = takes[row > 0 ? row - 1 : 0] <"),
+    "a rest that begins late": ("for (int i = kept + ", "for (int i = 1 + kept + "),
+    "another rest": ("values_out[to_base + i] = HS_NO_VALUE;", "values_out[to_base + i] = 0u;"),
+    "a row beyond the number": ("hs_to_int(row_count[0])", "hs_to_int(row_count[0] + 1u)"),
+    "a row too few": ("hs_to_int(row_count[0])", "hs_to_int(row_count[0] / 2u)"),
+    "the values of the keys": ("values_in[value_base + ", "values_in[base + "),
+    "the values of the first row": ("hs_to_int(value_starts[row])", "hs_to_int(value_starts[0])"),
+}
+"""The same, in kernels that read numbers of rows."""
 
 
-def engine(host: Host, key: str, value: str = "none", **values: Any) -> Direct:
+def engine(host: Host, key: str, value: str = "none", features: tuple[str, ...] = (), **values: Any) -> Direct:
     """A small selection, compiled."""
-    return direct(host, sort_of(key, value, **values))
+    return direct(host, sort_of(key, value, features, **values))
 
 
 def check(made: Direct, counts: tuple[int, ...] = COUNTS, seed: int = 1) -> None:
@@ -105,6 +120,30 @@ def test_selections(host: str, key: str, value: str, values: dict[str, Any], req
     check(engine(request.getfixturevalue(host), key, value, **values))
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "features"),
+    [
+        ("u32", "v4", NUMBERS),
+        nightly("u32", "index", ("row_takes",)),
+        nightly("u64", "v8", ("row_lengths",)),
+        nightly("u8", "index64", ("row_lengths", "row_takes")),
+        nightly("u16", "none", ("row_lengths", "row_starts", "row_takes", "row_count")),
+        nightly("u32", "index", ("row_count",)),
+        nightly("u64", "v16", ("value_starts",)),
+        nightly("u32", "v16", NUMBERS),
+    ],
+)
+def test_numbers_of_rows(embedded: Host, key: str, value: str, features: tuple[str, ...]) -> None:
+    """Lengths, starts and k of each row, a number of rows, and starts of values; 0 and beyond the greatest."""
+    check(engine(embedded, key, value, features), COUNTS[::3])
+
+
+@pytest.mark.nightly
+def test_numbers_of_rows_by_places(embedded: Host) -> None:
+    shape = {"places": True, "bits": 6, "work_group": 16, "items": 4}
+    check(engine(embedded, "u32", "v4", NUMBERS, **shape))
+
+
 def test_a_wrong_selection_is_caught(embedded: Host) -> None:
     """Expecting all to be sorted what is in the order of the row, and the other way round."""
     for capacity in (32, 128):
@@ -136,13 +175,18 @@ def test_shapes(embedded: Host, key: str, value: str, shape: dict[str, Any], dat
     check(engine(embedded, key, value, **shape), (*counts, shape["capacity"] + 1))
 
 
+ROWS = sampled(ROW_MUTANTS.items(), 3)
+
+
 def planted(host: Host) -> Iterator[Planted]:
     for name, fault in MUTANTS.items():
         yield name, partial(faulty, host, sort_of("u32", "index"), fault)
+    for name, fault in ROWS:
+        yield name, partial(faulty, host, sort_of("u32", "v4", NUMBERS), fault)
 
 
 def test_planted_faults_are_caught(embedded: Host) -> None:
-    all_caught(__name__, embedded, len(MUTANTS))
+    all_caught(__name__, embedded, len(MUTANTS) + len(ROWS))
 
 
 @pytest.mark.parametrize(("key", "value"), [("u32", "index"), nightly("u64", "v8"), nightly("u8", "none")])
@@ -162,9 +206,11 @@ def test_the_command_line_validates_selections(embedded: Host, key: str, capsys:
 
 
 @pytest.mark.parametrize(("lanes", "key"), [nightly(8, "u32"), nightly(4, "u64"), nightly(16, "f32")])
-def test_vulkan_selects(lavapipe: Lavapipe, lanes: int, key: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_vulkan_selects(
+    lavapipe: Lavapipe, lanes: int, key: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     lavapipe(lanes)
-    chosen = ["-t", "lavapipe", "--key", key, "--value", "index", "--algorithm", "radix_select"]
+    chosen = ["-t", narrowed(lanes, tmp_path), "--key", key, "--value", "index", "--algorithm", "radix_select"]
     code, rows, err = validated(capsys, *chosen, "--option=validation=1")
     assert code == 0 and [(r["failures"], r["cases"] > 4000) for r in rows] == [(0, True)], err
 
@@ -189,6 +235,47 @@ def test_the_python_api(queue: Any, order: str) -> None:
         assert np.array_equal(best.get().reshape(7, k), np.take_along_axis(host, order_of, axis=1))
     assert np.array_equal(keys.get(), host.reshape(-1)) and select.sorted_up_to >= 3000
     assert "operation" not in repr(select) and "top_k" in repr(select)
+
+
+def test_the_python_api_takes_numbers_of_rows(queue: Any) -> None:
+    """A page table for each request: both rows of a request share its table, and the last row is not live."""
+    select = TopK(
+        queue.context, "f32", value="u32", lengths=True, starts=True, takes=True, row_count=True, value_starts=True
+    )
+    scores = np.array([0.5, 2, 1, 9, 3, 7, 7, 8], np.float32)
+    pages = np.arange(100, 110, dtype=np.uint32)
+
+    def words(*numbers: int) -> Any:
+        return array.to_device(queue, np.array(numbers, np.uint32))
+
+    best, places = array.zeros(queue, 8, np.float32), array.zeros(queue, 8, np.uint32)
+    numbers = {
+        "lengths": words(3, 4, 4, 4),
+        "starts": words(0, 3, 4, 0),
+        "takes": words(2, 1, 9, 2),
+        "value_starts": words(0, 6, 6, 0),
+    }
+    pages_in = array.to_device(queue, pages)
+    select(
+        queue,
+        array.to_device(queue, scores),
+        2,
+        rows=4,
+        n=16,
+        out=best,
+        values=pages_in,
+        values_out=places,
+        count=words(3),
+        **numbers,
+    )
+    last = np.array([0xFFFFFFFF], np.uint32).view(np.float32)[0]  # the last key in descending order: -NaN
+    assert np.array_equal(best.get(), np.array([2, 1, 9, last, 8, 7, 0, 0], np.float32), equal_nan=True)
+    assert places.get().tolist() == [101, 102, 106, 0xFFFFFFFF, 109, 107, 0, 0]
+    del numbers["takes"]
+    with pytest.raises(ValueError, match=r"^takes is missing: this selection takes the numbers of keys to take$"):
+        select(queue, best, 2, rows=4, out=best, values=pages_in, values_out=places, count=words(3), **numbers)
+    with pytest.raises(ValueError, match=r"^count is given; make the selection with row_count=True$"):
+        TopK(queue.context, "f32")(queue, best, 2, out=best, count=words(3))
 
 
 def test_what_the_python_api_refuses(queue: Any) -> None:

@@ -174,10 +174,12 @@ FEATURED = {
     "counted": "--algorithm segmented_sort --feature segment-count --feature bit-range",
     "apart": "--algorithm segmented_sort --feature segment-count --feature bit-range --feature segment-ends",
     "keys": "--algorithm reduce_by_key --feature device-count",
+    "rows": "--algorithm radix_select --feature row-takes --feature row-count",
+    "tables": "--algorithm radix_select --feature row-lengths --feature value-starts",
 }
 CASES = {"digest", "segmented sort", "segmented sort in place", "rows in place", "merge", "top k", "gather", "first"}
 CASES |= {f"segments {kind}" for kind in ("counted", "counted in place", "apart", "apart in place", "not counted")}
-CASES |= {"rows counted", "reduce by key counted"}
+CASES |= {"rows counted", "reduce by key counted", "top k of rows", "top k of tables"}
 SCANS = {f"scan of {key}{place}" for key in ("u32", "i32", "f32") for place in ("", " in place")}
 WRONG = {
     "no output": "keysOut: there is no buffer",
@@ -186,6 +188,8 @@ WRONG = {
     "values": "values: the merge was generated without",
     "k": "k: 65 is no number from 1 to 64",
     "rows": "rows: 64 keys are not 3 equal rows",
+    "no takes": "takes: there is no buffer",
+    "takes": "takes: the selection was generated without (--feature row-takes)",
     "segments": "segments: 64 keys are not 3 equal rows; give offsets",
     "offsets": "offsets: 256 bytes are too few; n = 64 takes 260",
     "ends missing": "offsets and ends: give both, or neither for equal rows",

@@ -93,6 +93,7 @@ def run(folder: Path, modes: list[str]) -> dict[str, dict[str, tuple[str, str]]]
 
 def main(words: list[str]) -> int:
     """Run the tests, or those of one mode as a child."""
+    os.environ["HSGEN_BACKGROUND"] = "0"  # PyTorch must not serve calls of hsgen
     if not words or not (Path(words[0]) / f"{MODULE}.py").is_file():
         print(f"usage: torch_tests.py FOLDER [{'|'.join(MODES)}]...; FOLDER holds {MODULE}.py", file=sys.stderr)
         return 2

@@ -83,10 +83,10 @@ def rows(width: str, seed: int) -> list[dict[str, Any]]:
     return found
 
 
-def validated(options: list[str], environment: dict[str, str]) -> list[dict[str, Any]]:
+def validated(options: list[str], environment: dict[str, str], device: str = "llvmpipe") -> list[dict[str, Any]]:
     """Run one validation; return its rows, each of which is printed."""
     begin = time.monotonic()
-    command = [sys.executable, "-m", "hsgen", "validate", "--device", "llvmpipe", "--require", *options]
+    command = [sys.executable, "-m", "hsgen", "validate", "--device", device, "--require", *options]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     try:
         found: list[dict[str, Any]] = json.loads(done.stdout)

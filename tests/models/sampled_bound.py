@@ -35,17 +35,17 @@ def sizes(q: Sampled, length: int, take: int) -> tuple[int, int]:
 
 def positions(q: Sampled, length: int, sampled: int) -> NDArray[np.int64]:
     """Return the sampled positions of a row, shape (groups, lanes of a group, sampled)."""
-    steps, span = q.lanes // q.run, length // sampled
+    span, step = length // sampled, length // sampled // q.steps
     lane, part = np.arange(q.work_group), np.arange(q.groups).reshape(-1, 1)
-    number = lane // q.run * q.groups + part
-    step = span // steps
-    at = number * step + number * (span - step * steps) // steps + lane % q.run
-    places = np.uint32(step - (q.run - 1) if step > q.run else 1)
+    column = lane // q.run
+    number = column * q.groups + (part + column + sum(column >> bits for bits in q.shifts)) % q.groups
+    at = number * step + number * (span - step * q.steps) // q.steps
     s = np.arange(sampled)
-    mixed = (s * steps + number[..., np.newaxis]).astype(np.uint32) * np.uint32(0x9E3779B1)
+    mixed = (s * q.steps + number[..., np.newaxis]).astype(np.uint32) * np.uint32(0x9E3779B1)
     mixed = (mixed ^ (mixed >> np.uint32(15))) * np.uint32(0x85EBCA77)
-    offsets = (mixed >> np.uint32(20)) * places >> np.uint32(12)
-    listed: NDArray[np.int64] = s * span + at[..., np.newaxis] + offsets
+    inside = ((mixed >> np.uint32(16)) * np.uint32(step) >> np.uint32(16)) + (lane % q.run)[:, np.newaxis]
+    place = at[..., np.newaxis] + inside % step + s * q.stride % q.steps * step
+    listed: NDArray[np.int64] = s * span + place % span
     return listed
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -44,7 +44,6 @@ def code(text: str) -> str:
     return re.sub(r"//.*", "", re.sub(r"\{#.*?#\}", "", text, flags=re.DOTALL))
 
 
-@cache
 def sorts() -> tuple[Sort, ...]:
     return tuple(sort for sort, _ in covering.sorts())
 
@@ -75,11 +74,17 @@ def used_by(sort: Sort, kernel: Kernel, dialect: Dialect) -> frozenset[str]:
     return BODIES[key]
 
 
-def frame(sort: Sort, kernel: Kernel, dialect: Dialect) -> list[Definition]:
-    return split(dialect.wrap(sort, kernel, ""))
+@cache
+def definitions(text: str) -> tuple[Definition, ...]:
+    """Return the definitions of a text, which many sorts and kernels share."""
+    return tuple(split(text))
 
 
-def defined(found: list[Definition]) -> set[str]:
+def frame(sort: Sort, kernel: Kernel, dialect: Dialect) -> tuple[Definition, ...]:
+    return definitions(dialect.wrap(sort, kernel, ""))
+
+
+def defined(found: Iterable[Definition]) -> set[str]:
     return {name for d in found for name in (*d.names, *(n for b in d.branches for n in b.names))}
 
 
@@ -89,12 +94,13 @@ def test_a_dialect_defines_the_words_of_the_contract_and_no_others(name: str) ->
     dialect, shared = load(env, name), contract(env)
     words = {w: x for w, x in shared.words(dialect.capabilities).items() if w not in passes.replaced(dialect.passes)}
     found: dict[str, set[tuple[str, ...] | None]] = {}
+    parts: set[str] = set()
     for sort, prelude in texts(dialect):
-        frames = [d for k in of(sort, dialect) for d in frame(sort, k, dialect) if dialect.passes]
-        for d in [*split(prelude), *frames]:
-            for one in (d, *d.branches):
-                for word in one.names:
-                    found.setdefault(word, set()).add(one.parameters)
+        parts |= {prelude, *(dialect.wrap(sort, k, "") for k in of(sort, dialect) if dialect.passes)}
+    for d in itertools.chain.from_iterable(map(definitions, parts)):
+        for one in (d, *d.branches):
+            for word in one.names:
+                found.setdefault(word, set()).add(one.parameters)
     ours = {w for w in found if WORD.fullmatch(w)} | (found.keys() & dialect.helpers)
     assert ours - dialect.helpers - shared.helpers == words.keys()
     unused = set() if "cooperative" in dialect.capabilities else {"hs_grid_word"}  # inherited by an extension without
@@ -111,8 +117,8 @@ def test_bodies_use_defined_words_and_each_is_defined_once(name: str) -> None:
     dialect, shared = load(env, name), contract(env)
     words = shared.words(dialect.capabilities).keys()
     for sort, prelude in sampled(texts(dialect), 3):
-        own = split("".join(kernels.words(env, sort)))
-        before = [*split(prelude), *own]
+        own = definitions("".join(kernels.words(env, sort)))
+        before = [*definitions(prelude), *own]
         twice = [(n, d.parameters) for d in before for n in d.names if not d.branches and not overloaded(d)]
         assert len(twice) == len(set(twice)), sort.name
         for kernel in of(sort, dialect):

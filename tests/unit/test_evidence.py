@@ -188,10 +188,6 @@ def test_evidence_of_local_compilers_is_up_to_date(name: str) -> None:
     assert not old, f"{name}: older shapes: {old}"
 
 
-SPILL = {"intel-gen8": "radix_select_"}
-"""Kernels whose evidence says that some of them spill."""
-
-
 @pytest.mark.parametrize("name", [n for n in targets.names() if targets.find(n).isa])
 def test_what_compiled_is_what_the_budget_records(name: str) -> None:
     found = targets.find(name)
@@ -200,5 +196,5 @@ def test_what_compiled_is_what_the_budget_records(name: str) -> None:
     assert rows == {(d, KINDS[c].api) for c, devices in found.isa.items() for d in devices}
     assert set(budget.columns) == {(c, d) for c, devices in found.isa.items() for d in devices}
     uses = [(k, use) for column in budget.columns.values() for k, use in column.kernels.items()]
-    spilling = [k for k, use in uses if use["spills"] and not k.startswith(SPILL.get(name, "-"))]
+    spilling = [k for k, use in uses if use["spills"]]
     assert not spilling, f"{name}: {spilling} spill"

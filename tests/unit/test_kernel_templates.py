@@ -11,9 +11,9 @@ from hsgen.emit.kernels import render
 from hsgen.targets import target
 
 
-@pytest.mark.parametrize("template", kernel_templates.kernels())
-def test_a_kernel_is_a_short_sequence_of_phases(template: str) -> None:
-    assert kernel_templates.body(template).faults() == []
+def test_each_kernel_is_a_short_sequence_of_phases() -> None:
+    faults = {template: kernel_templates.body(template).faults() for template in kernel_templates.kernels()}
+    assert len(faults) > 50 and not {template: lines for template, lines in faults.items() if lines}
 
 
 @pytest.mark.parametrize("file", kernel_templates.files())

@@ -65,6 +65,10 @@ SOME: dict[str, dict[str, Any]] = {
 }
 
 
+SPILLED = {(name, "u32"): {"resident": 3} for name in ("radix_select", "reduce_by_key")}
+"""The tables of targets where the derived registers do not suffice."""
+
+
 def read(more: str = "", text: str = TEXT) -> Target:
     return target.parse(f"{text}\n{more}", "small", "small.toml")
 
@@ -108,6 +112,24 @@ def test_values_reach_kernels_and_plan_and_the_others_stay_derived(name: str) ->
         assert params(only, name, "u64" if key == "u32" else "u32").work_group > 16
 
 
+def test_a_grouping_has_the_table_of_its_reduction() -> None:
+    """Its own parameters stay derived, and so does the grouping of keys of another width."""
+    plain, tabled = read(), read(written("reduce_by_key", SOME["reduce_by_key"]))
+    before, after = params(plain, "group_by"), params(tabled, "group_by")
+    assert after == replace(before, reduce=replace(before.reduce, **SOME["reduce_by_key"])) != before
+    assert render(sort_of(tabled, "group_by"), "opencl").text != render(sort_of(plain, "group_by"), "opencl").text
+    blackwell = target.find("nvidia-blackwell")
+    assert [params(blackwell, "group_by", key).reduce.resident for key in ("u32", "u64")] == [3, 4]
+
+
+def test_a_selection_leaves_registers_to_fewer_work_groups() -> None:
+    hopper, blackwell = (sort_of(target.find(f"nvidia-{name}"), "radix_select") for name in ("hopper", "blackwell"))
+    residents = [{k.name: k.resident for k in s.kernels} for s in (hopper, blackwell)]
+    different = {name for name, resident in residents[0].items() if residents[1][name] != resident}
+    assert different == {"short_row", "chunks", "merge", "collect"}
+    assert [{each[name] for name in different} for each in residents] == [{4}, {3}]
+
+
 def test_narrow_keys_have_the_table_of_words_or_their_own() -> None:
     words = written("radix_select", {"items": 5})
     assert params(read(words), "radix_select", "u8").items == 5
@@ -120,7 +142,7 @@ def test_every_target_derives_what_its_constraints_allow() -> None:
     tried = 0
     for name in target.names():
         found = target.find(name)
-        assert found.tables == {}
+        assert found.tables == (SPILLED if name in ("nvidia-blackwell", "nvidia-blackwell-rtx") else {})
         for key in KEYS:
             for label in set(found.implicit(key)) & set(OPTIONAL):
                 assert OPTIONAL[label].problems(params(found, label, key), found.device) == []
@@ -148,6 +170,31 @@ WRONG = [
     ("radix_select", {"work_group": 32, "places": True}, TEXT, "places: 32 lanes would hold 64 keys each in registers"),
     ("radix_select", {"bits": 14}, TEXT, "bits: 14 is not between 4 and 13; give the bits of the widest digit"),
     ("radix_select", {"groups": 70000}, TEXT, "groups: 70000 is not between 1 and 65535; give the most work-groups"),
+    (
+        "radix_select",
+        {"short.rows": 32, "short.items": 1},
+        TEXT,
+        "short.rows: 32 rows of 16 lanes exceed the work-group limit of 256",
+    ),
+    ("radix_select", {"chunk.lanes": 48}, TEXT, "chunk.lanes: 48 is not a power of two; give 32 or 64"),
+    (
+        "radix_select",
+        {"chunk.lanes": 512},
+        TEXT,
+        "chunk.lanes: 512 lanes exceed the work-group limit of 256; give at mo",
+    ),
+    (
+        "radix_select",
+        {"chunk.take": 129},
+        TEXT,
+        "chunk.take: candidates of 129 keys may never become few: more",
+    ),
+    (
+        "radix_select",
+        {"chunk.lanes": 16, "chunk.take": 8, "chunk.items": 7},
+        TEXT,
+        "chunk.items: chunks of 112 keys are sh",
+    ),
     ("radix_select", {"passes": 4}, TEXT, "passes: unknown key; did you mean places?"),
     ("reduce_by_key", {"work_group": 48}, TEXT, "work_group: 48 is not a power of two; give 32 or 64"),
     ("reduce_by_key", {"items": 8}, TEXT, "items: with 8 keys per lane, lanes access the same banks of local memory"),

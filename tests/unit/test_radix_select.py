@@ -31,8 +31,11 @@ from hsgen.core.plan import Step
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.operations.oracle import ordered, unordered
-from hsgen.operations.top_k import positions, selected, sorted_up_to
+from hsgen.operations.top_k import Rows, of_rows, positions, selected, sorted_up_to
 from hsgen.targets import target
+from hsgen.targets.optional import replaced
+from hsgen.tools.tune.propose import Space
+from hsgen.tools.tune.request import derived
 
 FEW_LANES = Path(__file__).parents[1] / "data/few_lanes/few-lanes-device.toml"
 
@@ -122,7 +125,7 @@ LAST = {"short_rows", "short_row", "merge", "finish", "row", "order"}
 
 
 def selections() -> Iterator[Sort]:
-    """Yield the selections of targets, and of devices of a few lanes."""
+    """Yield the selections of targets, of devices of a few lanes, and of drawn shapes."""
     for found in map(target.find, sampled()):
         for key in ("u16", "u32", "u64") if NIGHTLY else ("u32", "u64"):
             with suppress(Usage):
@@ -134,6 +137,12 @@ def selections() -> Iterator[Sort]:
         for key in ("u32", "u64"):
             with suppress(Usage):
                 yield found.sort("radix_select", key)
+    rng = np.random.default_rng(4)
+    for place in map(target.find, ("cpu", "generic", "nvidia-hopper")):
+        space = Space("radix_select", "u32", place.device, {}, 1 << 22, derived(place, "radix_select", "u32"))
+        for _ in range(20 if NIGHTLY else 2):
+            drawn = replaced(place.choices, {}, "radix_select", "u32", space.draw(0, rng) or {})
+            yield replace(place, **drawn).sort("radix_select", "u32", Signature(value="index"))
 
 
 def shapes(sort: Sort, rng: np.random.Generator, trials: int) -> Iterator[tuple[int, int, int]]:
@@ -254,8 +263,61 @@ def test_the_oracle_takes_what_a_stable_sort_does(distinct: int) -> None:
         assert (unordered(by.reshape(-1), how.kind, descending=how.descending) == keys).all()
 
 
+def test_the_oracle_of_numbers_of_rows_takes_what_each_row_does() -> None:
+    """A row of equal length and k is that of plain rows; separate numbers select from its part alone."""
+    plain = target.find("generic").sort("radix_select", "u32", Signature(value="v4", key_transform=True, rows=True))
+    rng = np.random.default_rng(49)
+    for _ in range(40):
+        count, pitch = int(rng.integers(1, 6)), int(rng.integers(1, 40))
+        options = Options(segment_count=count, take=int(rng.integers(pitch)) + 1)
+        keys = rng.integers(0, 9, count * pitch, np.uint32)
+        values = np.arange(len(keys), dtype=np.uint32).reshape(-1, 1)
+        every = np.arange(count)
+        same = Rows(
+            lengths=np.full(count, pitch),
+            starts=every * pitch,
+            takes=np.full(count, options.take),
+            value_starts=every * pitch,
+            live=count,
+        )
+        for got, expected in zip(
+            of_rows(plain, keys, values, options, same), selected(plain, keys, values, options), strict=True
+        ):
+            assert got is not None and expected is not None and (got == expected).all()
+        lengths, takes = rng.integers(0, pitch + 9, count), rng.integers(0, options.take + 9, count)
+        starts = rng.integers(0, len(keys) - pitch + 1, count)
+        separate = Rows(lengths=lengths, starts=starts, takes=takes, value_starts=starts, live=count)
+        out, after = of_rows(plain, keys, values, options, separate)
+        assert after is not None
+        for row in range(count):
+            part = keys[starts[row] :][: min(lengths[row], pitch)]
+            first = np.argsort(part, kind="stable")[: min(takes[row], options.take)]
+            rest = options.take - len(first)
+            result = slice(row * options.take, (row + 1) * options.take)
+            assert out[result].tolist() == [*part[first].tolist(), *[0xFFFFFFFF] * rest]
+            assert after[result, 0].tolist() == [*(first + starts[row]).tolist(), *[0xFFFFFFFF] * rest]
+
+
+@pytest.mark.parametrize("feature", ["row_lengths", "row_starts", "row_takes", "row_count", "value_starts"])
+def test_kernels_bind_numbers_of_rows_only_where_they_read_these(feature: str) -> None:
+    """No kernel has more buffers than C's tables have room for, and none reads a number that it does not bind."""
+    names = {"row_lengths": "lengths", "row_starts": "starts", "row_takes": "takes"}
+    name = names.get(feature, feature)
+    more = {feature: True} | ({"row_lengths": True} if feature == "row_starts" else {})
+    signature = replace(Signature(value="v4", key_transform=True, rows=True), **more)
+    sort = target.find("generic").sort("radix_select", "u32", signature)
+    source = render(sort, "opencl")
+    index = "[0]" if feature == "row_count" else "[row]"
+    for kernel in sort.kernels:
+        reads = f"{name}{index}" in source.parts[kernel.name]
+        assert reads == (name in {b.name for b in kernel.buffers}), kernel.name
+    every = replace(signature, row_lengths=True, row_starts=True, row_takes=True, row_count=True, value_starts=True)
+    full = target.find("generic").sort("radix_select", "u32", every)
+    assert max(len(k.buffers) for k in full.kernels) == 11  # HS_BINDINGS
+
+
 def rows_of_keys(length: int, seed: int) -> dict[str, NDArray[np.uint32]]:
-    """Return rows of keys: uniform, sorted, reversed, equal, and mostly equal."""
+    """Return rows of keys: uniform, sorted, reversed, equal, mostly equal, and with periods."""
     rng = np.random.default_rng(seed)
     uniform = rng.integers(0, 1 << 32, length, np.uint32)
     ascending = np.arange(length, dtype=np.uint32)
@@ -266,10 +328,12 @@ def rows_of_keys(length: int, seed: int) -> dict[str, NDArray[np.uint32]]:
         "reversed": ascending[::-1],
         "equal": np.zeros_like(uniform),
         "hot": hot,
+        **{f"period {x}": ascending % np.uint32(x) for x in (2, 16, 256, 1000, 4096)},
+        "waves": np.minimum(ascending & 255, 255 - (ascending & 255)),
     }
 
 
-LENGTHS = (100_003, 1 << 17, (1 << 18) + 1, *[1 << 20, (1 << 20) + 1] * NIGHTLY)
+LENGTHS = (100_003, 1 << 17, (1 << 18) + 1, *[1 << 20, (1 << 20) + 1, (1 << 22) + 1] * NIGHTLY)
 """Lengths of rows with a list of each size."""
 
 
@@ -279,11 +343,12 @@ def test_a_sampled_bound_lists_k_keys_and_few_more(name: str) -> None:
     p = target.find(name).sort("radix_select", "u32").parts[0].params
     assert isinstance(p, radix_select.Params)
     for length in LENGTHS:
+        q = p.sampled if length <= 1 << 22 else p.sampled_long
         takes = {k for above, most, longest in p.tiers if longest < length for k in (above + 1, most)}
         for kind, keys in rows_of_keys(length, 49).items():
             for take in sorted(takes):
-                count = sampled_bound.listed(p.sampled, keys, take)
-                assert take <= count <= sampled_bound.room(p.sampled, length), (length, take, kind, count)
+                count = sampled_bound.listed(q, keys, take)
+                assert take <= count <= sampled_bound.room(q, length), (length, take, kind, count)
 
 
 @pytest.mark.parametrize("name", ["nvidia-hopper", "generic", "cpu"])

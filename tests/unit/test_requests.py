@@ -23,6 +23,7 @@ OPTIONS: Mapping[str, Mapping[str, tuple[str, ...] | str]] = {
     **{f"value {v}": {"values": (v,)} for v in VALUES if v != "none"},
     "order descending": {"orders": ("descending",)},
     **{f"feature {f}": {"features": (f,)} for f in FEATURES},
+    "feature value-starts": {"features": ("value-starts",), "values": ("v4",)},
     "max-n": {},
     **{f"key {k}": {"keys": (k,)} for k in TYPES},
 }

@@ -39,6 +39,10 @@ RANKERS: dict[str, dict[str, Any]] = {
     "match_broadcast": {"subgroup": 16, "work_group": 64, "items": 1},
     "places": {"subgroup": 32, "work_group": 64, "items": 1},
 }
+LARGE = ("nvidia-hopper", "nvidia-blackwell")
+"""Targets with 128 KiB of local memory and more, whose sorts of segments place keys by bins."""
+PLACED = ("nvidia-ada", "nvidia-blackwell-rtx", "nvidia-sm90", "nvidia-vulkan")
+"""Other targets that place keys by bins."""
 FROM = {
     "bitmask": "generic",
     "match_ballot": "amd-rdna",
@@ -323,8 +327,8 @@ def test_every_target_with_a_radix_sort_has_one(name: str) -> None:
             p = sort.parts[0].params
             assert isinstance(p, segmented.Params) and sort.operation == "segmented_sort"
             assert p.serial or (p.window + p.small <= (p.capacity or p.tile) <= p.tile <= p.chunk)
-            assert p.together == (name == "nvidia-hopper"), name
-            assert bool(p.placed) == (name in ("nvidia-hopper", "nvidia-sm90", "nvidia-vulkan")), name
+            assert p.together == (name in LARGE), name
+            assert bool(p.placed) == (name in (*LARGE, *PLACED)), name
             assert all(k.local_bytes(sort.key) <= found.device.local_bytes for k in sort.kernels)
             units = -(-sort.plan.max_n // p.tile)
             assert HEAD + units * layout(p).size < 2**31

@@ -92,6 +92,12 @@ SIZE = "sized for the devices that the file's author had in mind; the facts have
 CHARTS = "an estimate for this family alone; the rule knows charts of three devices"
 TUNED = "found by hsgen tune on the device"
 HOPPER = "as nvidia-sm90, which was tuned; tiles as large as three work-groups on a multiprocessor allow"
+ADA = {
+    "bitonic.*": "as nvidia-sm90, which was tuned",
+    "radix.*": "tiles of which 99 KiB of local memory hold two or three",
+    "sort.*": "as many keys as 32 work-groups of one launch hold, an estimate",
+    "scan.*": "as nvidia-sm90",
+}
 EVERYWHERE = {"radix.*.groups": SIZE, "sort.*.ranges": CHARTS}
 WEBGPU = "estimates: work-groups of 128 lanes, for 16 KiB of local memory"
 DIFFERENT = {
@@ -102,6 +108,10 @@ DIFFERENT = {
     "amd-cdna": {
         "bitonic.*slabs": "quarter blocks, so that small sorts reach more of many compute units",
         "radix.u64.*.items": "two work-groups fit local memory",
+    },
+    "amd-cdna4": {
+        "bitonic.*slabs": "as amd-cdna",
+        "radix.*": "tiles of which 160 KiB of local memory hold three",
     },
     "amd-gcn": {
         "bitonic.*slabs": "HotSort's own 1024 lanes; by the rule two blocks fit local memory: one runs while one waits",
@@ -123,6 +133,7 @@ DIFFERENT = {
     "intel-dg2": {
         "bitonic.u64.*": "64-bit integers are emulated there: fewer rows, and fewer slabs fit",
     },
+    "intel-xe2": {"bitonic.*": "four blocks of 16 slabs fill the threads of a core"},
     "intel-gen11": {
         "bitonic.u64.*": "64-bit integers are emulated there: fewer rows",
         "bitonic.u32.local_scale": "a scale more, which compiles without spills there",
@@ -149,6 +160,14 @@ DIFFERENT = {
         "scan.u32.*": "sections, whose shapes were compared on an H200: docs/results/h200.md",
         "sort.*": "one radix sort more than the rule knows, and estimates of crossovers",
     },
+    "nvidia-blackwell": {
+        "bitonic.*": HOPPER,
+        "radix.*": HOPPER,
+        "scan.u32.*": "sections, as nvidia-hopper",
+        "sort.*": "as nvidia-hopper",
+    },
+    "nvidia-ada": ADA,
+    "nvidia-blackwell-rtx": ADA,
     "nvidia-sm30": {
         "bitonic.u64.*_scale": "a lane has 63 registers at most there",
     },

@@ -183,7 +183,7 @@ def _problems(text: str) -> list[str]:
 
 
 def test_unknown_names_and_unreadable_files(tmp_path: Path) -> None:
-    with pytest.raises(Usage, match="target gen9: unknown; known are adreno-6xx, amd-cdna, amd-gcn"):
+    with pytest.raises(Usage, match="target gen9: unknown; known are adreno-6xx, amd-cdna, amd-cdna4"):
         target.find("gen9")
     with pytest.raises(Usage, match=r"intel-gen9: unknown; did you mean intel-gen8\? known are adreno-6xx, amd-cdna"):
         target.find("intel-gen9")

@@ -9,15 +9,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly import sampled
 
 from hsgen.engines import hosts
 from hsgen.engines.hosts import Host
 from hsgen.system import resources
-from hsgen.targets import target
+from hsgen.targets import heads, target
 from hsgen.targets.isa import KINDS
 from hsgen.targets.matching import rank
 
@@ -41,8 +43,16 @@ def device(name: str, vendor: int, api: str = "vulkan", widths: tuple[int, ...] 
     return Host(api=api, name=name, vendor=vendor, widths=widths, **known)
 
 
-def cuda(compute: int, name: str = "NVIDIA GPU") -> Host:
-    return device(name, NVIDIA, "cuda", compute=compute, local_bytes=232448 if compute == 90 else 65536)
+SHARED = {90: 232448, 100: 232448, 101: 232448, 103: 232448, 89: 101376, 120: 101376, 121: 101376}
+"""Bytes of shared memory of a block, by compute capability; 64 KiB in others."""
+APART = {89: "nvidia-ada", 90: "nvidia-hopper", **dict.fromkeys((100, 101, 103), "nvidia-blackwell")}
+APART |= dict.fromkeys((120, 121), "nvidia-blackwell-rtx")
+"""Targets for CUDA alone, by compute capability; in other APIs, and in bundles without them, nvidia-sm90 serves."""
+
+
+def cuda(compute: int, name: str = "NVIDIA GPU", cores: int = 0) -> Host:
+    more = {"cores": cores} if cores else {}
+    return device(name, NVIDIA, "cuda", compute=compute, local_bytes=SHARED.get(compute, 65536), more=more)
 
 
 TEGRA = {32: "GK20A", 53: "NVIDIA Tegra X1", 62: "NVIDIA Tegra X2"}
@@ -56,9 +66,21 @@ DEVICES = [
     (cuda(72, "Xavier"), "nvidia-sm35"),
     (cuda(75, "NVIDIA GeForce RTX 2080"), "nvidia-sm35"),
     (cuda(87, "Orin"), "nvidia-sm90"),
+    (cuda(80, "NVIDIA A100"), "nvidia-sm90"),
+    (cuda(89, "NVIDIA GeForce RTX 4090", 128), "nvidia-ada"),
+    (cuda(89, "NVIDIA GeForce RTX 4060 Ti", 34), "nvidia-ada"),
+    (cuda(89, "NVIDIA GeForce RTX 4060", 24), "nvidia-sm90"),
     (cuda(90, "NVIDIA H200"), "nvidia-hopper"),
+    (cuda(90, "NVIDIA H200", 132), "nvidia-hopper"),
+    (cuda(90, "NVIDIA H100 PCIe", 114), "nvidia-sm90"),
+    (cuda(100, "NVIDIA B200", 148), "nvidia-blackwell"),
+    (cuda(101, "NVIDIA Thor", 20), "nvidia-sm90"),
+    (cuda(103, "NVIDIA B300"), "nvidia-blackwell"),
+    (cuda(110, "NVIDIA Thor", 20), "nvidia-sm90"),
     (device("NVIDIA H200", NVIDIA), "nvidia-vulkan"),
-    (cuda(120, "NVIDIA GeForce RTX 5090"), "nvidia-sm90"),
+    (cuda(120, "NVIDIA GeForce RTX 5090", 170), "nvidia-blackwell-rtx"),
+    (cuda(120, "NVIDIA GeForce RTX 5060", 30), "nvidia-sm90"),
+    (cuda(121, "NVIDIA GB10", 48), "nvidia-blackwell-rtx"),
     (device("NVIDIA Tegra X1 (nvgpu)", NVIDIA), "nvidia-tegra"),
     (device("NVIDIA Tegra X2 (nvgpu)", NVIDIA), "nvidia-tegra"),
     (device("NVIDIA Tegra Xavier (nvgpu)", NVIDIA), "nvidia-vulkan"),
@@ -75,6 +97,9 @@ DEVICES = [
     (device("gfx908:sramecc+:xnack-", AMD, "opencl", WAVES), "amd-cdna"),
     (device("gfx90a:sramecc+:xnack-", AMD, "opencl", WAVES), "amd-cdna"),
     (device("gfx942:sramecc+:xnack-", AMD, "opencl", WAVES), "amd-cdna"),
+    (device("gfx950:sramecc+:xnack-", AMD, "opencl", WAVES, local_bytes=163840), "amd-cdna4"),
+    (device("AMD Instinct MI355X", AMD, "hip", WAVES, local_bytes=163840), "amd-cdna4"),
+    (device("AMD Instinct MI325X", AMD, "hip", WAVES), "amd-cdna"),
     (device("AMD Instinct MI250X (RADV MI200)", AMD, widths=WAVES), "amd-cdna"),
     (device("AMD Radeon RX 5700 XT (RADV NAVI10)", AMD, widths=RDNA), "amd-rdna"),
     (device("AMD Radeon RX 6800 XT (RADV NAVI21)", AMD, widths=RDNA), "amd-rdna"),
@@ -112,7 +137,15 @@ DEVICES = [
     (device("Intel(R) Arc(TM) A770 Graphics", INTEL, "opencl", INTELS), "intel-dg2"),
     (device("Intel(R) Arc(tm) A380 Graphics (DG2)", INTEL, widths=INTELS), "intel-dg2"),
     (device("Intel(R) Data Center GPU Flex 170", INTEL, "opencl", INTELS), "intel-dg2"),
-    (device("Intel(R) Graphics (BMG G21)", INTEL, widths=(16, 32)), "intel-dg2"),
+    (device("Intel(R) Arc(TM) Pro A60 Graphics", INTEL, "opencl", INTELS), "intel-dg2"),
+    (device("Intel(R) Arc(tm) Graphics (MTL)", INTEL, widths=INTELS), "intel-dg2"),
+    (device("Intel(R) Graphics [0x7d55]", INTEL, "opencl", INTELS), "intel-dg2"),
+    (device("Intel(R) Graphics (BMG G21)", INTEL, widths=(16, 32)), "intel-xe2"),
+    (device("Intel(R) Arc(tm) B580 Graphics (BMG G21)", INTEL, widths=(16, 32)), "intel-xe2"),
+    (device("Intel(R) Arc(tm) Graphics (LNL)", INTEL, widths=(16, 32)), "intel-xe2"),
+    (device("Intel(R) Arc(TM) B580 Graphics", INTEL, "opencl", (16, 32)), "intel-xe2"),
+    (device("Intel(R) Arc(TM) 140V GPU", INTEL, "opencl", (16, 32)), "intel-xe2"),
+    (device("Intel(R) Graphics [0xe20b]", INTEL, "opencl", (16, 32)), "intel-xe2"),
     (device("Mali-G71", ARM, widths=(4,), int64=False), "mali-bifrost4"),
     (device("Mali-G31 MC2", ARM, widths=(4,), int64=False), "mali-bifrost4"),
     (device("Mali-G52 MC2", ARM, widths=(8,), int64=False), "mali-bifrost8"),
@@ -143,6 +176,23 @@ def test_each_device_gets_one_target(host: Host, wanted: str) -> None:
     """For any order of the targets; except where the best match is not unique."""
     assert hosts.target_for(host, EVERY).name == wanted
     assert hosts.target_for(host, EVERY[::-1]).name == wanted
+    assert hosts.target_for(host, heads.shipped()).name == wanted
+
+
+@pytest.mark.parametrize("each", sampled(EVERY, 4), ids=lambda t: t.name)
+def test_a_device_with_the_facts_of_a_target_runs_its_sorts(each: target.Target) -> None:
+    facts, sorts = each.device, [each.sort(label, key) for label, key in each.choices]
+    alone = facts.subgroups == (1,)
+    limits = {"work_group": facts.work_group, "local_bytes": facts.local_bytes}
+    host = replace(device("x", 1, each.apis[0], facts.subgroups, shuffle=not alone), **limits, ballot=not alone)
+    assert hosts.meets(each, host)
+    assert not [hosts.lacks(s, host) for s in sorts if hosts.lacks(s, host)]
+    for fewer in ({"work_group": facts.work_group - 1}, {"local_bytes": facts.local_bytes - 1}, {"int64": False}):
+        assert not hosts.meets(each, replace(host, **fewer))
+
+
+def test_heads_are_those_of_the_targets() -> None:
+    assert [(h.name, h.apis, h.match) for h in heads.shipped()] == [(t.name, t.apis, t.match) for t in EVERY]
 
 
 @pytest.mark.parametrize(("host", "wanted"), DEVICES, ids=lambda x: x if isinstance(x, str) else f"{x.name}-{x.api}")
@@ -206,9 +256,9 @@ def compiled() -> list[tuple[str, str, Host]]:
 
 @pytest.mark.parametrize(("name", "compiler", "host"), compiled(), ids=lambda x: x if isinstance(x, str) else "")
 def test_kernels_are_compiled_for_devices_that_get_them(name: str, compiler: str, host: Host) -> None:
-    """(Hopper gets nvidia-sm90 through other APIs than CUDA, and from bundles without nvidia-hopper.)"""
-    shared = (name, compiler) == ("nvidia-sm90", "sm_90")
-    assert hosts.target_for(host, [t for t in EVERY if t.name != "nvidia-hopper" or not shared]).name == name
+    """(GPUs with a target for CUDA alone get nvidia-sm90 from bundles without that target.)"""
+    apart = set(APART.values()) if name == "nvidia-sm90" else set()
+    assert hosts.target_for(host, [t for t in EVERY if t.name not in apart]).name == name
 
 
 def test_every_architecture_of_cuda_belongs_to_a_target() -> None:
@@ -216,7 +266,7 @@ def test_every_architecture_of_cuda_belongs_to_a_target() -> None:
     for each in KINDS["cuda"].devices:
         compute = int(each.removeprefix("sm_"))
         wanted = "nvidia-sm30" if compute == 30 else "nvidia-tegra" if compute in TEGRA else ""
-        wanted = wanted or ("nvidia-sm35" if compute < 80 else "nvidia-hopper" if compute == 90 else "nvidia-sm90")
+        wanted = wanted or APART.get(compute, "nvidia-sm35" if compute < 80 else "nvidia-sm90")
         assert hosts.target_for(cuda(compute, TEGRA.get(compute, "NVIDIA GPU")), EVERY).name == wanted
 
 
@@ -229,6 +279,20 @@ def test_a_target_file_says_why(name: str) -> None:
     if found.autos and not any(e["level"] == "device" for e in found.evidence):
         before = text.split("[sort.u32]")[0].rstrip().splitlines()[-3:]
         assert re.search("Estimated|[Nn]ot measured", " ".join(before)), before
+
+
+def test_newer_targets_of_nvidia_have_the_shapes_of_their_kind() -> None:
+    """Grids follow the cores.  On data-centre Blackwells, pairs have smaller tiles, because those of Hopper spill."""
+
+    def shapes(name: str) -> dict[tuple[str, str], object]:
+        choices = target.find(name).choices
+        return {at: replace(p, groups=1) if hasattr(p, "groups") else p for at, p in choices.items()}
+
+    old, new = shapes("nvidia-hopper"), shapes("nvidia-blackwell")
+    assert old.keys() == new.keys()
+    assert {at[1] for at in old if old[at] != new[at] and "scan" not in at[0]} == {"u32"}
+    assert {at[0] for at in old if old[at] != new[at]} == {f"radix-{x}" for x in ("pairs", "few", "more", "many")}
+    assert shapes("nvidia-ada") == shapes("nvidia-blackwell-rtx")
 
 
 def test_facts_of_one_chip_are_the_same_in_its_targets() -> None:

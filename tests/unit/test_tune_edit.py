@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from typing import Any
 
@@ -177,16 +178,25 @@ def test_evidence_of_an_earlier_tuning_is_replaced(more: dict[str, str], replace
 
 @pytest.mark.parametrize("name", target.names())
 def test_every_shipped_target_can_be_edited(name: str) -> None:
-    """One value of each of its tables changes, in one line."""
+    """One value of each of its tables changes, in one line.  Scans of a table of several columns get tables.
+
+    Cases of a list are refused.
+    """
     text = (resources.targets() / f"{name}.toml").read_text(encoding="utf-8")
     found = target.find(name)
     for label, key in found.choices:
         table = of(text, label, key)
         table = {k: v for k, v in table.items() if not isinstance(v, dict)}
         word = "stream_group" if label.startswith("bitonic") else "groups"
-        after = edit.applied(text, f"{name}.toml", {(label, key): {**table, word: 1 << 20}}, {}, [])
+        change = {(label, key): {**table, word: 1 << 20}}
+        if re.search(rf'^name = "{label.removeprefix("radix-")}"$', text, re.M):
+            with pytest.raises(Usage, match="cannot be edited as it is written"):
+                edit.applied(text, f"{name}.toml", change, {}, [])
+            continue
+        after = edit.applied(text, f"{name}.toml", change, {}, [])
         gone, come = changed(text, after)
-        assert len(gone) == len(come) == 1 and come[0].startswith(f"{word} = 1048576"), (label, key)
+        assert sum(line.startswith(f"{word} = 1048576") for line in come) == 1, (label, key)
+        assert len(gone) == len(come) == 1 or (label.startswith("scan-") and not gone), (label, key)
     data = tomllib.loads(text)
     autos = {key: {"ranges": tables.rows(data, key, [a for a, _ in auto], range(3, 2 + len(auto)))}
              for key, auto in found.autos.items()}  # fmt: skip

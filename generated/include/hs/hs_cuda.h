@@ -169,8 +169,8 @@ hs_status hs_cuda_digest(const hs_cuda *sorter, cudaStream_t stream,
 
 /* The first k keys of each of row_count rows (HS_TOP_K), in the order of the options: descending, the k greatest.
  * Equal keys are in the order of their indices.  Up to the `block` keys of the sort they are sorted; beyond, they
- * are in the order of the row.  A row with fewer than k keys ends with the last key of the order and index
- * 0xffffffff; other values are not written. */
+ * are in the order of the row.  A row with fewer than k keys to take ends with the last key of the order, and values
+ * with all bits set: index 0xffffffff. */
 typedef struct hs_cuda_top_k_args {
     uint64_t n;                          /* keys of all rows */
     uint64_t row_count;                  /* rows of n / row_count keys */
@@ -183,6 +183,12 @@ typedef struct hs_cuda_top_k_args {
     /* the length of each row, at most n / row_count counts (--feature row-lengths); else null */
     const uint32_t *lengths;
     const uint32_t *starts;              /* the index of the first key of each row (--feature row-starts); else null */
+    /* the number of keys to take of each row, at most k counts (--feature row-takes); else null */
+    const uint32_t *takes;
+    /* 32 bits: the number of rows, at most row_count counts (--feature row-count); else null */
+    const uint32_t *count;
+    /* the index of the first value of each row (--feature value-starts); else null: that of the key */
+    const uint32_t *value_starts;
     const void *values;                  /* the value of each key, for selections with values */
     void *values_destination;            /* k values of each row, or the indices of the keys in their row */
     size_t source_bytes;                 /* what it holds; 0: not checked */
@@ -190,6 +196,8 @@ typedef struct hs_cuda_top_k_args {
     size_t scratch_bytes;                /* what it holds */
     size_t lengths_bytes;
     size_t starts_bytes;
+    size_t takes_bytes;
+    size_t value_starts_bytes;
     size_t values_bytes;
     size_t values_destination_bytes;
 } hs_cuda_top_k_args;

@@ -172,8 +172,8 @@ hs_status hs_opencl_digest(hs_opencl *sorter, cl_command_queue queue,
 
 /* The first k keys of each of row_count rows (HS_TOP_K), in the order of the options: descending, the k greatest.
  * Equal keys are in the order of their indices.  Up to the `block` keys of the sort they are sorted; beyond, they
- * are in the order of the row.  A row with fewer than k keys ends with the last key of the order and index
- * 0xffffffff; other values are not written. */
+ * are in the order of the row.  A row with fewer than k keys to take ends with the last key of the order, and values
+ * with all bits set: index 0xffffffff. */
 typedef struct hs_opencl_top_k_args {
     uint64_t n;                          /* keys of all rows */
     uint64_t row_count;                  /* rows of n / row_count keys */
@@ -185,6 +185,12 @@ typedef struct hs_opencl_top_k_args {
     /* the length of each row, at most n / row_count counts (--feature row-lengths); else null */
     cl_mem lengths;
     cl_mem starts;                       /* the index of the first key of each row (--feature row-starts); else null */
+    /* the number of keys to take of each row, at most k counts (--feature row-takes); else null */
+    cl_mem takes;
+    /* 32 bits: the number of rows, at most row_count counts (--feature row-count); else null */
+    cl_mem count;
+    /* the index of the first value of each row (--feature value-starts); else null: that of the key */
+    cl_mem value_starts;
     cl_mem values;                       /* the value of each key, for selections with values */
     cl_mem values_destination;           /* k values of each row, or the indices of the keys in their row */
     cl_uint wait_count;                  /* events to wait for */

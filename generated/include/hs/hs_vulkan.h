@@ -241,8 +241,8 @@ hs_status hs_vulkan_digest(const hs_vulkan *sorter, VkCommandBuffer commands,
 
 /* The first k keys of each of row_count rows (HS_TOP_K), in the order of the options: descending, the k greatest.
  * Equal keys are in the order of their indices.  Up to the `block` keys of the sort they are sorted; beyond, they
- * are in the order of the row.  A row with fewer than k keys ends with the last key of the order and index
- * 0xffffffff; other values are not written. */
+ * are in the order of the row.  A row with fewer than k keys to take ends with the last key of the order, and values
+ * with all bits set: index 0xffffffff. */
 typedef struct hs_vulkan_top_k_args {
     uint64_t n;                          /* keys of all rows */
     uint64_t row_count;                  /* rows of n / row_count keys */
@@ -254,6 +254,12 @@ typedef struct hs_vulkan_top_k_args {
     /* the length of each row, at most n / row_count counts (--feature row-lengths); else null */
     hs_vulkan_buffer lengths;
     hs_vulkan_buffer starts;             /* the index of the first key of each row (--feature row-starts); else null */
+    /* the number of keys to take of each row, at most k counts (--feature row-takes); else null */
+    hs_vulkan_buffer takes;
+    /* 32 bits: the number of rows, at most row_count counts (--feature row-count); else null */
+    hs_vulkan_buffer count;
+    /* the index of the first value of each row (--feature value-starts); else null: that of the key */
+    hs_vulkan_buffer value_starts;
     hs_vulkan_buffer values;             /* the value of each key, for selections with values */
     hs_vulkan_buffer values_destination; /* k values of each row, or the indices of the keys in their row */
     /* sets are allocated from it; reset it when the command buffer has run; null without sets */

@@ -11,6 +11,8 @@ from hsgen.algorithms.traits import Traits
 
 NAME, OPERATION = "group_by", "group_by"
 TRAITS = Traits(joins=True)
+PARTS = {"reduce": "reduce_by_key"}
+"""The fields of `Params` that the table of another algorithm replaces, with the name of that algorithm."""
 
 
 def context(p: object) -> dict[str, object]:

@@ -21,7 +21,7 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
     """Yield the problems of single values, independent of the others."""
     yield from device_constraints.launch(values, device)
     yield from device_constraints.grid(values, device)
-    yield from device_constraints.powers(values, "work_group", "capacity")
+    yield from device_constraints.powers(values, "work_group", "capacity", "chunk.lanes")
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
@@ -45,7 +45,27 @@ def problems(p: Params, device: Device) -> list[Problem]:
     elif MAX_N // p.row_limit * (p.row_words + 2 * p.row_tiles) > MOST_INDEX:
         problem = f"scratch for rows of {p.row_limit} keys has more words than 32-bit indices reach"
         faults.append(("row_limit", problem, "give longer rows, larger tiles, a smaller capacity or fewer bits"))
+    faults += _bounds(p, device)
     if p.local_bytes() > device.local_bytes:
         problem = f"selections need {p.local_bytes()} bytes of local memory, the device has {device.local_bytes}"
         faults.append(("capacity", problem, "give a smaller capacity, or fewer bits or lanes"))
     return faults
+
+
+def _bounds(p: Params, device: Device) -> Iterator[Problem]:
+    """Yield the problems of the selections by a bound."""
+    short, chunk = p.short, p.chunk
+    if short.rows > 1 and short.subgroup == 1:
+        yield "short.rows", "without subgroups, a work-group has one row", "give 1"
+    elif short.rows * short.lanes > device.work_group:
+        problem = f"{short.rows} rows of {short.lanes} lanes exceed the work-group limit of {device.work_group}"
+        yield "short.rows", problem, f"give at most {device.work_group // short.lanes}"
+    if chunk.lanes > device.work_group:
+        problem = f"{chunk.lanes} lanes exceed the work-group limit of {device.work_group}"
+        yield "chunk.lanes", problem, f"give at most {device.work_group}"
+    if chunk.take > max(chunk.lanes // 2, 1):
+        problem = f"candidates of {chunk.take} keys may never become few: more than half of {chunk.lanes} lanes"
+        yield "chunk.take", problem, f"give at most {max(chunk.lanes // 2, 1)}"
+    if chunk.length < short.length:
+        problem = f"chunks of {chunk.length} keys are shorter than short rows of {short.length}"
+        yield "chunk.items", problem, f"give at least {-(-short.length // chunk.lanes)}"

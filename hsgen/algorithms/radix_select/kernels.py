@@ -15,13 +15,16 @@ LISTS = Buffer(name="lists", type="pair")
 LISTED = replace(LISTS, read_only=True)
 LENGTHS = Buffer(name="lengths", type="u32", read_only=True)
 STARTS = Buffer(name="starts", type="u32", read_only=True)
-_RESIDENT = 4
-"""Work-groups of 256 lanes that share a core: 64 registers a lane, without which fewer loads are under way."""
+TAKES = Buffer(name="takes", type="u32", read_only=True)
+ROW_COUNT = Buffer(name="row_count", type="u32", read_only=True)
+VALUE_STARTS = Buffer(name="value_starts", type="u32", read_only=True)
+_RESULT = ("short_rows", "short_row", "merge", "finish", "row", "place", "order")
+"""The kernels that store results."""
 
 
 def _resident(p: Params, lanes: int) -> int:
     """Return the work-groups that share a core; 1 where 64 registers a lane are too few: wide keys, older devices."""
-    return _RESIDENT if lanes == 256 and p.places and p.key_words == 1 else 1
+    return p.resident if lanes == 256 and p.places and p.key_words == 1 else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +70,7 @@ def _bounded(
         work_group=shape.rows * shape.lanes,
         subgroup=shape.subgroup,
         resident=_resident(p, shape.lanes),
-        buffers=(*buffers, *_rows(p)),
+        buffers=(*buffers, *_rows(p, name)),
         arrays=(
             *[Array(name=x, type="pair", count=shape.rows * count) for x, count in pairs.items()],
             word_array("gathered_pairs", shape.rows),
@@ -131,9 +134,16 @@ def sampled(p: Params) -> tuple[Kernel, ...]:
     )
 
 
-def _rows(p: Params) -> tuple[Buffer, ...]:
-    """Return the buffers of the extents of rows."""
-    return (*[LENGTHS] * p.signature.row_lengths, *[STARTS] * p.signature.row_starts)
+def _rows(p: Params, name: str) -> tuple[Buffer, ...]:
+    """Return the buffers with the numbers of rows that a kernel reads."""
+    s, stores, reads_keys = p.signature, name in _RESULT, name not in ("clear", "spine")
+    return (
+        *[LENGTHS] * (s.row_lengths and reads_keys),
+        *[STARTS] * (s.row_starts and reads_keys),
+        *[TAKES] * (s.row_takes and (stores or name in ("count", "sift"))),
+        *[VALUE_STARTS] * (s.value_starts and stores),
+        *[ROW_COUNT] * s.row_count,
+    )
 
 
 def _values(p: Params) -> tuple[Buffer, ...]:
@@ -172,7 +182,7 @@ def _kernel(
         template=f"radix_select/{template}:{name}",
         summary=summary,
         work_group=p.work_group,
-        buffers=buffers if name == "clear" else (*buffers, *_rows(p)),
+        buffers=(*buffers, *_rows(p, name)),
         arrays=arrays,
         resident=2 if spills else 0,
         algorithm="radix_select",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from typing import Any
 
@@ -11,6 +11,7 @@ from hsgen.core.buffers import pair_bytes
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
 from hsgen.core.keys import PLAIN, KeyType, Signature
+from hsgen.core.records import RECORD
 from hsgen.core.regions import Region, placed
 
 MAX_N = 1 << 30
@@ -33,6 +34,12 @@ FIELDS = {
     "groups": Field("int", "the most work-groups that share tiles", required=False, least=1, greatest=65535),
     "row_limit": Field("int", "the longest row of one work-group", required=False, least=4, greatest=1 << 24),
     "places": Field("bool", "whether a work-group sorts its keys by places", required=False),
+    "short.items": Field("int", "the keys per lane of a short row", required=False, least=1, greatest=16),
+    "short.rows": Field("int", "the short rows of a work-group", required=False, least=1, greatest=128),
+    "chunk.lanes": Field("int", "the lanes of a chunk, a power of two", required=False, least=1, greatest=1024),
+    "chunk.items": Field("int", "the keys per lane of a chunk", required=False, least=1, greatest=32),
+    "chunk.take": Field("int", "the greatest k of chunks", required=False, least=1, greatest=512),
+    "resident": Field("int", "the work-groups of 256 lanes that share a core", required=False, least=1, greatest=8),
 }
 
 _LANES = {"chip": 512, "memory": 64}
@@ -42,6 +49,14 @@ _GROUPS = {"chip": 1024, "memory": 64}
 BLOCK = 32
 """The lanes among which one orders the least keys of lanes; an estimate of a sampled bound comes from a block."""
 _ITEMS = 16
+_SHORT_ITEMS = 8
+"""The keys of a lane: of a chunk, and of a short row."""
+_PAIR = 8
+"""The greatest size in bytes of a pair with a key of one word."""
+_NARROW = 16
+"""The greatest width of the narrowest subgroups whose lanes share the registers of a hardware thread."""
+_LEAST_REGISTERS = 128
+"""The registers of a lane up to which it has half as many wide keys of a chunk."""
 _TAKES = (128, 64, 32, 16, 8)
 _ROOMS = ((1 << 18, 1 << 14), (1 << 16, 1 << 13), (0, 1 << 12))
 """The entries of a list of candidates by the length of the row: (lengths above, entries), longest rows first."""
@@ -140,6 +155,22 @@ class Sampled:
         return self.lanes // self.block
 
     @property
+    def steps(self) -> int:
+        """The steps of a span; the lanes of a run share a step.  A power of two."""
+        return self.lanes // self.run
+
+    @property
+    def stride(self) -> int:
+        """The steps by which a lane moves from span to span: an odd number near the golden section of all steps."""
+        return self.steps * 633 >> 10 | 1
+
+    @property
+    def shifts(self) -> tuple[int, ...]:
+        """The places of all but the lowest digit of a column of steps, in the base of the number of groups."""
+        bits = self.groups.bit_length() - 1
+        return tuple(range(bits, (self.work_group // self.run).bit_length() - 1, bits)) if bits else ()
+
+    @property
     def least(self) -> int:
         """The least length of a row."""
         return _SAMPLED[0]
@@ -166,6 +197,8 @@ class Params:
     row_limit: the longest row that one work-group selects from.
     places: keys on chip are sorted by bins.
     crowd: the greatest number of keys of a bin; with more, bins are crowded.
+    resident: the work-groups of 256 lanes that share a core, with `places` and keys of one word.  With 4, a lane has 64
+    registers; with more registers, fewer loads are under way.
     """
 
     key: KeyType
@@ -178,8 +211,9 @@ class Params:
     row_limit: int = _ROW_LIMIT
     places: bool = False
     crowd: int = 64
-    short: Bounded = Bounded(lanes=32, items=8, take=32)
-    chunk: Bounded = Bounded(lanes=256, items=16, take=128)
+    short: Bounded = field(default=Bounded(lanes=32, items=8, take=32), metadata={RECORD: Bounded})
+    chunk: Bounded = field(default=Bounded(lanes=256, items=16, take=128), metadata={RECORD: Bounded})
+    resident: int = 4
 
     @property
     def sampled(self) -> Sampled:
@@ -225,7 +259,8 @@ class Params:
         """The ways of long rows by k: (k above, greatest k, greatest length of a row without a sample)."""
         most = self.chunk_take
         takes = [0, *(x for x in (16, 64) if x < most), most]
-        chunks = [(above, k, self.chunk.length * (self.chunk.length // k)) for above, k in pairwise(takes)]
+        limit = self.sampled_long.limit
+        chunks = [(above, k, min(self.chunk.length * (self.chunk.length // k), limit)) for above, k in pairwise(takes)]
         quarter = self.capacity // 4
         sampled = [
             (most, quarter, _SAMPLED[0]),
@@ -335,12 +370,12 @@ def layout(p: Params) -> RowWords:
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for a key width and a signature; None if the selection is not supported.
 
-    Keys of all types in both orders are supported, with values or indices, and rows of different lengths, if the target
+    Keys of all types in both orders are supported, with values or indices, and the features of rows, if the target
     sorts such keys; further features are not.
     """
     if not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
-    plain = replace(signature, value="none", row_lengths=False, row_starts=False)
+    plain = replace(signature.of_equal_rows, value="none")
     if plain != replace(PLAIN, key_transform=True, rows=True) or signature.value == "packed":
         return None
     if key.bytes < 4 and not (device.storage8 if key.bytes == 1 else device.storage16):
@@ -355,7 +390,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
             bits=bits,
             groups=min(_GROUPS[device.local], device.groups),
             places=device.cooperative,
-            short=_short(key, device),
+            short=_short(key, device, _widths(p, device)),
             chunk=_chunk(key, device),
         )
         for capacity, bits in product(_CAPACITIES, _BITS)
@@ -363,12 +398,17 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
     return next((x for x in shapes if x.local_bytes() <= device.local_bytes), None)
 
 
-def _short(key: KeyType, device: Device) -> Bounded:
+def _widths(p: Mapping[str, Any], device: Device) -> list[int]:
+    """Return the widths of subgroups for short rows; on CPUs only those of sorts, since a driver may offer one."""
+    used = device.subgroups if device.local == "chip" else [getattr(x, "subgroup", 1) for x in p.values()]
+    return [w for w in used if 8 <= w <= min(BLOCK, device.work_group) and device.shuffle]
+
+
+def _short(key: KeyType, device: Device, widths: list[int]) -> Bounded:
     """Return the selection from short rows: a subgroup for a row, or a work-group of a few lanes."""
-    widths = (w for w in device.subgroups if 8 <= w <= min(BLOCK, device.work_group))
-    width = max(widths, default=1) if device.shuffle else 1
+    width = max(widths, default=1)
     lanes = width if width > 1 else min(BLOCK, _power(device.work_group))
-    one = Bounded(lanes=lanes, items=_ITEMS // 2, take=lanes, subgroup=width)
+    one = Bounded(lanes=lanes, items=_short_items(key, device), take=lanes, subgroup=width)
     most = min(device.local_bytes // 2 // one.local_bytes(key), 256 // lanes, device.work_group // lanes)
     return replace(one, rows=_power(max(most, 1))) if width > 1 else one
 
@@ -378,10 +418,32 @@ def _chunk(key: KeyType, device: Device) -> Bounded:
     most = min(256, _power(device.work_group), _LANES[device.local])
     widths = [most >> x for x in range(most.bit_length())]
     shapes = (
-        Bounded(lanes=lanes, items=_ITEMS, take=min(take, max(lanes // 2, 1)))
+        Bounded(lanes=lanes, items=_chunk_items(key, device), take=min(take, max(lanes // 2, 1)))
         for lanes, take in product(widths, _TAKES)
     )
     return next(x for x in shapes if x.local_bytes(key) <= device.local_bytes)
+
+
+def _short_items(key: KeyType, device: Device) -> int:
+    """Return the keys of a lane of a short row.
+
+    Of 32 lanes that share the registers of a thread, a lane has 32 registers: 8 keys spill there.  Without subgroups,
+    compilers choose the width, so 8 wide keys may spill.
+    """
+    unknown = device.local == "chip" and not device.shuffle and pair_bytes(key) > _PAIR
+    return _SHORT_ITEMS // 2 if unknown or _shares_registers(device) else _SHORT_ITEMS
+
+
+def _chunk_items(key: KeyType, device: Device) -> int:
+    """Return the keys of a lane of a chunk: half as many wide keys where a lane has few registers."""
+    few = device.registers is not None and device.registers <= _LEAST_REGISTERS * min(256, device.work_group)
+    return _ITEMS // 2 if (few or _shares_registers(device)) and pair_bytes(key) > _PAIR else _ITEMS
+
+
+def _shares_registers(device: Device) -> bool:
+    """Return whether the lanes of a hardware thread share its registers: compilers then choose among narrow widths."""
+    widths = [w for w in device.subgroups if w > 1]
+    return device.local == "chip" and device.shuffle and len(widths) > 1 and min(widths) <= _NARROW
 
 
 def _power(x: int) -> int:

@@ -27,6 +27,9 @@ _BOUND = {
     "values_out": Binding(role="values_out"),
     "lengths": Binding(role="other"),
     "starts": Binding(role="other_values"),
+    "takes": Binding(role="takes"),
+    "row_count": Binding(role="count"),
+    "value_starts": Binding(role="value_starts"),
 }
 _BY_ROW = ("row", "spine", "order", "merge", "finish")
 
@@ -44,7 +47,7 @@ def plan(p: Params) -> Plan:
 def _lists(p: Params) -> int:
     """Return the bytes per key of the lists in scratch."""
     entries = max((room + p.sampled.blocks) / max(length, _LEAST) for length, room in p.sampled.rooms)
-    chunks = p.chunk.take / p.chunk.length
+    chunks = 2 * p.chunk.take / p.chunk.length  # a row of a chunk and one key has two lists
     return math.ceil(pair_bytes(p.key) * max(entries, chunks))
 
 
@@ -106,8 +109,13 @@ def _sampled(p: Params) -> Iterator[Step]:
         elif length < longer:
             yield _step(p, "row", Grid(), min_n=length, max_n=longer, min_take=above, max_take=take)
         bounds["max_n"] = most = p.sampled_long.limit
-        yield _step(p, "sample", Grid(x="number", mul=p.sampled.groups), **{**bounds, "max_n": _LONG})
-        yield _step(p, "sample_long", Grid(x="number", mul=p.sampled_long.groups), **{**bounds, "min_n": _LONG})
+        if longer >= most:
+            continue
+        middle = min(max(longer, _LONG), most)
+        if longer < middle:
+            yield _step(p, "sample", Grid(x="number", mul=p.sampled.groups), **{**bounds, "max_n": middle})
+        if middle < most:
+            yield _step(p, "sample_long", Grid(x="number", mul=p.sampled_long.groups), **{**bounds, "min_n": middle})
         yield _step(p, "collect", Grid(x="rows", add=p.chunk.length - 1, div=p.chunk.length), **bounds)
         yield _step(p, "finish", Grid(), **bounds)
     if most < MAX_N:

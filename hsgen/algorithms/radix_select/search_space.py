@@ -8,7 +8,7 @@ from hsgen.core.keys import KeyType
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return one box: all parameters are independent of each other."""
+    """Return one box: all parameters are independent, except for what constraints rule out."""
     least = 1 if device.local == "memory" else min(16, device.work_group)
     box = {
         "work_group": steps(least, min(1024, device.work_group)),
@@ -17,5 +17,10 @@ def space(key: KeyType, device: Device) -> tuple[Box, ...]:
         "groups": steps(16, min(device.groups, 4096)),
         "row_limit": steps(1 << 13, 1 << 20),
         "places": (False, True),
+        "short.items": (1, 2, 4, 8, 16),
+        "short.rows": steps(1, 16) if device.shuffle else (1,),
+        "chunk.lanes": steps(least, min(1024, device.work_group)),
+        "chunk.items": (2, 4, 8, 12, 16, 24, 32),
+        "chunk.take": steps(1, 256),
     }
     return (box,)

@@ -31,7 +31,7 @@ const char *hn_open(int index, const char *options);
 const char *hn_sorter(const char *target, const char *algorithm, const char *key, const char *value);
 
 /* The buffers: keys, their destination, values, their destination, device-side count, offsets of segments or the second
- * of two arrays, values of the second array, report or digest. */
+ * of two arrays, values of the second array, report or digest; of rows, keys to take and starts of values. */
 enum {
     HN_KEYS = 0,
     HN_KEYS_OUT = 1,
@@ -41,7 +41,9 @@ enum {
     HN_OTHER = 5,
     HN_OTHER_VALUES = 6,
     HN_REPORT = 7,
-    HN_SLOTS = 8
+    HN_TAKES = 8,
+    HN_VALUE_STARTS = 9,
+    HN_SLOTS = 10
 };
 
 /* Allocate buffer `slot` again, with `bytes` bytes of undefined content. */
@@ -51,7 +53,7 @@ const char *hn_read(int slot, uint64_t offset, void *data, uint64_t bytes);
 
 /* A call.  By hs_role, except scratch: the slot of the buffer, or -1, and the byte at which the role starts there.  A
  * destination at the place of its source is in place. */
-enum { HN_ROLES = 9 };
+enum { HN_ROLES = 11 };
 typedef struct hn_call {
     uint64_t n;
     uint64_t shift, segment_count, first_count, capacity, reduction, columns, take, layouts; /* that of the operation, with

@@ -12,8 +12,10 @@
 typedef __SIZE_TYPE__ size_t;
 struct alignas(8) uint2 { unsigned x, y; };
 struct alignas(16) uint4 { unsigned x, y, z, w; };
+struct alignas(16) ulonglong2 { unsigned long long x, y; };
 HS_DEVICE uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
 HS_DEVICE uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+HS_DEVICE ulonglong2 make_ulonglong2(unsigned long long x, unsigned long long y) { return {x, y}; }
 
 /* Places.  Grids have one dimension here or two; the number of groups is the first word of the implicit arguments, and
    before their version 5 a quotient. */

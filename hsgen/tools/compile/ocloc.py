@@ -61,6 +61,7 @@ _ATOM = Subslice(6 * 6, 64 * _KIB, _KIB, 32)
 _XE_LP = Subslice(16 * 7, 64 * _KIB, _KIB, 32)
 _XE_HPG = Subslice(16 * 8, 128 * _KIB, _KIB, 32)
 _XE_HPC = Subslice(8 * 8, 128 * _KIB, _KIB, 32)
+_XE2 = Subslice(8 * 8, 128 * _KIB, _KIB, 32)
 
 SUBSLICES = {
     "bdw": _GEN8,
@@ -70,12 +71,15 @@ SUBSLICES = {
     **dict.fromkeys(("tgllp", "rkl", "adl-s", "adl-p", "adl-n", "dg1"), _XE_LP),
     **dict.fromkeys(("acm-g10", "acm-g11", "acm-g12"), _XE_HPG),
     "pvc": _XE_HPC,
+    **dict.fromkeys(("bmg-g21", "bmg-g31", "lnl-m"), _XE2),
 }
 """Devices by ocloc's names, oldest first, with their subslices (Xe: dual subslices, or Xe cores) at full size.
 
 Sources: execution units and threads per unit are from the driver (intel/compute-runtime, hw_cmds_*.h: 8 x 7, in Apollo
 Lake and Gemini Lake 6 x 6).  From Gen9 on, local memory, barriers and Xe's units are those of Intel's GPU Occupancy
 Calculator (oneapi-src/oneAPI-samples).  Barriers of Gen8 are those of Intel's guide to OpenCL on processor graphics.
+Xe2 has the threads and the local memory of the driver's hw_info_bmg.cpp and hw_info_lnl.cpp.  Barriers are assumed to
+be those of Xe-HPC.
 """
 
 

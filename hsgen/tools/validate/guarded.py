@@ -12,14 +12,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen import operations
-from hsgen.engines.engine import COUNT, KEYS, KEYS_OUT, OTHER, OTHER_VALUES, REPORT, VALUES, VALUES_OUT, Engine
+from hsgen.engines.engine import (
+    COUNT,
+    KEYS,
+    KEYS_OUT,
+    OTHER,
+    OTHER_VALUES,
+    REPORT,
+    TAKES,
+    VALUE_STARTS,
+    VALUES,
+    VALUES_OUT,
+    Engine,
+)
 from hsgen.operations.calls import UNTOUCHED, Call
 from hsgen.stages.attach import report_words
 from hsgen.targets import assembly
 
 FRONT = 1024  # least number of guard bytes before an array; a multiple of every device's base alignment
 SHIFTS = 16  # number of start positions of an array, one element or the device's alignment apart
-_SLOTS = {"source": KEYS, "other": OTHER, "other_values": OTHER_VALUES, "values": VALUES}
+_SLOTS = {
+    "source": KEYS,
+    "other": OTHER,
+    "other_values": OTHER_VALUES,
+    "values": VALUES,
+    "takes": TAKES,
+    "value_starts": VALUE_STARTS,
+}
 _GUARD = 0x5A
 _MORE = 64  # guarded elements after the last block
 
@@ -61,7 +80,7 @@ class Frame:
             room = max(greatest * size, operations.of(sort).least_input)
             engine.allocate(slot, FRONT + SHIFTS * max(self.unit, self._value_unit) + room + self.back + 4 * words)
         self._count_unit = max(engine.align, 4)
-        if sort.signature.device_count or sort.signature.segment_count:
+        if sort.signature.device_count or sort.signature.segment_count or sort.signature.row_count:
             engine.allocate(COUNT, FRONT + SHIFTS * self._count_unit + self.back)
 
     def framed(self, array: NDArray[Any], place: int) -> Bytes:
@@ -101,6 +120,10 @@ class Frame:
             if array is not None:
                 unit = self._value_unit if slot == OTHER_VALUES or array.itemsize == 4 else self.unit
                 place = FRONT + (a * 3 + b) % SHIFTS * unit
+                layout.add(role, slot, place, self.framed(array, place))
+        for role, slot, array in (("takes", TAKES, call.takes), ("value_starts", VALUE_STARTS, call.value_starts)):
+            if array is not None:
+                place = FRONT + (a + b * 5) % SHIFTS * self._value_unit
                 layout.add(role, slot, place, self.framed(array, place))
         for role, slot, array in (("other", OTHER, call.counts), ("other_values", OTHER_VALUES, call.firsts)):
             if array is not None:
@@ -144,7 +167,8 @@ class Frame:
             layout.at["values_out"] = layout.at["values"]
             layout.after[VALUES] = self.framed(_whole(call.values_expected, call.values), from_)
             return
-        more = call.other_values if call.unchanged is None else None
+        starts = self._engine.sort.signature.row_starts  # other_values are starts of rows, not values
+        more = call.other_values if call.unchanged is None and not starts else None
         rows = len(call.keys) + (0 if more is None else len(more))
         blank = np.full((max(rows, len(call.values_expected)), call.values_expected.shape[1]), UNTOUCHED, np.uint32)
         after = self.framed(_whole(_kept(call.values_expected, blank, call), blank), to)
@@ -162,7 +186,7 @@ class Frame:
             return f"byte {-at} before the {noun}s was overwritten"
         if at >= items * size:
             return f"byte {at - items * size} after the {noun}s was overwritten"
-        if np.array_equal(image, before) and slot in (KEYS, VALUES, OTHER, OTHER_VALUES):
+        if np.array_equal(image, before) and slot in (*_SLOTS.values(), COUNT):
             return "the input was changed"
         one = slice(place + at // size * size, place + at // size * size + size)
         shown = [int.from_bytes(x[one].tobytes(), "little") for x in (result, image)]

@@ -154,6 +154,30 @@ async function selected(n) {
     }
 }
 
+/* With a k of each row and the number of rows, or with lengths of rows and starts of their values, in device memory. */
+async function selectedOfRows(n) {
+    const rows = n % 3 ? 1 : 3, each = n / rows, k = Math.min(each, 7), keys = array(n, 4000), values = array(n);
+    const result = (live, lengths, takes, starts) => {
+        const out = { keysOut: blank(rows * k), valuesOut: blank(rows * k) };
+        for (let r = 0; r < Math.min(live, rows); r++) {
+            const first = ordered(keys.subarray(r * each, r * each + Math.min(lengths[r], each)), true).slice(0, Math.min(takes[r], k));
+            for (let i = 0; i < k; i++) {
+                out.keysOut[r * k + i] = i < first.length ? keys[r * each + first[i]] : 0;
+                out.valuesOut[r * k + i] = i < first.length ? values[starts[r] + first[i]] : 0xffffffff;
+            }
+        }
+        return out;
+    };
+    const every = counted(rows), whole = every.map(() => each), most = every.map(() => k), call = { n, rows, k, keys, values };
+    const out = { keysOut: blank(rows * k), valuesOut: blank(rows * k) };
+    const byNumbers = await made("TopK", "u32", { value: "u32", from: "rows", maxN: 3000 }), takes = every.map(() => random(k + 3));
+    for (const live of [0, 1, rows + 5])
+        await check("top k of rows", byNumbers, { ...call, ...out, takes, count: Uint32Array.of(live) }, result(live, whole, takes, every.map((r) => r * each)));
+    const byTables = await made("TopK", "u32", { value: "u32", from: "tables", maxN: 3000 }), lengths = every.map(() => random(each + 3));
+    const valueStarts = every.map(() => random(n - each + 1));
+    await check("top k of tables", byTables, { ...call, ...out, lengths, valueStarts }, result(rows, lengths, most, valueStarts));
+}
+
 async function gathered(n) {
     for (const itemBytes of [4, 12]) {
         const gather = await made("Gatherer", "", { itemBytes }), words = itemBytes / 4, items = 77;
@@ -200,6 +224,7 @@ for (const n of request.counts) {
     await chosen(n);
     await merged(n);
     if (n) await selected(n);
+    if (n) await selectedOfRows(n);
     await gathered(n);
     await reduced(n);
     await reducedByCount(n);
@@ -218,6 +243,9 @@ await refused("small", () => merger.record(encoder, { keys: one, otherKeys: two,
 await refused("values", () => merger.record(encoder, { keys: one, otherKeys: two, keysOut: three, values: one, n: 4, otherN: 4 }));
 await refused("k", () => select.record(encoder, { keys: one, keysOut: two, k: 65 }));
 await refused("rows", () => select.record(encoder, { keys: one, keysOut: two, k: 1, rows: 3 }));
+const ofRows = await made("TopK", "u32", { value: "u32", from: "rows", maxN: 3000 });
+await refused("no takes", () => ofRows.record(encoder, { keys: one, values: three, keysOut: two, valuesOut: three, k: 1, count: two }));
+await refused("takes", () => select.record(encoder, { keys: one, keysOut: two, k: 1, takes: three }));
 await refused("segments", () => segments.record(encoder, { keys: one, segments: 3 }));
 await refused("offsets", () => segments.record(encoder, { keys: one, segments: 64, offsets: two }));
 const apart = await made("SegmentedSorter", "u32", { value: "u32", from: "apart" }), values = three, four = buffer(device, array(64));

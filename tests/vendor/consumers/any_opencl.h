@@ -106,6 +106,9 @@ static hs_status any_top_k(hs_opencl *sorter, cl_command_queue queue, const any_
     ANY_SHARED(args, any);
     args.row_count = any->parts;
     args.k = any->take;
+    args.count = any->count;
+    args.lengths = any->other;
+    args.starts = any->other_values;
     args.options = any->options;
     args.source = any->source;
     args.destination = any->destination;

@@ -167,7 +167,7 @@ static int fuzz_buffers(const fuzz_case *c, const fuzz_play *p)
     const int valued = s->value_bytes && !s->index, *given = p->given;
     const uint32_t uses = fuzz_uses(s);
     uint32_t i;
-    for (i = HS_OTHER_INPUT; i <= HS_REPORT; i++)
+    for (i = HS_OTHER_INPUT; i < HS_ROLES; i++)
         if (given[i] && !(uses >> i & 1)) return 0;
     if ((uses >> HS_REPORT & 1) && !given[HS_REPORT]) return 0;
     if (p->bytes[HS_SOURCE] && !given[HS_SOURCE]) return 0;

@@ -251,6 +251,9 @@ static void selections(void)
         case 15: args.values_destination = values; expected = HS_ERROR_OPTION; break;
         case 16: args.options.discard_keys = 1; expected = HS_ERROR_OPTION; break;
         case 17: args.scratch = NULL; expected = HS_ERROR_SCRATCH; break;
+        case 18: args.other = values; expected = HS_ERROR_OPTION; break; /* numbers of rows that no kernel reads */
+        case 19: args.other_values = values; expected = HS_ERROR_OPTION; break;
+        case 20: args.count = values; expected = HS_ERROR_OPTION; break;
         default: hs_opencl_release(sorter); sorter = NULL; continue;
         }
         is(any_top_k(sorter, queue, &args, &error), expected, __LINE__ + (int)trial, "selections");

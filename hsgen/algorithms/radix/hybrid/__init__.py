@@ -157,6 +157,8 @@ def fitted(p: Hybrid) -> Hybrid:
         shape = replace(shape, partition=None, bucket=None, counting=None)
     if p.signature.value == "packed" or few:
         shape = replace(shape, pair_bucket=None, pair_partition=None)
+    if not (shape.bucket or shape.pair_bucket):
+        shape = replace(shape, sample=0)
     if p.waitless and (
         p.signature.bit_range or shape.has_pair_buckets
     ):  # as `reduce_scan.fitted`; passes ahead move keys first

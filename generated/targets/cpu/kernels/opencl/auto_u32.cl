@@ -15,14 +15,14 @@
 // ranker: serial
 // strategy: per_thread
 // one work-group alone: up to 65536 keys
-// bitonic: 1572865 to 4194304 keys
+// bitonic: 1572865 to 8388608 keys
 // slab: 16 x 16 = 256 keys
 // block: 16 slabs = 4096 keys, 256 lanes
 // column: 16 slabs = 256 rows before lanes are merged
 // clean: 4096 keys, 256 lanes
 // streaming: flips of up to 16 rows, half merges of up to 16
 // merge paths: runs of 4096 keys and more
-// radix: 4194305 to 1073741823 keys
+// radix: 8388609 to 1073741823 keys
 // digits: 4 passes of 8 bits, 256 values
 // tile: 1 lane x 1024 = 1024 keys, at most 4 work-groups of chunks
 // ranker: serial

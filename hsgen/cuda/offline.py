@@ -1,0 +1,121 @@
+"""GPUs that need not exist: a driver that does nothing, so that sorts are prepared without a device.
+
+Only the texts of kernels matter, which `hsgen.cuda.compiler.collecting` collects; nothing is loaded or launched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+from hsgen.core.errors import Usage
+from hsgen.cuda import driver
+from hsgen.engines.host import Host
+
+SHARED = {
+    50: 49152, 52: 49152, 60: 49152, 61: 49152, 70: 98304, 75: 65536, 80: 166912, 86: 101376, 89: 101376,
+    90: 232448, 100: 232448, 103: 232448, 120: 101376, 121: 101376,
+}  # fmt: skip
+"""The greatest shared memory of a block by architecture, in bytes (CUDA guide, technical specifications)."""
+_CONTEXT = 1
+_FIRST = 1 << 8
+_used = _FIRST
+"""The least number that no GPU had yet: sorts are kept by the numbers of GPUs, and the driver's numbers are small."""
+
+
+def gpu(arch: str) -> Host:
+    """Return a GPU of an architecture such as sm_90.
+
+    Raises:
+        Usage: there is no such architecture.
+    """
+    known = {f"sm_{n}": n for n in SHARED}
+    if (number := known.get(arch)) is None:
+        raise Usage(f"--arch {arch}: unknown; known are {', '.join(known)}")
+    return Host(
+        platform=driver.PLATFORM,
+        api=driver.API,
+        name=f"NVIDIA GPU of sm_{number}",
+        driver="",
+        version="",
+        type="gpu",
+        vendor=driver.VENDOR,
+        work_group=1024,
+        local_bytes=SHARED[number],
+        shuffle=True,
+        ballot=True,
+        handle=0,
+        compute=number,
+        widths=tuple(1 << i for i in range(driver.WARP.bit_length())),
+    )
+
+
+class _Names:
+    """An enumeration in which each member is its name."""
+
+    def __getattr__(self, name: str) -> str:
+        return name
+
+
+class Driver:
+    """The functions of the driver that preparation calls, for GPUs with numbers from `first` on."""
+
+    def __init__(self, hosts: Sequence[Host], first: int) -> None:
+        self._hosts, self._first = hosts, first
+
+    def _host(self, number: int) -> Host:
+        return self._hosts[max(number - self._first, 0)]
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an enumeration, a type or a function, by the form of its name."""
+        if name.startswith("cu"):
+            return lambda *arguments: (0, _CONTEXT)
+        if name in ("CUlaunchAttribute", "CUlaunchConfig"):
+            return lambda: SimpleNamespace(value=SimpleNamespace())
+        return int if name in ("CUcontext", "CUfunction", "CUkernel", "CUstream") else _Names()
+
+    def cuDeviceGetCount(self) -> tuple[int, int]:
+        """Return the number after the last GPU; lower numbers than the first are GPUs, too."""
+        return 0, self._first + len(self._hosts)
+
+    def cuDeviceGet(self, number: int) -> tuple[int, int]:
+        """Return the handle of a GPU, its number."""
+        return 0, number
+
+    def cuDeviceGetName(self, size: int, number: int) -> tuple[int, bytes]:
+        """Return the name of a GPU."""
+        return 0, self._host(number).name.encode()
+
+    def cuDriverGetVersion(self) -> tuple[int, int]:
+        """Return a version without features that change launches."""
+        return 0, 11080
+
+    def cuDeviceGetAttribute(self, which: str, number: int) -> tuple[int, int]:
+        """Return a fact of a GPU; facts that no text depends on are great."""
+        host = self._host(number)
+        facts = {
+            "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR": host.compute // 10,
+            "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR": host.compute % 10,
+            "CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK": host.work_group,
+            "CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": host.local_bytes,
+        }
+        return 0, facts.get(which, 1 << 30)
+
+
+@contextmanager
+def devices(hosts: Sequence[Host]) -> Iterator[range]:
+    """Replace the driver by one for these GPUs until the end of the block; yield their numbers, which are new."""
+    global _used
+    known: tuple[Callable[..., Any], ...] = (driver.hosts, driver.device, driver._handle)
+    numbers = range(_used, _used + len(hosts))
+    driver.stand_in, _used = Driver(hosts, numbers.start), numbers.stop
+    for function in known:
+        function.cache_clear()  # type: ignore[attr-defined]
+    try:
+        yield numbers
+    finally:
+        driver.stand_in = None
+        for function in known:
+            function.cache_clear()  # type: ignore[attr-defined]

@@ -1,0 +1,136 @@
+"""Compilation ahead of first calls: the kernels that calls of the Python APIs would compile, into the user's cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import product
+from typing import Any
+
+from hsgen.core.errors import Wrong
+from hsgen.core.keys import ORDERS
+from hsgen.engines.host import Host
+
+CALLS = SORT, ARGSORT, TOPK = "sort", "argsort", "topk"
+"""The functions of `hsgen.torch`, `hsgen.cupy` and `hsgen.jax` whose kernels are compiled."""
+TOGETHER = (1 << 30) - 1
+_ROWS = (1, 2, 3, 64, 1024)
+_KS = (1, 64, 1000)
+
+Texts = Mapping[tuple[int, str], str]
+"""The path of each architecture and text, for messages."""
+
+
+def counts(most: int) -> list[int]:
+    """Return the counts of keys for which sorts are prepared: powers of two, and counts between two, up to `most`."""
+    powers = [1 << i for i in range(1, most.bit_length())]
+    return sorted({n for p in powers for n in (p, p + p // 2) if 2 <= n <= most} | {most})
+
+
+def cuda_texts(
+    hosts: Sequence[Host], keys: Sequence[str], calls: Sequence[str], values: Sequence[str], most: int
+) -> Texts:
+    """Return the texts of the kernels that calls compile on GPUs, which need not exist.
+
+    values: the kinds of values of `hsgen.cuda.Sorter`.  most: the greatest number of keys.
+
+    Raises:
+        Usage: a target does not sort such keys.
+        Unavailable: a GPU lacks what its target requires.
+    """
+    from hsgen.cuda import compiler, offline
+
+    with offline.devices(hosts) as numbers, compiler.collecting() as texts:
+        for number, key in product(numbers, keys):
+            if SORT in calls or ARGSORT in calls:
+                _sorts(number, key, calls, most)
+            if TOPK in calls:
+                _selections(number, key, most)
+            for value in values:
+                _sorters(number, key, value, most)
+    return texts
+
+
+def _shapes(most: int) -> Iterator[tuple[int, int]]:
+    """Yield numbers of rows, and their lengths."""
+    for rows, length in product(_ROWS, counts(most)):
+        if rows * length <= most:
+            yield rows, length
+
+
+def _sorts(number: int, key: str, calls: Sequence[str], most: int) -> None:
+    """Prepare the sorts of rows: with keys and indices, with indices alone, and of CuPy with keys alone."""
+    from hsgen.cuda.order import order
+    from hsgen.cuda.subjects import Shape
+
+    outputs = [(True, True), (True, False)] * (SORT in calls) + [(False, True)] * (ARGSORT in calls)
+    for (rows, length), (keys, indices), descending in product(_shapes(most), outputs, (False, True)):
+        order(
+            Shape(number=number, key=key, rows=rows, length=length, descending=descending, keys=keys, indices=indices)
+        )
+
+
+def _selections(number: int, key: str, most: int) -> None:
+    from hsgen.cuda.selections import selection
+    from hsgen.cuda.subjects import Take
+
+    for (rows, length), k, largest in product(_shapes(most), _KS, (False, True)):
+        if k <= length:
+            selection(Take(number=number, key=key, rows=rows, length=length, k=k, largest=largest))
+
+
+def _sorters(number: int, key: str, value: str, most: int) -> None:
+    from hsgen.cuda.sorter import Sorter
+
+    for name in ORDERS:
+        sorter = Sorter(key, value=value, order=name, device=number)
+        for n in counts(min(most, sorter.max_n)):
+            sorter.prepared(n, sorter.options(), in_place=True)
+
+
+def compiled(texts: Texts, workers: int) -> Iterator[bool]:
+    """Compile texts into the cache, and yield for each whether it was compiled; False: the cache had its machine code.
+
+    Raises:
+        Unavailable: NVRTC is missing or does not know an architecture, or the cache cannot keep machine code.
+        Wrong: kernels do not compile; there is a line for each error of each kernel.
+    """
+    from hsgen.cuda import compiler
+
+    problems: list[str] = []
+    with ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(compiler.warm, text, arch, path) for (arch, text), path in texts.items()]
+        try:
+            for future in as_completed(futures):
+                try:
+                    yield future.result()
+                except Wrong as e:
+                    problems += e.lines
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+    if problems:
+        raise Wrong(*problems)
+
+
+def opencl_sorters(
+    device: str | None, keys: Sequence[str], calls: Sequence[str], values: Sequence[str]
+) -> tuple[str, list[Any]]:
+    """Return the name of an OpenCL device, and a function for each sorter of `hsgen.sort` and `hsgen.argsort` there.
+
+    A function compiles its sorter.
+
+    Raises:
+        Unavailable: there is no such device.
+    """
+    from functools import partial
+
+    from hsgen.engines import hosts, selection
+    from hsgen.numpy.devices import OpenClDevice
+
+    listed = hosts.hosts()
+    on = OpenClDevice(selection.pick(None, listed) if device is None else selection.named(device, listed))
+    kinds = ["none"] * (SORT in calls) + ["index"] * (ARGSORT in calls) + list(values)
+    return on.host.label, [
+        partial(on.build, kind, key, value=value, order=order)
+        for key, value, order, kind in product(keys, dict.fromkeys(kinds), ORDERS, ("Sorter", "SegmentedSorter"))
+    ]

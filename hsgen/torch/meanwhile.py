@@ -1,0 +1,45 @@
+"""Sorts by PyTorch with the results of hsgen, which serve calls while a thread prepares hsgen's sorts.
+
+PyTorch's sorts of short and of long rows order a NaN with a sign bit differently, and most unsigned types have no sort.
+The keys are therefore mapped to keys that all sorts of PyTorch order alike.
+"""
+
+from __future__ import annotations
+
+import torch
+
+_WORDS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+_UNSIGNED = (torch.bool, torch.uint16, torch.uint32, torch.uint64)
+
+
+def sorted_rows(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the sorted elements, with their bits, and their indices as contiguous tensors."""
+    indices = argsorted_rows(x, dim, descending)
+    words = x.view(_WORDS[x.element_size()])  # PyTorch changes NaNs of 16 bits that it gathers on a CPU
+    return words.gather(dim, indices).contiguous().view(x.dtype), indices
+
+
+def argsorted_rows(x: torch.Tensor, dim: int, descending: bool) -> torch.Tensor:
+    """Return the indices of the sorted elements as a contiguous tensor."""
+    return torch.sort(_ordered(x), dim=dim, descending=descending, stable=True)[1].contiguous()
+
+
+def first_of_rows(x: torch.Tensor, k: int, dim: int, largest: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the first elements of rows in order, and their indices, as contiguous tensors.
+
+    PyTorch's own selection would select any of several equal elements.
+    """
+    if not x.dim():
+        return x.clone(), torch.zeros((), dtype=torch.int64, device=x.device)
+    values, indices = sorted_rows(x, dim, largest)
+    return values.narrow(dim, 0, k).contiguous(), indices.narrow(dim, 0, k).contiguous()
+
+
+def _ordered(x: torch.Tensor) -> torch.Tensor:
+    """Return elements of a type that PyTorch sorts, in the same order: one NaN, one zero, signed for unsigned."""
+    if x.dtype.is_floating_point:
+        return torch.where(x.isnan(), torch.nan, x) + 0.0  # -0 + 0 is 0
+    if x.dtype in _UNSIGNED:
+        words = _WORDS[x.element_size()]
+        return x.view(words) ^ torch.iinfo(words).min
+    return x
