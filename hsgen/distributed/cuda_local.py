@@ -15,8 +15,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from hsgen.cuda import Merger, Sorter, TopK
+from hsgen.cuda import Sorter, TopK
 from hsgen.cuda.driver import device as gpu_of
+from hsgen.cuda.merges import Merges
 from hsgen.cuda.splitters import SplitterCounts
 from hsgen.distributed.communicator import Span
 from hsgen.distributed.local import Local, Run, Search, digits
@@ -25,7 +26,7 @@ from hsgen.distributed.torch_group import on
 MERGED = 16
 """The greatest number of runs that are merged in pairs; more are sorted."""
 SORTED = 1 << 23
-"""The greatest number of received keys that are sorted: the host prepares a merge anew for each pair of lengths."""
+"""The greatest number of received keys that are sorted: the launches of merges take longer."""
 OVERLAPPED = 1 << 27
 """The least number of keys of a part whose exchange overlaps with merges."""
 CHUNKS = 4
@@ -35,6 +36,8 @@ COUNTS = 1 << 20
 _NARROW = 1 << 32  # least number of keys whose indices need 64 bits
 _ITEMS = {4: torch.int32, 8: torch.int64, 16: torch.complex128}
 """The types of values that kernels move, by their bytes."""
+_MERGED = (("source", "other", "destination"), ("values", "other_values", "values_out"))
+"""The roles of keys and of values in a merge: of the first part, the second and the result."""
 _SIGNED = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
@@ -45,7 +48,7 @@ def _sorter(key: str, value: Any, order: str, device: int) -> Any:
 
 @cache
 def _merger(key: str, value: Any, order: str, device: int) -> Any:
-    return Merger(key, value=value, order=order, device=device)
+    return Merges(key, value=value, order=order, device=device)
 
 
 @cache
@@ -287,15 +290,18 @@ class CudaLocal(Local):
         self, arrays: Sequence[torch.Tensor], spans: Sequence[Span], to: Sequence[torch.Tensor]
     ) -> list[torch.Tensor]:
         """Merge neighbours from `arrays` to `to` and back until one run is left; return its arrays."""
-        merger = self._merges(arrays)
+        merges, stream = self._merges(arrays), self._stream()
+        scratch = arrays[0].new_empty(merges.scratch_bytes(sum(b - a for a, b in spans)), dtype=torch.uint8)
         while len(spans) > 1:
             merged, begin = [], 0
             for (a, b), (c, d) in zip(spans[::2], spans[1::2], strict=False):
+                addresses = {"scratch": scratch.data_ptr()}
+                for roles, x, y in zip(_MERGED, arrays, to, strict=False):
+                    size, base = x.itemsize, x.data_ptr()
+                    places = (base + size * a, base + size * c, y.data_ptr() + size * begin)
+                    addresses.update(zip(roles, places, strict=True))
+                merges.enqueue(addresses, b - a, d - c, stream)
                 end = begin + b - a + d - c
-                values = {}
-                if len(arrays) > 1:
-                    values = {"a_values": arrays[1][a:b], "b_values": arrays[1][c:d], "values_out": to[1][begin:end]}
-                merger(arrays[0][a:b], arrays[0][c:d], to[0][begin:end], **values)
                 merged.append((begin, end))
                 begin = end
             if len(spans) % 2:
@@ -305,6 +311,10 @@ class CudaLocal(Local):
                 merged.append((begin, begin + b - a))
             arrays, to, spans = to, arrays, merged
         return [x[: spans[0][1]] for x in arrays]
+
+    def _stream(self) -> int:
+        """Return the handle of the current stream."""
+        return int(torch.cuda.current_stream(self.device).cuda_stream)
 
     def groups(self, run: Run) -> Run:
         """See `Local`."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from hsgen.core.errors import Usage
 from hsgen.distributed import splitters
-from hsgen.distributed.communicator import Communicator, Span, Words, agree, compare_later
+from hsgen.distributed.communicator import Communicator, Span, Words, agree, compare
 from hsgen.distributed.local import Local, Run, row_bytes
 
 
@@ -52,19 +52,17 @@ class Agreed:
         return sum(self.lengths)
 
 
-class Pending:
-    """The arguments of this rank on their way to the ranks; `check` returns them, or raises."""
+class Checked:
+    """The arguments of this rank, after its own checks: a shard, or the error of `check`."""
 
     def __init__(self, comm: Communicator, check: Callable[[], Shard]) -> None:
-        self.comm, self.shard = comm, None
-        error = None
+        self._comm = comm
+        self.shard: Shard | None = None
+        self._error: Exception | None = None
         try:
             self.shard = check()
         except Exception as e:
-            error = e
-        shard = self.shard
-        words = [0, 0] if shard is None else [shard.length, -1 if shard.size is None else shard.size]
-        self._wait = compare_later(comm, error, words, {} if shard is None else shard.facts)
+            self._error = e
 
     def agreed(self) -> Agreed:
         """Return the shard, after a comparison of the arguments of all ranks.
@@ -73,12 +71,14 @@ class Pending:
             Exception: the error of `check`; on the ranks without an error, `Wrong`.
             Usage: arguments differ, or the sizes do not add up to the number of keys.
         """
-        rows = self._wait()
-        assert self.shard is not None
+        shard = self.shard
+        words = [0, 0] if shard is None else [shard.length, -1 if shard.size is None else shard.size]
+        rows = compare(self._comm, self._error, words, {} if shard is None else shard.facts)
+        assert shard is not None
         lengths, sizes = [int(x) for x in rows[:, 0]], [int(x) for x in rows[:, 1]]
         absent = [rank for rank, size in enumerate(sizes) if size < 0]
-        if len(absent) == self.comm.size:
-            sizes = splitters.even(sum(lengths), self.comm.size)
+        if len(absent) == self._comm.size:
+            sizes = splitters.even(sum(lengths), self._comm.size)
         elif absent:
             raise Usage(
                 f"size: absent on rank {absent[0]}, but not on every rank; give the size of every rank or of none"
@@ -87,24 +87,24 @@ class Pending:
             raise Usage(
                 f"size: the sizes of all ranks add up to {sum(sizes)}, the keys to {sum(lengths)}; give equal sums"
             )
-        return Agreed(shard=self.shard, lengths=lengths, sizes=sizes)
+        return Agreed(shard=shard, lengths=lengths, sizes=sizes)
 
 
 def agreed(comm: Communicator, check: Callable[[], Shard]) -> Agreed:
-    """Return the shard that `check` returns, after a comparison of the arguments of all ranks; see `Pending`."""
-    return Pending(comm, check).agreed()
+    """Return the shard that `check` returns, after a comparison of the arguments of all ranks; see `Checked`."""
+    return Checked(comm, check).agreed()
 
 
 def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False) -> tuple[Agreed, Run]:
     """Return this rank's part of the sorted keys of all ranks, with values, or with global indices if `index`.
 
-    The sort of the shard starts while arguments travel, unless the sort overwrites the shard or needs its first index.
+    The sort of the shard starts before arguments travel, unless the sort overwrites the shard or needs its first index.
     """
-    pending = Pending(comm, check)
-    shard, early = pending.shard, None
+    checked = Checked(comm, check)
+    shard, early = checked.shard, None
     if shard is not None and not index and not shard.overwrite and comm.size * _bytes(shard) > comm.small:
         early = _attempt(shard)
-    of = pending.agreed()
+    of = checked.agreed()
     shard = of.shard
     if comm.size > 1 and max(of.lengths) > 0 and comm.size * max(of.lengths) * _row(shard) <= comm.small:
         return of, _everywhere(comm, of, index=index)
@@ -207,16 +207,16 @@ def _overlapped(comm: Communicator, local: Local, run: Run, at: Words, out: Run,
     at: the places at which the run of each rank is cut, shape (ranks, ranks * chunks + 1).  The first merges use the
     memory of the last chunk, which arrives after them.  The last two merges use the memory of `run`.
     """
-    unit, layouts, ends = _unit(comm, run), [], [0]
-    for i in range(chunks):
-        layouts.append(layout(at[:, i:-1:chunks], at[:, i + 1 :: chunks], at[:, -1:], comm.rank, unit, ends[-1]))
-        ends.append(-(-layouts[-1][1][-1][1] // unit) * unit)
+    unit = _unit(comm, run)
+    layouts = layout(at, comm.rank, unit, chunks)
+    last = layouts[-1][1]
+    end = -(-last[-1][1] // unit) * unit
 
     def started(sent: list[Span], received: list[Span]) -> list[Callable[[], None]]:
         pairs = zip(run.arrays, out.arrays, strict=True)
         return [comm.exchange_later(x, sent, y, received) for x, y in pairs]
 
-    merged, spare = 0, local.part(out, ends[-2], ends[-1])
+    merged, spare = 0, local.part(out, last[0][0], end)
     waits = [started(sent, received) for sent, received, _ in layouts[:-1]]
     for i, (_, _, spans) in enumerate(layouts):
         if i == chunks - 2:  # all further merges use the memory of the run, when the run has left
@@ -238,7 +238,7 @@ def exchanged(
     at: the places at which the run of each rank is cut, shape (ranks, ranks + 1).  out: memory for the result, or None.
     unit: parts travel with their neighbours up to the next multiples of `unit`, and between parts may be gaps.
     """
-    sent, received, spans = layout(at[:, :-1], at[:, 1:], at[:, -1:], comm.rank, unit)
+    ((sent, received, spans),) = layout(at, comm.rank, unit)
     if out is None:
         error = None
         try:
@@ -252,27 +252,27 @@ def exchanged(
     return out, spans
 
 
-def layout(
-    firsts: Words, lasts: Words, lengths: Words, rank: int, unit: int, begin: int = 0
-) -> tuple[list[Span], list[Span], list[Span]]:
-    """Return what a rank sends to each rank, where parts from each rank are stored, and where their own keys are.
+def layout(at: Words, rank: int, unit: int, chunks: int = 1) -> list[tuple[list[Span], list[Span], list[Span]]]:
+    """Return for each chunk what a rank sends to each rank, where parts are stored, and where their own keys are.
 
     Parts begin at multiples of `unit`, in the run that is sent and in the memory that receives.
 
-    firsts, lasts: the places of the part of each rank in the run of each rank, shape (ranks, ranks), and the places
-    after the parts.  lengths: the lengths of the runs, shape (ranks, 1).  begin: the first place that receives.
+    at: the places at which the run of each rank is cut, shape (ranks, ranks * chunks + 1).
     """
-    counts = lasts - firsts
+    firsts, lasts = at[:, :-1], at[:, 1:]
     begins = firsts // unit * unit
-    ends = np.where(counts > 0, np.minimum(-(-lasts // unit) * unit, lengths), begins)
-    widths = (ends - begins)[:, rank]
-    places = begin + np.cumsum(-(-widths // unit) * unit) - -(-widths // unit) * unit
-    firsts = places + np.where(counts[:, rank] > 0, (firsts - begins)[:, rank], 0)
-    return (
-        _spans(begins[rank], ends[rank]),
-        _spans(places, places + widths),
-        _spans(firsts, firsts + counts[:, rank]),
-    )
+    some = lasts > firsts
+    ends = np.where(some, np.minimum(-(-lasts // unit) * unit, at[:, -1:]), begins)
+    here = slice(rank * chunks, (rank + 1) * chunks)
+    widths = (ends - begins)[:, here].T  # of each chunk, from each rank
+    room = -(-widths // unit) * unit
+    places = np.cumsum(room).reshape(room.shape) - room
+    starts = places + np.where(some, firsts - begins, 0)[:, here].T
+    counts = (lasts - firsts)[:, here].T
+    sent = [x[rank].reshape(len(at), chunks).T for x in (begins, ends)]
+    pairs = (sent, (places, places + widths), (starts, starts + counts))
+    rows = [[_spans(a, b) for a, b in zip(*pair, strict=True)] for pair in pairs]
+    return list(zip(*rows, strict=True))
 
 
 def _spans(begins: Words, ends: Words) -> list[Span]:

@@ -15,7 +15,7 @@ from hsgen.distributed.local import row_bytes
 
 ALIGNMENT = 16
 """The alignment in bytes of fast copies of NCCL; parts at other addresses are copied byte by byte."""
-SMALL = 1 << 26
+SMALL = 1 << 27
 """The greatest number of bytes of all shards that every rank with a GPU receives and sorts."""
 _ALL_GATHER: Any = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
 
@@ -41,6 +41,7 @@ class TorchRank(Communicator):
         self.cpu = "cpu:" in backends and "cpu:nccl" not in backends
         """Whether the group exchanges tensors of the CPU."""
         self.device = torch.device(torch.cuda.current_device()) if gpu else torch.device("cpu")
+        self._beside: Any = None
         if gpu:
             self.unit, self.small = ALIGNMENT, SMALL
 
@@ -55,30 +56,30 @@ class TorchRank(Communicator):
         return rows
 
     def gather(self, words: Any) -> Words:
-        """See `Communicator`."""
+        """See `Communicator`; words of numpy travel on a stream of their own."""
+        if isinstance(words, np.ndarray):
+            if self.size == 1:
+                return words.reshape(1, len(words))
+            if self.device.type != "cpu":
+                return self._gather_beside(words)
         result: Words = self._rows(words).cpu().numpy().reshape(self.size, len(words))
         return result
 
-    def gather_later(self, words: Words) -> Callable[[], Words]:
-        """See `Communicator`."""
-        if self.device.type == "cpu" or self.size == 1:
-            return super().gather_later(words)
+    def _gather_beside(self, words: Words) -> Words:
+        """Return the words of every rank, while work of the current stream goes on."""
+        if self._beside is None:
+            self._beside = torch.cuda.Stream(self.device)
         n, size = len(words), (self.size + 1) * len(words)  # the words of this rank, and those of every rank
         host = torch.empty(size, dtype=torch.int64, pin_memory=True)
-        there = torch.empty(size, dtype=torch.int64, device=self.device)
         numbers: Words = host.numpy()
         numbers[:n] = words
-        there[:n].copy_(host[:n], non_blocking=True)
-        _ALL_GATHER(there[n:], there[:n], group=self.group)
-        host.copy_(there, non_blocking=True)
-        event = torch.cuda.Event()
-        event.record()
-
-        def read() -> Words:
-            event.synchronize()
-            return numbers[n:].reshape(self.size, n)
-
-        return read
+        with torch.cuda.stream(self._beside):
+            there = torch.empty(size, dtype=torch.int64, device=self.device)
+            there[:n].copy_(host[:n], non_blocking=True)
+            _ALL_GATHER(there[n:], there[:n], group=self.group)
+            host.copy_(there, non_blocking=True)
+        self._beside.synchronize()
+        return numbers[n:].reshape(self.size, n)
 
     def gather_rows(self, words: Any) -> Any:
         """See `Communicator`."""

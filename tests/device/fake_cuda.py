@@ -28,6 +28,7 @@ from hsgen.cuda import (
     groups,
     kernels,
     libraries,
+    merges,
     order,
     packing,
     prepared,
@@ -51,6 +52,7 @@ USERS = (
     finish,
     kernels,
     libraries,
+    merges,
     packing,
     pipeline,
     prepared,
@@ -114,6 +116,7 @@ class Fake:
     pending: set[int] = field(default_factory=set)  # streams that have not passed
     capturing: set[int] = field(default_factory=set)
     runs: bool = True  # whether launches are run
+    version: int = 13000  # of the driver
 
     CUdevice_attribute = CUfunction_attribute = CUpointer_attribute = CUstreamCaptureMode = CUevent_flags = Named()
     CUlaunchAttributeID = CUstream_flags = Named()
@@ -194,7 +197,7 @@ class Fake:
         return Code(0), FACTS[which.removeprefix("CU_DEVICE_ATTRIBUTE_")]
 
     def cuDriverGetVersion(self) -> Any:
-        return Code(0), 13000
+        return Code(0), self.version
 
     def cuDeviceGetName(self, size: int, device: int) -> Any:
         return Code(0), f"Fake {device}".encode().ljust(size, b"\0")
