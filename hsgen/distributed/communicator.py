@@ -44,6 +44,11 @@ class Communicator(ABC):
         words: an array of numpy, or of the library of the shards.  Words of numpy do not wait for work of the device.
         """
 
+    def gather_later(self, words: Words) -> Callable[[], Words]:
+        """Start what `gather` does; return a function that waits for the result."""
+        rows = self.gather(words)
+        return lambda: rows
+
     @abstractmethod
     def gather_rows(self, words: Any) -> Any:
         """Return what `gather` does as an array of the library of `words`, on its device."""
@@ -96,21 +101,30 @@ def raise_together(comm: Communicator, error: Exception | None) -> None:
     raise Wrong(f"rank {rank}: {printable(texts[rank])}")
 
 
-def compare(comm: Communicator, error: Exception | None, words: Sequence[int], facts: Mapping[str, str]) -> Words:
-    """Return the words of every rank, after a comparison of `facts`.
+def compare_later(
+    comm: Communicator, error: Exception | None, words: Sequence[int], facts: Mapping[str, str]
+) -> Callable[[], Words]:
+    """Start a comparison of `facts`; return a function that waits, and returns the words of every rank.
 
     Digests of facts travel with the words.  The texts travel only if digests differ.
 
-    Raises:
+    Raises (the returned function):
         Exception, Wrong: as `agree`.
         Usage: facts differ; every rank raises the same sentence.
     """
     text = _SEPARATOR.join(part for item in facts.items() for part in item)
     digest = int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "little", signed=True)
-    rows = agree(comm, error, [digest, *words])
-    if (rows[:, 0] != rows[0, 0]).any():
-        raise Usage(_difference([x.split(_SEPARATOR) for x in _texts(comm, text)]))
-    return rows[:, 1:]
+    read = comm.gather_later(np.array([error is not None, digest, *words], np.int64))
+
+    def wait() -> Words:
+        rows = read()
+        if rows[:, 0].any():
+            raise_together(comm, error)
+        if (rows[:, 1] != rows[0, 1]).any():
+            raise Usage(_difference([x.split(_SEPARATOR) for x in _texts(comm, text)]))
+        return rows[:, 2:]
+
+    return wait
 
 
 def _difference(texts: Sequence[Sequence[str]]) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 
 from hsgen.core.errors import Usage
 from hsgen.distributed import splitters
-from hsgen.distributed.communicator import Communicator, Span, Words, agree, compare
+from hsgen.distributed.communicator import Communicator, Span, Words, agree, compare_later
 from hsgen.distributed.local import Local, Run, row_bytes
 
 
@@ -52,17 +52,20 @@ class Agreed:
         return sum(self.lengths)
 
 
-class Checked:
-    """The arguments of this rank, after its own checks: a shard, or the error of `check`."""
+class Pending:
+    """The arguments of this rank on their way to the ranks; `check` returns them, or raises."""
 
     def __init__(self, comm: Communicator, check: Callable[[], Shard]) -> None:
         self._comm = comm
         self.shard: Shard | None = None
-        self._error: Exception | None = None
+        error = None
         try:
             self.shard = check()
         except Exception as e:
-            self._error = e
+            error = e
+        shard = self.shard
+        words = [0, 0] if shard is None else [shard.length, -1 if shard.size is None else shard.size]
+        self._wait = compare_later(comm, error, words, {} if shard is None else shard.facts)
 
     def agreed(self) -> Agreed:
         """Return the shard, after a comparison of the arguments of all ranks.
@@ -71,9 +74,7 @@ class Checked:
             Exception: the error of `check`; on the ranks without an error, `Wrong`.
             Usage: arguments differ, or the sizes do not add up to the number of keys.
         """
-        shard = self.shard
-        words = [0, 0] if shard is None else [shard.length, -1 if shard.size is None else shard.size]
-        rows = compare(self._comm, self._error, words, {} if shard is None else shard.facts)
+        rows, shard = self._wait(), self.shard
         assert shard is not None
         lengths, sizes = [int(x) for x in rows[:, 0]], [int(x) for x in rows[:, 1]]
         absent = [rank for rank, size in enumerate(sizes) if size < 0]
@@ -91,20 +92,20 @@ class Checked:
 
 
 def agreed(comm: Communicator, check: Callable[[], Shard]) -> Agreed:
-    """Return the shard that `check` returns, after a comparison of the arguments of all ranks; see `Checked`."""
-    return Checked(comm, check).agreed()
+    """Return the shard that `check` returns, after a comparison of the arguments of all ranks; see `Pending`."""
+    return Pending(comm, check).agreed()
 
 
 def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False) -> tuple[Agreed, Run]:
     """Return this rank's part of the sorted keys of all ranks, with values, or with global indices if `index`.
 
-    The sort of the shard starts before arguments travel, unless the sort overwrites the shard or needs its first index.
+    The sort of the shard starts while arguments travel, unless the sort overwrites the shard or needs its first index.
     """
-    checked = Checked(comm, check)
-    shard, early = checked.shard, None
+    pending = Pending(comm, check)
+    shard, early = pending.shard, None
     if shard is not None and not index and not shard.overwrite and comm.size * _bytes(shard) > comm.small:
         early = _attempt(shard)
-    of = checked.agreed()
+    of = pending.agreed()
     shard = of.shard
     if comm.size > 1 and max(of.lengths) > 0 and comm.size * max(of.lengths) * _row(shard) <= comm.small:
         return of, _everywhere(comm, of, index=index)

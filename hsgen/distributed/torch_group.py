@@ -57,19 +57,21 @@ class TorchRank(Communicator):
 
     def gather(self, words: Any) -> Words:
         """See `Communicator`; words of numpy travel on a stream of their own."""
-        if isinstance(words, np.ndarray):
-            if self.size == 1:
-                return words.reshape(1, len(words))
-            if self.device.type != "cpu":
-                return self._gather_beside(words)
+        if isinstance(words, np.ndarray) and (self.size == 1 or self.device.type != "cpu"):
+            return self.gather_later(words)()
         result: Words = self._rows(words).cpu().numpy().reshape(self.size, len(words))
         return result
 
-    def _gather_beside(self, words: Words) -> Words:
-        """Return the words of every rank, while work of the current stream goes on."""
+    def gather_later(self, words: Words) -> Callable[[], Words]:
+        """See `Communicator`; words travel while work of the current stream goes on."""
+        n = len(words)
+        if self.size == 1:
+            return lambda: words.reshape(1, n)
+        if self.device.type == "cpu":
+            return super().gather_later(words)
         if self._beside is None:
             self._beside = torch.cuda.Stream(self.device)
-        n, size = len(words), (self.size + 1) * len(words)  # the words of this rank, and those of every rank
+        size = (self.size + 1) * n  # the words of this rank, and those of every rank
         host = torch.empty(size, dtype=torch.int64, pin_memory=True)
         numbers: Words = host.numpy()
         numbers[:n] = words
@@ -78,8 +80,12 @@ class TorchRank(Communicator):
             there[:n].copy_(host[:n], non_blocking=True)
             _ALL_GATHER(there[n:], there[:n], group=self.group)
             host.copy_(there, non_blocking=True)
-        self._beside.synchronize()
-        return numbers[n:].reshape(self.size, n)
+
+        def read() -> Words:
+            self._beside.synchronize()
+            return numbers[n:].reshape(self.size, n)
+
+        return read
 
     def gather_rows(self, words: Any) -> Any:
         """See `Communicator`."""

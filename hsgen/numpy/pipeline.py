@@ -2,19 +2,20 @@
 
     array -> pinned piece -> buffer of the GPU -> sort in place -> pinned piece -> array
 
-A thread copies chunks in, and a thread copies chunks out.  Each thread has a stream and a ring of pinned pieces, and
-helpers that copy parts of a piece.  A third stream sorts.  Events order the streams; the host waits only for pieces.
+A thread sends chunks in, and a thread sends chunks out.  Each thread has a stream, a ring of pinned pieces, and helpers
+that copy whole pieces.  A third stream sorts.  Events order the streams; the host waits only for pieces.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
 from queue import SimpleQueue
 from threading import Event, Semaphore, Thread
 from typing import Any
@@ -26,13 +27,12 @@ from hsgen.cuda.streams import KEPT
 
 SLOTS = 3
 """The number of chunks on the GPU: one arrives, one is sorted, one leaves."""
-PIECE = 32 << 20
+PIECE = 16 << 20
 """The greatest number of bytes of a pinned piece."""
-PIECES = 4
-"""The number of pinned pieces in each direction."""
-HELPERS = 4
+HELPERS = min(8, max((os.cpu_count() or 1) // 2 - 1, 1))
 """The number of threads in each direction that copy between pinned pieces and arrays."""
-_SHARE = 1 << 20  # least number of bytes that a helper copies
+PIECES = HELPERS + 2
+"""The number of pinned pieces in each direction: one for each helper, and two that cross the bus."""
 _WAIT = 0.1  # seconds until a thread looks again whether it shall stop
 
 Job = tuple[Sequence[Any], Any]
@@ -46,6 +46,10 @@ class Buffer:
     address: int
     event: Any
     array: Any = None
+
+    def wait(self) -> None:
+        """Wait for the last transfer from or to the memory."""
+        done(bindings().cuEventSynchronize(self.event), "a copy of keys")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +72,15 @@ class Ring:
         self._pieces, self._helpers, self._number = pieces, helpers, 0
 
     def following(self) -> Buffer:
-        """Return the next piece, after a wait for the copy that used it before."""
+        """Return the next piece, after a wait for the transfer that used it before."""
         piece = self._pieces[self._number % len(self._pieces)]
         self._number += 1
-        done(bindings().cuEventSynchronize(piece.event), "a copy of keys")
+        piece.wait()
         return piece
 
-    def copy(self, to: Any, source: Any) -> None:
-        """Copy an array of numpy; helpers copy parts of long arrays."""
-        parts = max(min(HELPERS, source.nbytes // _SHARE), 1)
-        ends = [len(source) * i // parts for i in range(parts + 1)]
-        copies = [self._helpers.submit(np.copyto, to[a:b], source[a:b]) for a, b in pairwise(ends[1:])]
-        np.copyto(to[: ends[1]], source[: ends[1]])
-        for one in copies:
-            one.result()
+    def start(self, copy: Callable[[], None]) -> Future[None]:
+        """Let a helper copy."""
+        return self._helpers.submit(copy)
 
 
 class Pipeline:
@@ -139,9 +138,8 @@ class Pipeline:
         array = np.frombuffer(room, self.dtype, size // self.dtype.itemsize)
         return Buffer(address=address, event=self._event(stack), array=array)
 
-    @staticmethod
-    def _pool(stack: ExitStack) -> ThreadPoolExecutor:
-        return stack.enter_context(ThreadPoolExecutor(max(HELPERS - 1, 1)))
+    def _pool(self, stack: ExitStack) -> ThreadPoolExecutor:
+        return stack.enter_context(ThreadPoolExecutor(HELPERS, initializer=self._gpu.enter))
 
     def __call__(self, jobs: Iterable[Job], report: Callable[[int], None]) -> None:
         """Sort jobs in order; `report` is called with the number of keys of each job that is done.
@@ -189,42 +187,71 @@ class _Work:
 
     def load(self) -> None:
         """Copy the keys of all jobs to the GPU."""
-        driver, stream, ring, p = bindings(), self._p._streams[0], self._p._rings[0], self._p
-        number = 0
-        for sources, to in self._jobs:
-            while not self._free.acquire(timeout=_WAIT):
-                if self._stop.is_set():
-                    return
+        driver, stream, p = bindings(), self._p._streams[0], self._p
+        filling: deque[tuple[Buffer, int, list[Future[None]], Callable[[Buffer, int], None]]] = deque()
+
+        def send() -> None:
+            piece, count, copies, sent = filling.popleft()
+            for copy in copies:
+                copy.result()
+            sent(piece, count)
+
+        def sender(number: int, to: Any) -> Callable[[Buffer, int], None]:
             slot, at = p._slots[number % SLOTS], 0
-            done(driver.cuStreamWaitEvent(stream, slot.event, 0), "cuStreamWaitEvent")
-            for piece, count in self._filled(sources, ring):
+
+            def sent(piece: Buffer, count: int) -> None:
+                nonlocal at
                 size = count * p.dtype.itemsize
                 done(driver.cuMemcpyHtoDAsync(slot.address + at, piece.address, size, stream), "a copy of keys")
                 done(driver.cuEventRecord(piece.event, stream), "cuEventRecord")
                 at += size
-            done(driver.cuEventRecord(p._loaded[number % SLOTS], stream), "cuEventRecord")
-            self._messages.put(("loaded", (number, to)))
+                if at == len(to) * p.dtype.itemsize:
+                    done(driver.cuEventRecord(p._loaded[number % SLOTS], stream), "cuEventRecord")
+                    self._messages.put(("loaded", (number, to)))
+
+            return sent
+
+        number = 0
+        for sources, to in self._jobs:
+            if not self._free.acquire(blocking=False):
+                while filling:  # what waits for a chunk to leave must not wait for this chunk
+                    send()
+                while not self._free.acquire(timeout=_WAIT):
+                    if self._stop.is_set():
+                        return
+            done(driver.cuStreamWaitEvent(stream, p._slots[number % SLOTS].event, 0), "cuStreamWaitEvent")
+            sent = sender(number, to)
+            for piece, count, copies in self._filled(sources, p._rings[0], filling, send):
+                filling.append((piece, count, copies, sent))
             number += 1
             if self._stop.is_set():
                 return
+        while filling:
+            send()
         self._messages.put(("all", number))
 
-    def _filled(self, sources: Sequence[Any], ring: Ring) -> Iterator[tuple[Buffer, int]]:
-        """Yield pinned pieces with the next keys of some arrays, and the number of keys in each."""
+    @staticmethod
+    def _filled(
+        sources: Sequence[Any], ring: Ring, filling: Sequence[Any], send: Callable[[], None]
+    ) -> Iterator[tuple[Buffer, int, list[Future[None]]]]:
+        """Yield pinned pieces that helpers fill with the next keys of some arrays, with the number of keys in each."""
         piece, count = None, 0
+        copies: list[Future[None]] = []
         for x in sources:
             begin = 0
             while begin < len(x):
                 if piece is None:
-                    piece, count = ring.following(), 0
+                    while len(filling) >= HELPERS:
+                        send()
+                    piece, count, copies = ring.following(), 0, []
                 part = x[begin : begin + len(piece.array) - count]
-                ring.copy(piece.array[count : count + len(part)], part)
+                copies.append(ring.start(partial(np.copyto, piece.array[count : count + len(part)], part)))
                 count, begin = count + len(part), begin + len(part)
                 if count == len(piece.array):
-                    yield piece, count
+                    yield piece, count, copies
                     piece = None
         if piece is not None:
-            yield piece, count
+            yield piece, count, copies
 
     def sort(self, report: Callable[[int], None]) -> None:
         """Sort every chunk that has arrived, until all chunks have left."""
@@ -251,34 +278,40 @@ class _Work:
     def store(self) -> None:
         """Copy sorted chunks to their arrays."""
         driver, stream, ring, p = bindings(), self._p._streams[2], self._p._rings[1], self._p
-        flying: deque[tuple[Buffer, Any, int]] = deque()  # pieces on their way, and the length of a chunk at its end
+        flying: deque[tuple[Future[None], int]] = deque()  # copies, and the length of a chunk at its last piece
 
         def land() -> None:
-            piece, part, length = flying.popleft()
-            done(driver.cuEventSynchronize(piece.event), "a copy of keys")
-            ring.copy(part, piece.array[: len(part)])
+            copy, length = flying.popleft()
+            copy.result()
             if length:
                 self._messages.put(("left", length))
 
-        while True:
-            if self._leaving.empty():
-                while flying and not self._stop.is_set():
+        def copied(piece: Buffer, part: Any) -> None:
+            piece.wait()
+            if not self._stop.is_set():
+                np.copyto(part, piece.array[: len(part)])
+
+        try:
+            while True:
+                while flying and self._leaving.empty() and not self._stop.is_set():
                     land()
-            job = self._leaving.get()
-            if job is None or self._stop.is_set():
-                return
-            number, to = job
-            slot, at = p._slots[number % SLOTS], 0
-            done(driver.cuStreamWaitEvent(stream, p._sorted[number % SLOTS], 0), "cuStreamWaitEvent")
-            while at < len(to) and not self._stop.is_set():
-                if len(flying) == PIECES:
-                    land()
-                piece = ring.following()
-                part = to[at : at + len(piece.array)]
-                size, address = len(part) * p.dtype.itemsize, slot.address + at * p.dtype.itemsize
-                done(driver.cuMemcpyDtoHAsync(piece.address, address, size, stream), "a copy of keys")
-                done(driver.cuEventRecord(piece.event, stream), "cuEventRecord")
-                at += len(part)
-                flying.append((piece, part, len(to) if at == len(to) else 0))
-            done(driver.cuEventRecord(slot.event, stream), "cuEventRecord")
-            self._free.release()
+                job = self._leaving.get()
+                if job is None or self._stop.is_set():
+                    return
+                number, to = job
+                slot, at = p._slots[number % SLOTS], 0
+                done(driver.cuStreamWaitEvent(stream, p._sorted[number % SLOTS], 0), "cuStreamWaitEvent")
+                while at < len(to) and not self._stop.is_set():
+                    while len(flying) >= PIECES:
+                        land()
+                    piece = ring.following()
+                    part = to[at : at + len(piece.array)]
+                    size, address = len(part) * p.dtype.itemsize, slot.address + at * p.dtype.itemsize
+                    done(driver.cuMemcpyDtoHAsync(piece.address, address, size, stream), "a copy of keys")
+                    done(driver.cuEventRecord(piece.event, stream), "cuEventRecord")
+                    at += len(part)
+                    flying.append((ring.start(partial(copied, piece, part)), len(to) if at == len(to) else 0))
+                done(driver.cuEventRecord(slot.event, stream), "cuEventRecord")
+                self._free.release()
+        finally:
+            wait([copy for copy, _ in flying])  # no helper writes to an array after the call

@@ -95,7 +95,8 @@ def gpu(embedded: Host, monkeypatch: pytest.MonkeyPatch) -> Fake:
     monkeypatch.setattr("hsgen.runners.arguments.hosts.target_for", lambda host, every: find("generic"))
     monkeypatch.setattr(sorting, "CHUNK", 4000)
     monkeypatch.setattr(pipeline, "PIECE", 1000)
-    monkeypatch.setattr(pipeline, "_SHARE", 300)
+    monkeypatch.setattr(pipeline, "HELPERS", 3)
+    monkeypatch.setattr(pipeline, "PIECES", 5)
     return Fake(embedded).install(monkeypatch)
 
 
