@@ -27,7 +27,7 @@ MERGED = 16
 """The greatest number of runs that are merged in pairs; more are sorted."""
 SORTED = 1 << 23
 """The greatest number of received keys that are sorted: the launches of merges take longer."""
-OVERLAPPED = 1 << 27
+OVERLAPPED = 3 << 26
 """The least number of keys of a part whose exchange overlaps with merges."""
 CHUNKS = 4
 """The number of chunks of such an exchange."""

@@ -100,14 +100,15 @@ def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False)
     """Return this rank's part of the sorted keys of all ranks, with values, or with global indices if `index`.
 
     The sort of the shard starts while arguments travel, unless the sort overwrites the shard or needs its first index.
+    Small shards are gathered by every rank, in more memory than an exchange takes.
     """
     pending = Pending(comm, check)
     shard, early = pending.shard, None
-    if shard is not None and not index and not shard.overwrite and comm.size * _bytes(shard) > comm.small:
+    if shard is not None and not index and not shard.overwrite and comm.size * _bytes(shard) > _small(comm, shard):
         early = _attempt(shard)
     of = pending.agreed()
     shard = of.shard
-    if comm.size > 1 and max(of.lengths) > 0 and comm.size * max(of.lengths) * _row(shard) <= comm.small:
+    if comm.size > 1 and max(of.lengths) > 0 and comm.size * max(of.lengths) * _row(shard) <= _small(comm, shard):
         return of, _everywhere(comm, of, index=index)
 
     def locally() -> Run:
@@ -123,6 +124,11 @@ def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False)
     item = row_bytes(shard.values) if shard.values is not None else 8 if index else 0
     chunks = shard.local.chunks(of.sizes, item)
     return of, spread(comm, shard.local, locally, of.lengths, of.sizes, chunks=chunks)
+
+
+def _small(comm: Communicator, shard: Shard) -> int:
+    """Return the greatest number of bytes of all shards that every rank gathers: with little memory, a quarter."""
+    return comm.small // 4 if shard.overwrite else comm.small
 
 
 def _row(shard: Shard) -> int:

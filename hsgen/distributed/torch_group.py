@@ -15,7 +15,7 @@ from hsgen.distributed.local import row_bytes
 
 ALIGNMENT = 16
 """The alignment in bytes of fast copies of NCCL; parts at other addresses are copied byte by byte."""
-SMALL = 1 << 27
+SMALL = 1 << 28
 """The greatest number of bytes of all shards that every rank with a GPU receives and sorts."""
 _ALL_GATHER: Any = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
 

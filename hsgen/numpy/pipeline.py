@@ -22,11 +22,12 @@ from typing import Any
 
 import numpy as np
 
+from hsgen.core.plan import ROLES
 from hsgen.cuda.driver import Device, bindings, done
-from hsgen.cuda.streams import KEPT
+from hsgen.cuda.prepared import SCRATCH
 
-SLOTS = 3
-"""The number of chunks on the GPU: one arrives, one is sorted, one leaves."""
+SLOTS = 4
+"""The number of chunks on the GPU: one arrives, one is sorted, one leaves, and one waits for either."""
 PIECE = 16 << 20
 """The greatest number of bytes of a pinned piece."""
 HELPERS = min(8, max((os.cpu_count() or 1) // 2 - 1, 1))
@@ -50,19 +51,6 @@ class Buffer:
     def wait(self) -> None:
         """Wait for the last transfer from or to the memory."""
         done(bindings().cuEventSynchronize(self.event), "a copy of keys")
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """A part of the memory of a GPU as an array."""
-
-    address: int
-    n: int
-    dtype: Any
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        return {"shape": (self.n,), "typestr": self.dtype.str, "data": (self.address, False), "version": 3}
 
 
 class Ring:
@@ -101,6 +89,7 @@ class Pipeline:
             self._streams = [self._stream(stack) for _ in range(3)]
             size = self.length * self.dtype.itemsize
             self._slots = [self._slot(stack, size) for _ in range(SLOTS)]
+            self._scratch = self._slot(stack, max(self._sorter.scratch_bytes(self.length), 1)).address
             self._sorted = [self._event(stack) for _ in range(SLOTS)]
             self._loaded = [self._event(stack) for _ in range(SLOTS)]
             piece = max(min(PIECE, size), self.dtype.itemsize)
@@ -141,6 +130,12 @@ class Pipeline:
     def _pool(self, stack: ExitStack) -> ThreadPoolExecutor:
         return stack.enter_context(ThreadPoolExecutor(HELPERS, initializer=self._gpu.enter))
 
+    def sort(self, address: int, n: int, stream: int) -> None:
+        """Enqueue the sort in place of keys on the GPU; scratch memory stays, since a new allocation waits."""
+        bases = [address] * len(ROLES)
+        bases[SCRATCH] = self._scratch
+        self._sorter.prepared(n, self._sorter.options(), in_place=True).run(bases, stream)
+
     def __call__(self, jobs: Iterable[Job], report: Callable[[int], None]) -> None:
         """Sort jobs in order; `report` is called with the number of keys of each job that is done.
 
@@ -159,7 +154,6 @@ class Pipeline:
             with self._gpu.current():
                 for stream in self._streams:
                     bindings().cuStreamSynchronize(stream)
-                KEPT.sweep()
 
 
 class _Work:
@@ -271,7 +265,7 @@ class _Work:
                     number, to = content
                     slot = p._slots[number % SLOTS]
                     done(driver.cuStreamWaitEvent(stream, p._loaded[number % SLOTS], 0), "cuStreamWaitEvent")
-                    p._sorter(View(slot.address, len(to), p._sorter.dtype), stream=int(stream))
+                    p.sort(slot.address, len(to), int(stream))
                     done(driver.cuEventRecord(p._sorted[number % SLOTS], stream), "cuEventRecord")
                     self._leaving.put((number, to))
 
