@@ -96,19 +96,19 @@ class ChunkCounts:
         return int(self.ordered(begins).min()), int(self.ordered(ends - 1).max())
 
     def by_shard(self, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """See `Counts`; all probes are searched at once."""
-        rows = []
-        begin = 0
-        for end in self.ends:
-            low, high = np.full(len(probes), begin), np.full(len(probes), end)
-            while (active := np.flatnonzero(low < high)).size:
-                middle = (low[active] + high[active]) // 2
-                below = self.ordered(middle) < probes[active]
-                low[active] = np.where(below, middle + 1, low[active])
-                high[active] = np.where(below, high[active], middle)
-            rows.append(low - begin)
-            begin = end
-        return np.array(rows, np.int64).reshape(len(self.ends), len(probes))
+        """See `Counts`; all probes are searched at once, in all chunks."""
+        ends = np.array(self.ends, np.int64)[:, None]
+        begins = np.vstack([np.zeros((1, 1), np.int64), ends[:-1]])
+        shape = len(ends), len(probes)
+        low, high = (np.broadcast_to(x, shape).ravel() for x in (begins, ends))
+        low, high, sought = low.copy(), high.copy(), np.broadcast_to(probes, shape).ravel()
+        while (active := np.flatnonzero(low < high)).size:
+            middle = (low[active] + high[active]) // 2
+            below = self.ordered(middle) < sought[active]
+            low[active] = np.where(below, middle + 1, low[active])
+            high[active] = np.where(below, high[active], middle)
+        counts: NDArray[np.int64] = low.reshape(shape) - begins
+        return counts
 
     def total(self, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """See `Counts`."""

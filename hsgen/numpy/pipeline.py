@@ -30,7 +30,7 @@ SLOTS = 4
 """The number of chunks on the GPU: one arrives, one is sorted, one leaves, and one waits for either."""
 PIECE = 16 << 20
 """The greatest number of bytes of a pinned piece."""
-HELPERS = min(8, max((os.cpu_count() or 1) // 2 - 1, 1))
+HELPERS = min(12, max((os.cpu_count() or 1) // 2 - 1, 1))
 """The number of threads in each direction that copy between pinned pieces and arrays."""
 PIECES = HELPERS + 2
 """The number of pinned pieces in each direction: one for each helper, and two that cross the bus."""
