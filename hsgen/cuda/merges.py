@@ -55,13 +55,13 @@ class Merges(Merger):
             flat += (n, s.argument, *numbers(self._sort, s.step, options))
         key = tuple(s.step.kernel for s in steps), stream
         with self._lock, self._gpu.current():
-            kept = self._kept.get(key)
-            if kept is None:
+            entry = self._kept.get(key)
+            if entry is None:
                 if len(self._kept) >= _KEPT:
                     self._kept.clear()
-                kept = self._kept[key] = self._keep(steps, stream)
-            kept.arguments.slots[:] = list(flat)
-            for (function, arguments, name), s in zip(kept.calls, steps, strict=True):
+                entry = self._kept[key] = self._keep(steps, stream)
+            entry.arguments.slots[:] = list(flat)
+            for (function, arguments, name), s in zip(entry.calls, steps, strict=True):
                 if self._gpu.early:
                     arguments[0].gridDimX, arguments[0].gridDimY = s.grid
                 else:

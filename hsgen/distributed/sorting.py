@@ -268,13 +268,13 @@ def layout(at: Words, rank: int, unit: int, chunks: int = 1) -> list[tuple[list[
     """
     firsts, lasts = at[:, :-1], at[:, 1:]
     begins = firsts // unit * unit
-    some = lasts > firsts
-    ends = np.where(some, np.minimum(-(-lasts // unit) * unit, at[:, -1:]), begins)
+    filled = lasts > firsts
+    ends = np.where(filled, np.minimum(-(-lasts // unit) * unit, at[:, -1:]), begins)
     here = slice(rank * chunks, (rank + 1) * chunks)
     widths = (ends - begins)[:, here].T  # of each chunk, from each rank
     room = -(-widths // unit) * unit
     places = np.cumsum(room).reshape(room.shape) - room
-    starts = places + np.where(some, firsts - begins, 0)[:, here].T
+    starts = places + np.where(filled, firsts - begins, 0)[:, here].T
     counts = (lasts - firsts)[:, here].T
     sent = [x[rank].reshape(len(at), chunks).T for x in (begins, ends)]
     pairs = (sent, (places, places + widths), (starts, starts + counts))

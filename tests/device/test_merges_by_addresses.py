@@ -50,8 +50,8 @@ def test_launches_are_those_of_a_merger(
     kinds = set()
     for first, second in LENGTHS:
         arrays = arrays_of(fake, merger, first, second)
-        given = {role: x for role, x in arrays.items() if role not in ("source", "other", "destination")}
-        named = {{"values": "a_values", "other_values": "b_values"}.get(role, role): x for role, x in given.items()}
+        moved = {role: x for role, x in arrays.items() if role not in ("source", "other", "destination")}
+        named = {{"values": "a_values", "other_values": "b_values"}.get(role, role): x for role, x in moved.items()}
         merger(arrays["source"], arrays["other"], arrays["destination"], **named)
         expected = launched(fake, max(x for launch in fake.launched for x in launch.pointers))
         scratch = fake.allocate(merges.scratch_bytes(first + second))
