@@ -118,7 +118,7 @@ def load(device: Device, name: str, code: bytes) -> int:
     return int(kernel)
 
 
-_single: dict[tuple[int, str], Any] = {}
+_single: dict[tuple[int, str, str], Any] = {}
 _compiling = Lock()
 
 
@@ -129,9 +129,10 @@ def single(device: Device, name: str, text: str, path: str) -> Any:
         Unavailable, Wrong: the kernel does not compile or load.
     """
     with _compiling:
-        if (device.number, text) not in _single:
-            _single[device.number, text] = load(device, name, compiler.cubin(text, device.arch, path))
-        return bindings().CUfunction(_single[device.number, text])
+        key = device.number, name, text
+        if key not in _single:
+            _single[key] = load(device, name, compiler.cubin(text, device.arch, path))
+        return bindings().CUfunction(_single[key])
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -11,11 +12,16 @@ import numpy as np
 from hsgen.core.errors import wrong_type
 from hsgen.core.keys import TYPES
 from hsgen.core.numbers import integer
-from hsgen.numpy.devices import Device, device_of
-from hsgen.numpy.large import Progress, Sort, bar, greatest_length, sort_large
+from hsgen.numpy.devices import CudaDevice, Device, device_of
+from hsgen.numpy.large import Job, Progress, Sort, bar, greatest_length, in_turn, sort_large
+from hsgen.numpy.pipeline import SLOTS, Pipeline
 from hsgen.numpy.sorter import bits
 
 _KEYS = {t.element: t.name for t in TYPES.values()} | {"bool": "u8"}
+CHUNKS = 32
+"""The number of chunks of a long array; short arrays have fewer, and little memory requires more."""
+CHUNK = 64 << 20
+"""The least number of bytes of a chunk that is shorter than memory permits."""
 _WIDEST = 1 << 32  # least count for which 32-bit indices do not suffice
 
 
@@ -53,7 +59,8 @@ def sort(
         chunk = partial(_sorted, key=key, descending=descending, device=device)
         with bar(progress) as report:
             length = greatest_length(sorter, *on.room(memory))
-            _sort_rows(rows, result, chunk, length, key, descending=descending, report=report)
+            chunked = partial(_sort_chunked, on, sorter, chunk, key, memory, descending=descending)
+            _sort_rows(rows, result, chunk, length, chunked, report)
     else:
         result[...] = _numeric(rows, zeros=False)
     return np.moveaxis(result, -1, axis) if out is None else out
@@ -78,17 +85,51 @@ def _sorted(rows: Any, key: str, *, descending: bool, device: str | None) -> Any
     return keys
 
 
-def _sort_rows(
-    rows: Any, out: Any, chunk: Sort, length: int, key: str, *, descending: bool, report: Progress | None
+def _sort_chunked(
+    on: Device,
+    sorter: Any,
+    chunk: Sort,
+    key: str,
+    memory: int | None,
+    a: Any,
+    out: Any,
+    report: Progress | None,
+    *,
+    descending: bool,
 ) -> None:
-    """Sort rows into `out`: as many rows at once as fit the device, or each row in chunks of at most `length` keys."""
+    """Sort a flat array in chunks into `out`; on an NVIDIA GPU, copies overlap with sorts."""
+    if isinstance(on, CudaDevice):
+        numeric = _sorter(on, "Sorter", key, None, sorter.order, numeric=True)
+        length = greatest_length(numeric, *on.room(memory), chunks=SLOTS)
+        length = min(length, max(-(-len(a) // CHUNKS), CHUNK // numeric.dtype.itemsize))
+        if length:
+            with Pipeline(on.gpu, numeric, length) as p:
+
+                def run(jobs: Iterable[Job], done: Callable[[int], None]) -> None:
+                    p((([x.view(p.dtype) for x in sources], to.view(p.dtype)) for sources, to in jobs), done)
+
+                sort_large(a, out, run, length, key, descending=descending, progress=report)
+            return
+    length = greatest_length(sorter, *on.room(memory))
+    sort_large(a, out, in_turn(chunk), length, key, descending=descending, progress=report)
+
+
+def _sort_rows(
+    rows: Any,
+    out: Any,
+    chunk: Sort,
+    length: int,
+    chunked: Callable[[Any, Any, Progress | None], None],
+    report: Progress | None,
+) -> None:
+    """Sort rows into `out`: as many rows at once as fit the device, or each longer row by `chunked`."""
     row = rows.shape[-1]
     if rows.size <= length:
         out[...] = chunk(rows)
     elif rows.ndim == 1:
-        sort_large(rows, out, chunk, length, key, descending=descending, progress=report)
+        chunked(rows, out, report)
     elif rows.size == row:
-        _sort_rows(rows.reshape(-1), out.reshape(-1), chunk, length, key, descending=descending, report=report)
+        _sort_rows(rows.reshape(-1), out.reshape(-1), chunk, length, chunked, report)
     else:
         flat = rows.reshape(-1, row)
         at_once = max(length // row, 1)
@@ -98,7 +139,7 @@ def _sort_rows(
             if len(part) * row <= length:
                 done[...] = chunk(part)
             else:
-                sort_large(part.reshape(-1), done.reshape(-1), chunk, length, key, descending=descending)
+                chunked(part.reshape(-1), done.reshape(-1), None)
             for i, values in enumerate(done, begin):
                 out[np.unravel_index(i, rows.shape[:-1])] = values
             if report:
@@ -233,9 +274,9 @@ def _numeric(rows: Any, *, zeros: bool) -> Any:
 
 
 @cache
-def _sorter(on: Device, kind: str, key: str, value: str | None, order: str) -> Any:
+def _sorter(on: Device, kind: str, key: str, value: str | None, order: str, **more: Any) -> Any:
     """Return a sorter of a device, compiled once."""
-    return on.build(kind, key, value=value, order=order)
+    return on.build(kind, key, value=value, order=order, **more)
 
 
 def _run(rows: Any, key: str, out: Any, order: Any, *, descending: bool, device: str | None) -> None:
