@@ -41,7 +41,7 @@ class Selector(TopK):
     def __init__(self, take: Take) -> None:
         order = "descending" if take.largest else "ascending"
         calls = TopKCalls(take.key, "index64", order, lengths=take.lengths)
-        Runner.__init__(self, take.number, None, calls, rewriting(take.key, "index64"))
+        Runner.__init__(self, take.number, None, calls, rewriting(take.key, "index64", selects=True))
         self.sorted_up_to = sorted_up_to(self._sort)
 
     def launches(self, take: Take) -> Prepared:
