@@ -1,9 +1,9 @@
 """First calls in fresh processes, each with an empty cache, beside PyTorch's and CuPy's own, on an NVIDIA GPU.
 
-Run as a program on a machine with such a GPU: python tests/device/first_calls.py [SECONDS].  It prints a line of JSON
-for each process, starts none after SECONDS (by default 100), and exits with 1 if a result is wrong or a floor is
-missed.  Results are compared with numpy's stable sorts: the first result, results of the array library while a thread
-compiles, the first result of hsgen, and the last.
+Run as a program on a machine with such a GPU: python tests/device/first_calls.py [SECONDS].  Each process has a line
+of JSON.  None starts after SECONDS (by default 100).  The exit code is 1 if a result is wrong or a floor is missed.
+Results are compared with numpy's stable sorts: the first result, results of the array library while a thread compiles,
+the first result of hsgen, and the last.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ class Case(NamedTuple):
     k: int = 0
     sorted: bool = True
     pause: float = 0.005
-    kept: bool = False
+    again: bool = False
 
     @property
     def name(self) -> str:
         """The name of the case in the output."""
         more = f" k {self.k}" * bool(self.k) + " unsorted" * (not self.sorted) + " busy" * (not self.pause)
-        return f"{self.library}.{self.function} {'x'.join(map(str, self.shape))}{more}{' again' * self.kept}"
+        return f"{self.library}.{self.function} {'x'.join(map(str, self.shape))}{more}{' again' * self.again}"
 
 
 CASES = (
@@ -58,11 +58,11 @@ CASES = (
     Case("cupy", "argsort", (1 << 20,)),
     Case("torch", "sort", (1 << 20,), pause=0.0),
     Case("torch", "topk", (64, 131072), 4096, sorted=False),
-    Case("torch", "sort", (1 << 20,), kept=True),
+    Case("torch", "sort", (1 << 20,), again=True),
     Case("enabled", "sort", (1 << 20,)),
     Case("numpy", "argsort", (1 << 20,)),
     Case("numpy", "topk", (64, 32000), 50),
-    Case("numpy", "sort", (1 << 20,), kept=True),
+    Case("numpy", "sort", (1 << 20,), again=True),
 )
 CHECKS = ("captures", "lengths", "forks", "ends")
 
@@ -116,18 +116,18 @@ Calls = tuple[Callable[[], Any], Callable[[], Any], Callable[[Any], tuple[Any, A
 """A call, a function that waits for the GPU, and a function that copies a result to the host."""
 
 
-def torch_calls(case: Case, x: Any, *, own: bool) -> Calls:
+def torch_calls(case: Case, x: Any, *, library: bool) -> Calls:
     """The calls of hsgen.torch, or of PyTorch's own function."""
     import torch
 
     on = torch.from_numpy(x).cuda()
     torch.cuda.synchronize()
     begin = time.perf_counter()
-    if own or case.library == "enabled":
+    if library or case.library == "enabled":
         module: Any = torch
     else:
         import hsgen.torch as module
-    if case.library == "enabled" and not own:
+    if case.library == "enabled" and not library:
         import hsgen.torch
 
         hsgen.torch.enable()
@@ -145,13 +145,13 @@ def torch_calls(case: Case, x: Any, *, own: bool) -> Calls:
     return calls[case.function], torch.cuda.synchronize, host
 
 
-def cupy_calls(case: Case, x: Any, *, own: bool) -> Calls:
+def cupy_calls(case: Case, x: Any, *, library: bool) -> Calls:
     """The calls of hsgen.cupy, or of CuPy's own function."""
     import cupy
 
     on = cupy.asarray(x)
     cupy.cuda.get_current_stream().synchronize()
-    if own:
+    if library:
         module: Any = cupy
     else:
         import hsgen.cupy as module
@@ -164,7 +164,7 @@ def cupy_calls(case: Case, x: Any, *, own: bool) -> Calls:
     return calls[case.function], lambda: cupy.cuda.get_current_stream().synchronize(), host
 
 
-def numpy_calls(case: Case, x: Any, *, own: bool) -> Calls:
+def numpy_calls(case: Case, x: Any, *, library: bool) -> Calls:
     """The calls of hsgen on arrays of numpy; the import is a part of the first call."""
 
     def call() -> Any:
@@ -188,9 +188,9 @@ def timed(call: Callable[[], Any], wait: Callable[[], Any]) -> tuple[Any, float]
     return result, time.perf_counter() - begin
 
 
-def run_own(case: Case) -> None:
+def run_library(case: Case) -> None:
     """The library's own first and second call."""
-    call, wait, _ = _OF[case.library](case, array(case), own=True)
+    call, wait, _ = _OF[case.library](case, array(case), library=True)
     first, second = timed(call, wait)[1], timed(call, wait)[1]
     print(json.dumps({"first": round(first, 4), "second": round(second, 5)}))
 
@@ -198,14 +198,14 @@ def run_own(case: Case) -> None:
 def run(case: Case) -> None:
     """First calls of hsgen until full speed, and the results of all phases."""
     x = array(case)
-    call, wait, host = _OF[case.library](case, x, own=False)
+    call, wait, host = _OF[case.library](case, x, library=False)
     begin = time.perf_counter()
     result, first = timed(call, wait)
-    kept, meanwhile, full = {"first": result}, [first], 0.0
+    results, meanwhile, full = {"first": result}, [first], 0.0
     from hsgen.cuda import background
 
     if case.library == "enabled":  # PyTorch serves the first call of a shape; the second starts the thread
-        kept["second"] = call()
+        results["second"] = call()
 
     while time.perf_counter() - begin < _MOST:
         time.sleep(case.pause)
@@ -213,16 +213,16 @@ def run(case: Case) -> None:
         result, seconds = timed(call, wait)
         if ready:
             full = time.perf_counter() - begin
-            kept["full"] = result
+            results["full"] = result
             break
         meanwhile.append(seconds)
-        kept["meanwhile"] = result
+        results["meanwhile"] = result
     times = []
     for _ in range(20):
-        kept["last"], seconds = timed(call, wait)
+        results["last"], seconds = timed(call, wait)
         times.append(seconds)
     right = expected(case, x)
-    found = {name: wrong(case, host(result), right) for name, result in kept.items()}
+    problems = {name: wrong(case, host(result), right) for name, result in results.items()}
     print(
         json.dumps(
             {
@@ -232,8 +232,8 @@ def run(case: Case) -> None:
                 "meanwhile ms": round(1e3 * float(np.median(meanwhile)), 3),
                 "slowest ms": round(1e3 * max(meanwhile[1:], default=0), 3),
                 "at full ms": round(1e3 * float(np.median(times)), 3),
-                "wrong": {name: what for name, what in found.items() if what},
-                "checked": sorted(found),
+                "wrong": {name: problem for name, problem in problems.items() if problem},
+                "checked": sorted(problems),
             }
         )
     )
@@ -356,39 +356,39 @@ def process(name: str, arguments: list[str], folder: str, **variables: str) -> d
     return out | {"process": round(time.time() - begin, 1)}
 
 
-def judged(case: Case, out: dict[str, Any], own: dict[str, Any]) -> list[str]:
+def judged(case: Case, out: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
     """The floors that a case misses, and its errors."""
-    if "error" in out or "error" in own:
+    if "error" in out or "error" in theirs:
         return ["error"]
     missed = ["wrong"] * bool(out["wrong"]) + ["no full speed"] * (not out["full"])
     if not case.sorted:  # only the device knows the order, so such calls wait
         return missed
-    most = NUMPY if case.library == "numpy" else LATER + own["first"]
+    most = NUMPY if case.library == "numpy" else LATER + theirs["first"]
     return missed + ["first"] * (out["first"] > most) + ["full"] * (out["full"] > FULL)
 
 
 def main(seconds: float) -> int:
     """Run all cases and checks; return the exit code."""
-    begin, bad, owns = time.perf_counter(), 0, dict[tuple[Any, ...], dict[str, Any]]()
+    begin, bad, of_library = time.perf_counter(), 0, dict[tuple[Any, ...], dict[str, Any]]()
     folder = tempfile.TemporaryDirectory()
     for number, case in enumerate(CASES):
         if time.perf_counter() - begin > seconds:
             print(json.dumps({"not run": [c.name for c in CASES[number:]] + list(CHECKS)}), flush=True)
             return 1
-        own: dict[str, Any] = {"first": 0.0}
+        theirs: dict[str, Any] = {"first": 0.0}
         if case.library != "numpy":
             alike = "torch" if case.library == "enabled" else case.library, case.function, case.shape
-            if alike not in owns:
-                owns[alike] = process("own", ["own", str(number)], f"{folder.name}/own{number}")
-            own = owns[alike]
-        first = next(i for i, c in enumerate(CASES) if c._replace(kept=True) == case) if case.kept else number
+            if alike not in of_library:
+                of_library[alike] = process("library", ["library", str(number)], f"{folder.name}/library{number}")
+            theirs = of_library[alike]
+        first = next(i for i, c in enumerate(CASES) if c._replace(again=True) == case) if case.again else number
         out = process(case.name, ["case", str(number)], f"{folder.name}/{first}")
-        missed = judged(case, out, own)
+        missed = judged(case, out, theirs)
         bad += bool(missed)
-        out |= {"own first": own.get("first"), "own second": own.get("second"), "missed": missed}
+        out |= {"library": theirs.get("first"), "library again": theirs.get("second"), "missed": missed}
         print(f"{time.perf_counter() - begin:6.1f} {json.dumps(out)}", flush=True)
-        if "error" in own:
-            print(json.dumps(own), flush=True)
+        if "error" in theirs:
+            print(json.dumps(theirs), flush=True)
     with ThreadPoolExecutor(len(CHECKS)) as pool:
         for out in pool.map(lambda check: process(check, ["check", check], f"{folder.name}/{check}"), CHECKS):
             bad += "error" in out
@@ -400,12 +400,12 @@ def main(seconds: float) -> int:
 
 if __name__ == "__main__":
     os.environ.pop("HSGEN_BACKGROUND", None)  # the default is what is measured
-    given = sys.argv[1:]
-    if given[:1] == ["own"]:
-        run_own(CASES[int(given[1])])
-    elif given[:1] == ["case"]:
-        run(CASES[int(given[1])])
-    elif given[:1] == ["check"]:
-        globals()[given[1]]()
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["library"]:
+        run_library(CASES[int(arguments[1])])
+    elif arguments[:1] == ["case"]:
+        run(CASES[int(arguments[1])])
+    elif arguments[:1] == ["check"]:
+        globals()[arguments[1]]()
     else:
-        sys.exit(main(float(given[0]) if given else 100.0))
+        sys.exit(main(float(arguments[0]) if arguments else 100.0))
