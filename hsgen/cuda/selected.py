@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -50,6 +51,11 @@ class Kind:
             lines += [f"#define HS_MAGNITUDE {magnitude:#x}ull", f"#define HS_INFINITY {infinity:#x}ull"]
         body = (resources.templates() / _FOLDER / f"{name}.cu").read_text(encoding="utf-8")
         return "\n".join([*lines, body])
+
+
+def loading(device: Device, name: str, kind: Kind) -> AbstractContextManager[None]:
+    """Return a context that loads a kernel during the block, in a thread."""
+    return kernels.meanwhile(device, f"hs_{name}", kind.text(name), f"{_FOLDER}/{name}.cu")
 
 
 class Around:

@@ -76,7 +76,7 @@ class TopK(Runner):
             row_count=row_count,
             value_starts=value_starts,
         )
-        rewrite = rewriting(calls.key, calls.value) if numeric else str
+        rewrite = rewriting(calls.key, calls.value, selects=True) if numeric else str
         super().__init__(device, target, calls, rewrite)
         self.sorted_up_to = sorted_up_to(self._sort)
 

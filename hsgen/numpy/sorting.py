@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
-from functools import cache, partial
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Iterable
+from functools import partial
+from threading import RLock
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from hsgen.core.errors import wrong_type
 from hsgen.core.keys import TYPES
 from hsgen.core.numbers import integer
+from hsgen.cuda import background
+from hsgen.numpy import meanwhile
 from hsgen.numpy.devices import CudaDevice, Device, device_of
 from hsgen.numpy.large import Job, Progress, Sort, bar, greatest_length, in_turn, sort_large
 from hsgen.numpy.pipeline import SLOTS, Pipeline
 from hsgen.numpy.sorter import bits
 
+T = TypeVar("T")
 _KEYS = {t.element: t.name for t in TYPES.values()} | {"bool": "u8"}
 CHUNKS = 32
 """The number of chunks of a long array; short arrays have fewer, and little memory requires more."""
@@ -53,14 +57,30 @@ def sort(
     """
     rows, key, axis = _rows(a, axis)
     result = np.empty(rows.shape, rows.dtype) if out is None else _checked(out, rows, axis)
-    if rows.size and rows.shape[-1] > 1:
+    chunk = partial(_sorted, key=key, descending=descending, device=device)
+
+    def on_device(rows: Any, result: Any, progress: bool | Progress) -> None:
         on, order = device_of(device), "descending" if descending else "ascending"
         sorter = _sorter(on, "Sorter" if rows.size == rows.shape[-1] else "SegmentedSorter", key, None, order)
-        chunk = partial(_sorted, key=key, descending=descending, device=device)
+        length = greatest_length(sorter, *on.room(memory))
+        if rows.size > length:
+            background.slow()
         with bar(progress) as report:
-            length = greatest_length(sorter, *on.room(memory))
             chunked = partial(_sort_chunked, on, sorter, chunk, key, memory, descending=descending)
             _sort_rows(rows, result, chunk, length, chunked, report)
+
+    def by_numpy() -> None:
+        result[...] = meanwhile.sorted_rows(rows, key, descending=descending)
+
+    if rows.size and rows.shape[-1] > 1:
+        _served(
+            ("sort", rows.shape, key, descending),
+            rows.size,
+            device,
+            lambda: on_device(rows, result, progress),
+            lambda: on_device(np.zeros_like(rows), np.empty_like(rows), False),
+            by_numpy,
+        )
     else:
         result[...] = _numeric(rows, zeros=False)
     return np.moveaxis(result, -1, axis) if out is None else out
@@ -154,8 +174,20 @@ def argsort(a: Any, axis: int | None = -1, *, descending: bool = False, device: 
     """
     rows, key, axis = _rows(a, axis)
     order = np.zeros(rows.shape, np.intp)
+    run = partial(_run, key=key, out=None, descending=descending, device=device)
+
+    def by_numpy() -> None:
+        order[...] = meanwhile.argsorted_rows(rows, key, descending=descending)
+
     if rows.size and rows.shape[-1] > 1:
-        _run(_numeric(rows, zeros=True), key, None, order, descending=descending, device=device)
+        _served(
+            ("argsort", rows.shape, key, descending),
+            rows.size,
+            device,
+            lambda: run(_numeric(rows, zeros=True), order=order),
+            lambda: run(np.zeros_like(rows), order=np.zeros_like(order)),
+            by_numpy,
+        )
     return np.moveaxis(order, -1, axis)
 
 
@@ -201,11 +233,37 @@ def topk(
     if rows.size == 0 or k == 0:
         order = np.zeros((*rows.shape[:-1], k), np.intp)
     else:
-        order = _select(_numeric(rows, zeros=True), key, k, largest=largest, sorted=sorted, device=device)
+        select = partial(_select, key=key, k=k, largest=largest, sorted=sorted, device=device)
+        order = _served(
+            ("topk", rows.shape, key, k, largest, sorted),
+            rows.size if sorted else meanwhile.MOST + 1,  # without a sort, only the device knows the order
+            device,
+            lambda: select(_numeric(rows, zeros=True)),
+            lambda: select(np.zeros_like(rows)),
+            lambda: meanwhile.argsorted_rows(rows, key, descending=largest)[..., :k],
+        )
     values = np.take_along_axis(rows, order, -1)
     if counted is not None:
         order[~np.take_along_axis(counted, order, -1)] = -1
     return Selected(np.moveaxis(values, -1, axis), np.moveaxis(order, -1, axis))
+
+
+def _served(
+    kind: Hashable,
+    size: int,
+    device: str | None,
+    call: Callable[[], T],
+    prepare: Callable[[], Any],
+    instead: Callable[[], T],
+) -> T:
+    """Return the result of a call on a device, or by numpy while a thread compiles; see `hsgen.cuda.background`.
+
+    A call for a device that the caller names waits, as does a call with too many elements for numpy.
+    """
+    if device is not None or size > meanwhile.MOST or not background.enabled():
+        return call()
+    device_of()  # a missing device is an error at once
+    return background.served(kind, call, prepare, instead)
 
 
 def _counted(rows: Any, lengths: Any) -> Any:
@@ -273,10 +331,19 @@ def _numeric(rows: Any, *, zeros: bool) -> Any:
     return np.where(keys == 0, rows.dtype.type(0), keys) if zeros else keys
 
 
-@cache
+_sorters: dict[Any, Any] = {}
+_building = RLock()
+
+
 def _sorter(on: Device, kind: str, key: str, value: str | None, order: str, **more: Any) -> Any:
     """Return a sorter of a device, compiled once."""
-    return on.build(kind, key, value=value, order=order, **more)
+    alike = on, kind, key, value, order, *more.items()
+    if alike not in _sorters:
+        background.slow()
+        with _building:
+            if alike not in _sorters:
+                _sorters[alike] = on.build(kind, key, value=value, order=order, **more)
+    return _sorters[alike]
 
 
 def _run(rows: Any, key: str, out: Any, order: Any, *, descending: bool, device: str | None) -> None:

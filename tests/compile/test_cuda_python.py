@@ -49,7 +49,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def compile_all(sort: Sort, key: str, value: str) -> None:
-    source, rewrite = render(sort, API.name), rewriting(key, value)
+    source = render(sort, API.name)
+    rewrite = rewriting(key, value, selects=sort.operation == top_k.OPERATION.name)
     for kernel in sort.kernels:
         code = compiler.cubin(rewrite(source.prelude) + source.parts[kernel.name], ARCH, source.path)
         assert kernel.name.encode() in code

@@ -566,8 +566,6 @@ class Fake:
             driver.device,
             driver.hosts,
             driver._handle,
-            order.runner,
-            selections._selector,
             groups._group_by,
             groups._reduce,
         ):
@@ -577,8 +575,10 @@ class Fake:
         patch.setattr(kernels.Kernels, "_compiled", compiled)
         patch.setattr(kernels.compiler, "cubin", lambda text, arch, path: text.encode())
         patch.setattr(kernels, "_single", {})
-        patch.setattr(order, "_orders", {})
-        patch.setattr(selections, "_selections", {})
+        for module, name in ((order, "_orders"), (order, "_runners")):
+            patch.setattr(module, name, {})
+        for name in ("_selections", "_selectors"):
+            patch.setattr(selections, name, {})
         patch.setattr(devices, "_made", {})
         return self
 

@@ -111,6 +111,20 @@ def test_keys_keep_their_bits_and_ties_their_order(
         check(take, ready, rows, call(fake, ready, rows))
 
 
+@pytest.mark.parametrize(("key", "largest"), [("f32", True), nightly("f32", False), nightly("f16", True)])
+def test_lists_of_long_rows_are_in_numeric_order(key: str, largest: bool, fake: Fake) -> None:
+    """`sample` and `collect` read raw keys: NaNs of both signs are equal there, too, and so are zeros."""
+    take = Take(number=0, key=key, rows=2, length=40000, k=300, largest=largest)
+    ready = selection(take, SELECT)
+    rows = np.random.default_rng(7).normal(size=(2, 40000)).astype(KEYS[key])
+    for special in (np.nan, -np.nan, np.inf, -np.inf):
+        rows[RNG.random(rows.shape) < 0.002] = special
+    rows[1] = np.where(RNG.random(40000) < 0.004, rows[1], np.where(rows[1] < 0, -0.0, 0.0))
+    result = call(fake, ready, rows)
+    assert {"sample", "collect"} <= {x.kernel for x in fake.launched}
+    check(take, ready, rows, result)
+
+
 @pytest.mark.parametrize("key", ["f32", nightly("i64")])
 def test_a_sort_follows_a_selection_of_many_keys(key: str, fake: Fake) -> None:
     limit = selector(Take(number=0, key=key, rows=1, length=1, k=1)).sorted_up_to
