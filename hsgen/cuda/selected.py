@@ -1,4 +1,4 @@
-"""The launches around a selection: see ``templates/apis/cuda/python/masked.cu`` and ``selected.cu``."""
+"""The launches around a selection: ``bounds.cu``, ``masked.cu``, ``selected.cu`` in ``templates/apis/cuda/python``."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from hsgen.cuda.packing import UNITS
 from hsgen.cuda.prepared import STREAMS, Arguments, launching
 from hsgen.system import resources
 
-MASKED, SELECTED = "masked", "selected"
+BOUNDS, MASKED, SELECTED = "bounds", "masked", "selected"
 """The names of the kernels, without their prefix, and of their files."""
 _FOLDER = "apis/cuda/python"
 _THREADS = 256
-_ADDRESSES = {MASKED: 3, SELECTED: 7}
+_ADDRESSES = {BOUNDS: 5, MASKED: 4, SELECTED: 13}
+"""The number of each kernel's arguments that differ from call to call; the last of SELECTED is the size of a table."""
 _BLOCKS = 32
 """Greatest number of blocks per multiprocessor: four times as many as run at once."""
 
@@ -36,21 +37,27 @@ def fill(key: str, *, largest: bool) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A variant of the kernels: the type of keys, and the order of the selection."""
+    """A variant of the kernels: the type of keys, the order of the selection, and the bytes of an entry of a table."""
 
     key: str
     largest: bool
+    entry: int = 4
 
     def text(self, name: str) -> str:
         """Return the text of a kernel with its definitions."""
         floats = TYPES[self.key].kind == 2
         lines = [f"#define HS_BITS {UNITS[KEYS[TYPES[self.key].key].bytes]}"]
         lines += [f"#define HS_FILL {fill(self.key, largest=self.largest):#x}ull", f"#define HS_FLOATS {int(floats)}"]
+        lines.append(f"#define HS_ENTRY {UNITS[self.entry]}")
         if floats:
             magnitude, infinity = limits(self.key)
             lines += [f"#define HS_MAGNITUDE {magnitude:#x}ull", f"#define HS_INFINITY {infinity:#x}ull"]
-        body = (resources.templates() / _FOLDER / f"{name}.cu").read_text(encoding="utf-8")
-        return "\n".join([*lines, body])
+        return "\n".join([*lines, body(name)])
+
+
+def body(name: str) -> str:
+    """Return the text of a kernel without definitions."""
+    return (resources.templates() / _FOLDER / f"{name}.cu").read_text(encoding="utf-8")
 
 
 def loading(device: Device, name: str, kind: Kind) -> AbstractContextManager[None]:
@@ -59,12 +66,16 @@ def loading(device: Device, name: str, kind: Kind) -> AbstractContextManager[Non
 
 
 class Around:
-    """A launch of one of the kernels for n items; `numbers` are the kernel's numbers after n."""
+    """A launch of one of the kernels for n items; `numbers` are the kernel's numbers after n.
 
-    def __init__(self, device: Device, name: str, kind: Kind, n: int, numbers: Sequence[int]) -> None:
+    kind: the variant of the kernel; None for BOUNDS, which does not depend on the type of keys.
+    """
+
+    def __init__(self, device: Device, name: str, kind: Kind | None, n: int, numbers: Sequence[int]) -> None:
         self._count = _ADDRESSES[name]
         self._arguments = Arguments([[*(0 for _ in range(self._count)), n, *numbers]])
-        handle = kernels.single(device, f"hs_{name}", kind.text(name), f"{_FOLDER}/{name}.cu")
+        text = kind.text(name) if kind else body(name)
+        handle = kernels.single(device, f"hs_{name}", text, f"{_FOLDER}/{name}.cu")
         blocks = min(-(-n // _THREADS), _BLOCKS * device.cores)
         where = (handle, blocks, 1, 1, _THREADS, 1, 1, 0)
         self._launch = launching(device, where, self._arguments.at[0], f"hs_{name}")
@@ -72,7 +83,7 @@ class Around:
         self._lock = Lock()
 
     def run(self, addresses: Sequence[int], stream: int) -> None:
-        """Launch with the addresses of the kernel's arrays.
+        """Launch with the addresses of the kernel's arrays, and the numbers that differ from call to call.
 
         Raises:
             Wrong: the driver refuses the launch.

@@ -6,6 +6,7 @@ addresses.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from threading import RLock
@@ -20,17 +21,21 @@ from hsgen.cuda.numeric import rewriting
 from hsgen.cuda.order import Order, order
 from hsgen.cuda.prepared import SCRATCH, Prepared
 from hsgen.cuda.runner import Runner
-from hsgen.cuda.selected import MASKED, SELECTED, Around, Kind, loading
+from hsgen.cuda.selected import BOUNDS, MASKED, SELECTED, Around, Kind, loading
 from hsgen.cuda.subjects import Shape
 from hsgen.cuda.subjects import Take as Take
 from hsgen.cuda.top_k import TopK, prepared_selection
 from hsgen.cuda.top_k_choices import LONGEST, SELECT, SORT, choice
 from hsgen.operations.top_k import sorted_up_to
-from hsgen.runners.top_k import TopKCalls
+from hsgen.runners import row_numbers
+from hsgen.runners.top_k import Features, TopKCalls
 
-_SOURCE, _OUT, _VALUES_OUT, _LENGTHS = (ROLES.index(r) for r in ("source", "destination", "values_out", "other"))
+_SOURCE, _OUT, _VALUES_OUT = (ROLES.index(r) for r in ("source", "destination", "values_out"))
+_ROLES = {"lengths": ROLES.index("other"), "starts": ROLES.index("other_values")}
+"""The roles of numbers of rows that the kernels of a selection read."""
+_NONE: Mapping[str, int] = {}
 _INDEX_BYTES = 8
-_LENGTH_BYTES = 4
+_NUMBER_BYTES = 4
 _ALIGNED = 256  # bytes, of parts of scratch memory
 _lock = RLock()
 
@@ -40,7 +45,8 @@ class Selector(TopK):
 
     def __init__(self, take: Take) -> None:
         order = "descending" if take.largest else "ascending"
-        calls = TopKCalls(take.key, "index64", order, lengths=take.lengths)
+        features = Features(lengths="lengths" in take.numbers, starts="starts" in take.numbers)
+        calls = TopKCalls(take.key, "index64", order, features)
         Runner.__init__(self, take.number, None, calls, rewriting(take.key, "index64", selects=True))
         self.sorted_up_to = sorted_up_to(self._sort)
 
@@ -54,7 +60,7 @@ _selectors: dict[Take, Selector] = {}
 
 def selector(take: Take) -> Selector:
     """Return the selector for a subject, built once for a type of keys, an order and a GPU."""
-    alike = replace(take, rows=0, length=0, k=0, sorted=False)
+    alike = replace(take, rows=0, length=0, k=0, sorted=False, entry=4)
     known = _selectors.get(alike)
     if known is not None:
         return known
@@ -68,33 +74,34 @@ def selector(take: Take) -> Selector:
 def sorts_after(take: Take) -> bool:
     """Return True if a sort must follow the selection: the result must be sorted, and the selection does not sort k
     keys.
+
+    The first of sorted keys are those of a smaller k; so results with a k for each row are sorted.
     """
-    limit = selector(replace(take, lengths=False)).sorted_up_to
-    return take.sorted and min(take.k, take.length) > limit
+    limit = selector(replace(take, numbers=())).sorted_up_to
+    return (take.sorted or "takes" in take.numbers) and min(take.k, take.length) > limit
 
 
 class _Select:
-    """The launches of a selection, for as many rows at a time as one call selects from."""
+    """The launches of a selection, for as many rows at a time as one call selects from: `turn`."""
 
     def __init__(self, take: Take) -> None:
         self._selector, self._take = selector(take), take
         self._bytes = KEYS[TYPES[take.key].key].bytes
-        self._lengths = _LENGTHS if take.lengths else -1
-        most = max(1, min(LONGEST, self._selector.max_n) // take.length)
-        counts = [min(most, take.rows - first) for first in range(0, take.rows, most)]
+        self.turn = max(1, min(LONGEST, self._selector.max_n) // take.length)
+        counts = [min(self.turn, take.rows - first) for first in range(0, take.rows, self.turn)]
         prepared = {count: self._selector.launches(replace(take, rows=count)) for count in dict.fromkeys(counts)}
-        self._parts = [(i * most, prepared[count]) for i, count in enumerate(counts)]
+        self._parts = [(i * self.turn, prepared[count]) for i, count in enumerate(counts)]
         self.scratch = max(x.scratch for x in prepared.values())
 
-    def run(self, source: int, keys: int, indices: int, scratch: int, stream: int, lengths: int) -> None:
-        """Launch with the addresses of the arrays."""
+    def run(self, source: int, keys: int, indices: int, scratch: int, stream: int, numbers: Mapping[str, int]) -> None:
+        """Launch with the addresses of the arrays, and those of numbers by name; starts begin anew in each turn."""
         bases, take = [source] * len(ROLES), self._take
         for first, prepared in self._parts:
             bases[_SOURCE] = source + first * take.length * self._bytes
             bases[_OUT] = keys + first * take.k * self._bytes
             bases[_VALUES_OUT], bases[SCRATCH] = indices + first * take.k * _INDEX_BYTES, scratch
-            if self._lengths >= 0:
-                bases[self._lengths] = lengths + first * _LENGTH_BYTES
+            for name in take.numbers:
+                bases[_ROLES[name]] = numbers[name] + first * _NUMBER_BYTES
             prepared.run(bases, stream)
 
 
@@ -127,22 +134,30 @@ class Selection:
 
     def __init__(self, take: Take, method: str) -> None:
         self.take, self.method = take, method
-        self.gpu, kind = device(take.number), Kind(take.key, take.largest)
+        self.gpu, kind = device(take.number), Kind(take.key, take.largest, take.entry)
         size, room = KEYS[TYPES[take.key].key].bytes, Room()
-        masks = take.lengths and (method == SORT or (sorts_after(take) and TYPES[take.key].kind == 2))
+        ragged = any(name in take.numbers for name in row_numbers.BOUNDS)
+        masks = ragged and (method == SORT or (sorts_after(take) and TYPES[take.key].kind == 2))
         self._mask = Around(self.gpu, MASKED, kind, take.n, [take.length]) if masks else None
         self._masked_at = room.add(take.n * size) if masks else -1
         sorts = method == SORT or sorts_after(take)
         # a sort of whole rows, or a selection before a sort, stores its result in scratch memory
         self._apart = sorts and (method == SELECT or take.k < take.length)
-        finishes = self._apart or masks or (TYPES[take.key].kind == 2 and method == SELECT)
-        self._select, self._sort = None, None
+        self._cuts = self._apart or masks or "takes" in take.numbers  # the last launch stores all indices
+        finishes = self._cuts or "table" in take.numbers or (TYPES[take.key].kind == 2 and method == SELECT)
+        self._select, self._sort, self._bounds = None, None, None
         with loading(self.gpu, SELECTED, kind) if finishes else nullcontext():
             if method == SELECT:
-                self._select = _Select(replace(take, lengths=take.lengths and not masks))
+                begun = "starts" in take.numbers
+                read = () if masks or not ragged else ("lengths", "starts") if begun else ("lengths",)
+                self._select = _Select(replace(take, numbers=read))
             if sorts:
                 self._sort = _sort(take, take.length if method == SORT else take.k)
         self.steps = ", ".join(name for name, x in (("select", self._select), ("sort", self._sort)) if x)
+        if "starts" in take.numbers or "count" in take.numbers:
+            turn = self._select.turn if self._select else take.rows
+            self._bounds = Around(self.gpu, BOUNDS, None, take.rows, [take.length, turn])
+            self._sizes_at, self._begins_at = (room.add(take.rows * _NUMBER_BYTES) for _ in range(2))
         stride = take.length if method == SORT else take.k
         self._keys_at = room.add(take.rows * stride * size) if self._apart else -1
         self._indices_at = room.add(take.rows * stride * _INDEX_BYTES) if self._apart else -1
@@ -152,37 +167,55 @@ class Selection:
         self._work_at = room.add(max(x.scratch for x in (self._select, self._sort) if x is not None))
         self.scratch = room.size
 
-    def run(self, source: int, keys: int, indices: int, scratch: int, stream: int, lengths: int = 0) -> None:
-        """Launch with the addresses of keys, selected keys, 64-bit indices, scratch memory and lengths of rows.
+    def run(
+        self,
+        source: int,
+        keys: int,
+        indices: int,
+        scratch: int,
+        stream: int,
+        numbers: Mapping[str, int] = _NONE,
+    ) -> None:
+        """Launch with the addresses of keys, selected keys, 64-bit indices and scratch memory.
+
+        numbers: the addresses of the numbers of rows by name, of 32 bits, but 64 bits for "table_starts".  With a
+        table, "entries" is the address of the selected entries, and "size" the number of entries of the table.
 
         Raises:
             Wrong: the driver refuses a launch.
         """
         entered = self.gpu.enter()
         try:
-            self._run(source, keys, indices, scratch, stream, lengths)
+            self._run(source, keys, indices, scratch, stream, numbers)
         finally:
             if entered:
                 self.gpu.leave()
 
-    def _run(self, source: int, keys: int, indices: int, scratch: int, stream: int, lengths: int) -> None:
+    def _run(self, source: int, keys: int, indices: int, scratch: int, stream: int, numbers: Mapping[str, int]) -> None:
         work, rows = scratch + self._work_at, source
+        starts, lengths = numbers.get("starts", 0), numbers.get("lengths", 0)
+        begins = 0
+        if self._bounds is not None:
+            sizes, begins = scratch + self._sizes_at, scratch + self._begins_at
+            self._bounds.run((starts, lengths, numbers.get("count", 0), sizes, begins), stream)
+            lengths = sizes
         if self._mask is not None:
             rows = scratch + self._masked_at
-            self._mask.run((source, rows, lengths), stream)
+            self._mask.run((source, rows, starts, lengths), stream)
         first_keys, first_indices, ranks = keys, indices, 0
         if self._apart:
             first_keys, first_indices = scratch + self._keys_at, scratch + self._indices_at
         if self._select is not None:
-            self._select.run(rows, first_keys, first_indices, work, stream, lengths)
+            self._select.run(rows, first_keys, first_indices, work, stream, {"lengths": lengths, "starts": begins})
             if self._sort is not None:
                 self._sort.run(first_keys, keys, indices, work, stream)
                 first_keys, ranks = keys, indices
         elif self._sort is not None:
             self._sort.run(rows, first_keys, first_indices, work, stream)
         if self._finish is not None:
-            to = indices if self._apart or self._mask is not None else 0
-            self._finish.run((first_indices, ranks, to, first_keys, keys, source, lengths), stream)
+            to = indices if self._cuts else 0
+            more = (numbers.get(name, 0) for name in ("takes", "table", "table_starts", "entries", "size"))
+            self._finish.run((first_indices, ranks, to, first_keys, keys, source, starts, lengths, *more), stream)
 
 
 _selections: dict[tuple[Take, str], Selection] = {}

@@ -29,7 +29,8 @@ class Take:
 
     largest: the greatest keys are selected, greatest first; else the least, least first.
     sorted: the result must be sorted.
-    lengths: calls pass the number of keys of each row that count, as 32-bit numbers in device memory.
+    numbers: the names of the numbers of rows that calls pass in device memory; see `hsgen.runners.row_numbers`.
+    entry: the size of an entry of the table in bytes.
     """
 
     number: int
@@ -39,7 +40,8 @@ class Take:
     k: int
     largest: bool = True
     sorted: bool = True
-    lengths: bool = False
+    numbers: tuple[str, ...] = ()
+    entry: int = 4
 
     @property
     def n(self) -> int:

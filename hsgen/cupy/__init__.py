@@ -1,10 +1,11 @@
 """`sort`, `argsort` and `topk` for CuPy, with the results of cupy.sort; see docs/guides/python-nvidia.md."""
 
 from hsgen.cuda.background import prepare_in_thread, wait_for_thread
-from hsgen.cupy.sorting import Selected, argsort, method, sort, topk, topk_method
+from hsgen.cupy.sorting import Selected, SelectedEntries, argsort, method, sort, topk, topk_method
 
 __all__ = [
     "Selected",
+    "SelectedEntries",
     "argsort",
     "method",
     "prepare_in_thread",

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 import cupy
 
-from hsgen.core.errors import wrong_type
 from hsgen.core.keys import TYPES
 from hsgen.core.numbers import MOST, integer
 from hsgen.cuda import background
 from hsgen.cuda.choices import choice
 from hsgen.cuda.subjects import Shape, Take
 from hsgen.cuda.top_k_choices import SORT
+from hsgen.runners import row_numbers
+from hsgen.runners.row_numbers import RowNumbers
 
 if TYPE_CHECKING:
     from hsgen.cuda.order import Order
@@ -26,6 +28,22 @@ class Selected(NamedTuple):
 
     values: Any
     indices: Any
+
+
+class SelectedEntries(NamedTuple):
+    """The first elements of each row, the index of each in its row, and the entry of each in a table."""
+
+    values: Any
+    indices: Any
+    entries: Any
+
+
+_ARRAYS = row_numbers.Arrays(
+    kind=cupy.ndarray,
+    noun="an array of CuPy",
+    is_integer=lambda x: x.dtype.kind in "iu",
+    device=lambda x: getattr(x, "device", None),
+)
 
 
 def sort(a: Any, axis: int | None = -1, kind: str | None = None) -> Any:
@@ -57,46 +75,97 @@ def argsort(a: Any, axis: int | None = -1, kind: str | None = None) -> Any:
     return _back(out, axis)
 
 
+@overload
 def topk(
-    a: Any, k: int, axis: int | None = -1, *, largest: bool = True, sorted: bool = True, lengths: Any = None
-) -> Selected:
+    a: Any,
+    k: int,
+    axis: int | None = -1,
+    *,
+    largest: bool = True,
+    sorted: bool = True,
+    table: None = None,
+    **numbers: Unpack[RowNumbers],
+) -> Selected: ...
+@overload
+def topk(
+    a: Any,
+    k: int,
+    axis: int | None = -1,
+    *,
+    largest: bool = True,
+    sorted: bool = True,
+    table: Any,
+    **numbers: Unpack[RowNumbers],
+) -> SelectedEntries: ...
+def topk(
+    a: Any,
+    k: int,
+    axis: int | None = -1,
+    *,
+    largest: bool = True,
+    sorted: bool = True,
+    table: Any = None,
+    **numbers: Unpack[RowNumbers],
+) -> Selected | SelectedEntries:
     """Return the k greatest or least elements along an axis, and their indices (int64); axis None flattens the array.
 
     NaNs are equal and greater than all numbers, and -0 equals 0.  Of equal elements, the elements with the lowest
     indices are selected, in the order of indices.  Elements keep their bits.  If not `sorted`, the result has the same
     elements, in any order that is the same in every call.
 
-    lengths: the number of elements that count in each row, from the row's beginning, as integers in the shape of `a`
-    without the axis.  If k exceeds a length, the row of the result ends with index -1 and the last value in order: -inf
-    or the least integer; if not `largest`, NaN or the greatest integer.
+    table, numbers: what differs from row to row, as arrays of integers: see `hsgen.runners.row_numbers.RowNumbers`.
+    If fewer elements than k count in a row, the row of the result ends with index -1 and the last value in order: -inf
+    or the least integer; if not `largest`, NaN or the greatest integer.  With a table, the result has the selected
+    entries, too: -1 for index -1 and beyond the table.
 
     Raises:
         TypeError: an argument has a wrong Python type, or no kernel selects from elements of this type.
-        ValueError: k exceeds the axis, or the lengths have a wrong shape.
+        ValueError: k exceeds the axis, or numbers have a wrong shape.
     """
-    ready, a, k, axis = _selection(a, k, axis, largest=largest, sorted=sorted, lengths=lengths)
+    present = row_numbers.present({**numbers, "table": table})
+    ready, a, k, axis = _selection(a, k, axis, largest=largest, sorted=sorted, numbers=present)
     shape = (*a.shape[:axis], *a.shape[axis + 1 :], k)
     out, indices = cupy.empty(shape, a.dtype), cupy.empty(shape, cupy.int64)
+    entries = None if table is None else cupy.empty(shape, table.dtype)
     if ready is not None:
-        counts = None if lengths is None else cupy.ascontiguousarray(lengths.astype(cupy.int32))
-        more = () if counts is None else (counts.data.ptr,)
-        _launch(ready, _rows(a, axis), out.data.ptr, indices.data.ptr, *more)
-    return Selected(_back(out, axis), _back(indices, axis))
+        passed = {name: _passed(name, x, axis, present) for name, x in present.items()}
+        addresses = {name: x.data.ptr for name, x in passed.items()}
+        if entries is not None:
+            addresses |= {"entries": entries.data.ptr, "size": table.size}
+        _launch(ready, _rows(a, axis), out.data.ptr, indices.data.ptr, *([addresses] if addresses else []))
+    if entries is None:
+        return Selected(_back(out, axis), _back(indices, axis))
+    return SelectedEntries(_back(out, axis), _back(indices, axis), _back(entries, axis))
+
+
+def _passed(name: str, x: Any, axis: int, numbers: Mapping[str, Any]) -> Any:
+    """Return an array of numbers as launches read it: contiguous, of 32 bits, but starts in a table of 64 bits."""
+    if name == "table":
+        return cupy.ascontiguousarray(x) if "table_starts" in numbers else _rows(x, axis)
+    return cupy.ascontiguousarray(x.astype(cupy.int64 if name == "table_starts" else cupy.int32))
 
 
 def topk_method(
-    a: Any, k: int, axis: int | None = -1, *, largest: bool = True, sorted: bool = True, lengths: Any = None
+    a: Any,
+    k: int,
+    axis: int | None = -1,
+    *,
+    largest: bool = True,
+    sorted: bool = True,
+    table: Any = None,
+    **numbers: Unpack[RowNumbers],
 ) -> str:
     """Return the method of `topk` for an array: "hsgen: " and its steps, or "none" if there is nothing to select.
 
     The steps are "select", "select, sort" for a sort of the selected elements, or "sort" for a sort of all rows.
     """
-    ready, *_ = _selection(a, k, axis, largest=largest, sorted=sorted, lengths=lengths)
+    present = row_numbers.present({**numbers, "table": table})
+    ready, *_ = _selection(a, k, axis, largest=largest, sorted=sorted, numbers=present)
     return f"hsgen: {ready.steps}" if ready else "none"
 
 
 def _selection(
-    a: Any, k: int, axis: int | None, *, largest: bool, sorted: bool, lengths: Any
+    a: Any, k: int, axis: int | None, *, largest: bool, sorted: bool, numbers: Mapping[str, Any]
 ) -> tuple[Selection | None, Any, int, int]:
     """Return the prepared selection, the array, k, and the number of the axis, counted from the front."""
     _check(a, None)
@@ -107,9 +176,7 @@ def _selection(
             f"a has elements of {a.dtype.str if not a.dtype.isnative else a.dtype}; give {', '.join(_KEYS)}"
         )
     k = integer("k", k, 0, a.shape[axis])
-    expected = a.shape[:axis] + a.shape[axis + 1 :]
-    if lengths is not None:
-        _check_lengths(lengths, expected)
+    row_numbers.check(numbers, a, axis, _ARRAYS, "a")
     if a.size == 0 or k == 0:
         return None, a, k, axis
     take = Take(
@@ -120,19 +187,11 @@ def _selection(
         k=k,
         largest=bool(largest),
         sorted=bool(sorted),
-        lengths=lengths is not None,
+        numbers=tuple(numbers),
+        entry=numbers["table"].itemsize if "table" in numbers else 4,
     )
     selection = background.module("hsgen.cuda.selections").selection
     return selection(take) or selection(take, SORT), a, k, axis
-
-
-def _check_lengths(lengths: Any, shape: tuple[int, ...]) -> None:
-    if not isinstance(lengths, cupy.ndarray):
-        raise wrong_type("lengths", "an array of CuPy with the length of each row", lengths)
-    if lengths.dtype.kind not in "iu":
-        raise TypeError(f"lengths has elements of {lengths.dtype}; give integers")
-    if lengths.shape != shape:
-        raise ValueError(f"lengths has the shape {lengths.shape}; give {shape}, a length for each row")
 
 
 def method(a: Any, axis: int = -1) -> str:
@@ -206,8 +265,8 @@ def _back(rows: Any, axis: int) -> Any:
     return rows if axis == rows.ndim - 1 else cupy.ascontiguousarray(cupy.moveaxis(rows, -1, axis))
 
 
-def _launch(ready: Order | Selection, rows: Any, out: int, indices: int, *lengths: int) -> None:
+def _launch(ready: Order | Selection, rows: Any, out: int, indices: int, *numbers: Mapping[str, int]) -> None:
     """Launch on the current stream, with scratch memory of CuPy's pool."""
     stream = cupy.cuda.get_current_stream().ptr
     scratch = cupy.cuda.alloc(ready.scratch) if ready.scratch else None
-    ready.run(rows.data.ptr, out, indices, scratch.ptr if scratch is not None else 0, stream, *lengths)
+    ready.run(rows.data.ptr, out, indices, scratch.ptr if scratch is not None else 0, stream, *numbers)

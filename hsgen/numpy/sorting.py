@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import operator
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
 from threading import RLock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from hsgen.numpy.devices import CudaDevice, Device, device_of
 from hsgen.numpy.large import Job, Progress, Sort, bar, greatest_length, in_turn, sort_large
 from hsgen.numpy.pipeline import SLOTS, Pipeline
 from hsgen.numpy.sorter import bits
+from hsgen.runners import row_numbers
+from hsgen.runners.row_numbers import RowNumbers
 
 T = TypeVar("T")
 _KEYS = {t.element: t.name for t in TYPES.values()} | {"bool": "u8"}
@@ -198,6 +201,20 @@ class Selected(NamedTuple):
     indices: Any
 
 
+class SelectedEntries(NamedTuple):
+    """The first elements of each row, the index of each in its row, and the entry of each in a table."""
+
+    values: Any
+    indices: Any
+    entries: Any
+
+
+_ARRAYS = row_numbers.Arrays(
+    kind=np.ndarray, noun="an array", is_integer=lambda x: x.dtype.kind in "iu", device=lambda x: None
+)
+
+
+@overload
 def topk(
     a: Any,
     k: int,
@@ -205,38 +222,68 @@ def topk(
     *,
     largest: bool = True,
     sorted: bool = True,
-    lengths: Any = None,
     device: str | None = None,
-) -> Selected:
+    table: None = None,
+    **numbers: Unpack[RowNumbers],
+) -> Selected: ...
+@overload
+def topk(
+    a: Any,
+    k: int,
+    axis: int | None = -1,
+    *,
+    largest: bool = True,
+    sorted: bool = True,
+    device: str | None = None,
+    table: Any,
+    **numbers: Unpack[RowNumbers],
+) -> SelectedEntries: ...
+def topk(
+    a: Any,
+    k: int,
+    axis: int | None = -1,
+    *,
+    largest: bool = True,
+    sorted: bool = True,
+    device: str | None = None,
+    table: Any = None,
+    **numbers: Unpack[RowNumbers],
+) -> Selected | SelectedEntries:
     """Return the k greatest or least elements along an axis, and their indices; axis None flattens the array.
 
     The copies are those of `sort`.  NaNs are equal and greater than all numbers, and -0 equals 0.  Of equal elements,
     the elements with the lowest indices are selected, in the order of indices.  Elements keep their bits.  If not
     `sorted`, the result has the same elements, in any order that is the same in every call.
 
-    lengths: the number of elements that count in each row, from the row's beginning, as integers in the shape of `a`
-    without the axis.  If k exceeds a length, the row of the result ends with index -1 and the last value in order: -inf
-    or the least integer; if not `largest`, NaN or the greatest integer.
+    table, numbers: what differs from row to row, as arrays of integers: see `hsgen.runners.row_numbers.RowNumbers`.
+    If fewer elements than k count in a row, the row of the result ends with index -1 and the last value in order: -inf
+    or the least integer; if not `largest`, NaN or the greatest integer.  With a table, the result has the selected
+    entries, too: -1 for index -1 and beyond the table.
 
     Raises:
-        TypeError: as `sort`; k is not an integer, or the lengths are not integers.
-        ValueError: k exceeds the axis, or the lengths have a wrong shape.
+        TypeError: as `sort`; k is not an integer, or numbers are not integers.
+        ValueError: k exceeds the axis, or numbers have a wrong shape.
         numpy.exceptions.AxisError: there is no such axis.
         hsgen.core.errors.HsgenError: see `hsgen.Sorter`.
     """
     rows, key, axis = _rows(a, axis)
-    length = rows.shape[-1]
-    k = integer("k", k, 0, length)
-    counted = None if lengths is None else _counted(rows, lengths)
-    if counted is not None:
-        rows = np.where(counted, rows, _last(rows.dtype, largest=largest))
+    k = integer("k", k, 0, rows.shape[-1])
+    present = {name: np.asarray(x) for name, x in row_numbers.present({**numbers, "table": table}).items()}
+    row_numbers.check(present, np.moveaxis(rows, -1, axis), axis % rows.ndim, _ARRAYS, "a")
+    if "table" in present and "table_starts" not in present:
+        present["table"] = np.moveaxis(present["table"], axis, -1)
+    last, counted = _last(rows.dtype, largest=largest), None
+    if not present.keys().isdisjoint(row_numbers.BOUNDS):
+        rows, counted = _windows(rows, present)
+        rows = np.where(counted, rows, last)
     if rows.size == 0 or k == 0:
         order = np.zeros((*rows.shape[:-1], k), np.intp)
     else:
-        select = partial(_select, key=key, k=k, largest=largest, sorted=sorted, device=device)
+        ordered = sorted or "takes" in present  # the first of sorted elements are those of a smaller k
+        select = partial(_select, key=key, k=k, largest=largest, sorted=ordered, device=device)
         order = _served(
-            ("topk", rows.shape, key, k, largest, sorted),
-            rows.size if sorted else meanwhile.MOST + 1,  # without a sort, only the device knows the order
+            ("topk", rows.shape, key, k, largest, ordered),
+            rows.size if ordered else meanwhile.MOST + 1,  # without a sort, only the device knows the order
             device,
             lambda: select(_numeric(rows, zeros=True)),
             lambda: select(np.zeros_like(rows)),
@@ -245,7 +292,13 @@ def topk(
     values = np.take_along_axis(rows, order, -1)
     if counted is not None:
         order[~np.take_along_axis(counted, order, -1)] = -1
-    return Selected(np.moveaxis(values, -1, axis), np.moveaxis(order, -1, axis))
+    if "takes" in present:
+        beyond = np.arange(k) >= present["takes"][..., None]
+        values[beyond], order[beyond] = last, -1
+    values, indices = np.moveaxis(values, -1, axis), np.moveaxis(order, -1, axis)
+    if table is None:
+        return Selected(values, indices)
+    return SelectedEntries(values, indices, np.moveaxis(_entries(order, present), -1, axis))
 
 
 def _served(
@@ -266,14 +319,32 @@ def _served(
     return background.served(kind, call, prepare, instead)
 
 
-def _counted(rows: Any, lengths: Any) -> Any:
-    """Return True for each element of rows within the length of its row."""
-    lengths = np.asarray(lengths)
-    if lengths.dtype.kind not in "iu":
-        raise TypeError(f"lengths has elements of {lengths.dtype}; give integers")
-    if lengths.shape != rows.shape[:-1]:
-        raise ValueError(f"lengths has the shape {lengths.shape}; give {rows.shape[:-1]}, a length for each row")
-    return np.arange(rows.shape[-1]) < lengths[..., None]
+def _windows(rows: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return rows that begin at their starts, and True for each element that counts."""
+    length, places = rows.shape[-1], np.arange(rows.shape[-1])
+    sizes = numbers.get("lengths", np.full(rows.shape[:-1], length)).astype(np.int64)
+    if "starts" in numbers:
+        starts = np.minimum(numbers["starts"], length).astype(np.int64)
+        rows = np.take_along_axis(rows, np.minimum(places + starts[..., None], max(length - 1, 0)), -1)
+        sizes = np.minimum(sizes, length - starts)
+    if "count" in numbers:
+        sizes = np.where(np.arange(sizes.size).reshape(sizes.shape) < numbers["count"], sizes, 0)
+    return rows, places < sizes[..., None]
+
+
+def _entries(order: Any, numbers: Mapping[str, Any]) -> Any:
+    """Return the entries of the table for the indices of rows; all bits set for index -1 and beyond the table."""
+    table = numbers["table"]
+    if "table_starts" in numbers:
+        first = numbers["table_starts"].astype(np.int64)
+    else:
+        first = np.arange(math.prod(order.shape[:-1])).reshape(order.shape[:-1]) * table.shape[-1]
+        first = first + numbers.get("starts", 0)
+    flat, places = table.reshape(-1), first[..., None] + order
+    within = (order >= 0) & (places >= 0) & (places < flat.size)
+    entries = np.full(order.shape, ~flat.dtype.type(0) if flat.dtype.kind == "u" else -1, flat.dtype)
+    entries[within] = flat[places[within]]
+    return entries
 
 
 def _last(type: Any, *, largest: bool) -> Any:

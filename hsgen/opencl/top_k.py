@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from hsgen.opencl.runner import Runner
 from hsgen.operations.top_k import sorted_up_to
 from hsgen.runners.base import alone
-from hsgen.runners.top_k import TopKCalls
+from hsgen.runners.top_k import Features, Numbers, TopKCalls
 
 
 class TopK(Runner):
@@ -24,22 +24,14 @@ class TopK(Runner):
     `hsgen.opencl.sorter.Sorter`.  `sorted_up_to` is the greatest k with a sorted result; the result for a greater k is
     in the order of the row.
 
-    Calls may pass numbers of rows in device memory.  n / rows is the greatest of `lengths`.  Without `starts`, row i
-    begins at i times this length.  `takes` has the number of keys to take of each row; k is the greatest.  If a row has
-    fewer keys to take than k, the rest of its result is the last key of the order.  Values of the rest have all bits
-    set, such as the index 0xffffffff.  `count` is the number of rows; further rows are neither read nor written.
-    `value_starts` has the index of each row's first value: key i of a row has value number ``value_starts[row] + i``.
+    Rows may differ: `hsgen.runners.top_k.Features` has the keywords of the class, and `Numbers` those of calls.
 
     Args:
         context, key, target: as of `hsgen.opencl.Sorter`.
         value: the value that is selected with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index"
             or "index64" for the index of the key in its row.
         order: "descending" for the greatest keys, greatest first; "ascending" for the least.
-        lengths: whether calls pass the lengths of rows.
-        starts: whether calls also pass the starts of rows.
-        takes: whether calls pass the number of keys to take of each row.
-        row_count: whether calls pass the number of rows in device memory.
-        value_starts: whether calls pass the starts of the rows' values, such as page tables.
+        features: lengths, starts, takes, row_count, value_starts: the numbers of rows that calls pass in device memory.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
@@ -48,6 +40,8 @@ class TopK(Runner):
         hsgen.core.errors.Wrong: the kernels do not compile, or the compiler crashes.
     """
 
+    _calls: TopKCalls
+
     def __init__(
         self,
         context: Any,
@@ -55,27 +49,10 @@ class TopK(Runner):
         *,
         value: Any = None,
         order: str = "descending",
-        lengths: bool = False,
-        starts: bool = False,
-        takes: bool = False,
-        row_count: bool = False,
-        value_starts: bool = False,
         target: str | os.PathLike[str] | None = None,
+        **features: Unpack[Features],
     ) -> None:
-        super().__init__(
-            context,
-            target,
-            TopKCalls(
-                key,
-                value,
-                order,
-                lengths=lengths or starts,
-                starts=starts,
-                takes=takes,
-                row_count=row_count,
-                value_starts=value_starts,
-            ),
-        )
+        super().__init__(context, target, TopKCalls(key, value, order, features))
         self.sorted_up_to = sorted_up_to(self._sort)
 
     @alone
@@ -87,15 +64,11 @@ class TopK(Runner):
         *,
         out: Any,
         rows: int = 1,
-        lengths: Any = None,
-        starts: Any = None,
-        takes: Any = None,
-        count: Any = None,
-        value_starts: Any = None,
         values: Any = None,
         values_out: Any = None,
         n: int | None = None,
         wait_for: Sequence[Any] | None = None,
+        **numbers: Unpack[Numbers],
     ) -> Any:
         """Enqueue the selection of `k` keys of each of `rows` rows of equal length; return the event of its end.
 
@@ -103,8 +76,7 @@ class TopK(Runner):
         rows * k keys and values.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.  Inputs are only
         read.
 
-        `lengths`, `starts`, `takes`, `count` and `value_starts` are 32-bit numbers in device memory: one for each row,
-        but a single count.
+        numbers: lengths, starts, takes, count, value_starts, as the class has them.
 
         Raises:
             TypeError: an argument has a wrong Python type, such as a numpy array.
@@ -112,7 +84,5 @@ class TopK(Runner):
             hsgen.core.errors.Usage: there are more than `max_n` keys, the keys cannot be split into equal rows, or k is
                 not 1 to the length of a row.
         """
-        numbers = self._calls.numbers(n, k=k, rows=rows)
-        return self._run(
-            queue, (keys, out, lengths, starts, takes, count, value_starts, values, values_out), numbers, wait_for
-        )
+        arrays = self._calls.arrays(numbers, keys=keys, out=out, values=values, values_out=values_out)
+        return self._run(queue, arrays, self._calls.numbers(n, k=k, rows=rows), wait_for)

@@ -88,8 +88,10 @@ class Buffer:
     the call writes the buffer.
 
     length: the number of elements that a call uses.  optional: calls may omit the buffer.  always: the buffer holds
-    values, and calls have it because the operation always has values.  python, javascript: the name of the argument; ""
-    if the role determines the name.  about: the comment of the argument in JavaScript; "" if the role determines it.
+    values, and calls have it because the operation always has values.  feature: calls have the buffer if and only if
+    the sort has this feature, a field of `hsgen.core.keys.Signature`; "": the buffer depends on no feature.  python,
+    javascript: the name of the argument; "" if the role determines the name.  about: the comment of the argument in
+    JavaScript; "" if the role determines it.
     """
 
     name: str
@@ -102,6 +104,7 @@ class Buffer:
     length: Length = N
     optional: bool = False
     always: bool = False
+    feature: str = ""
     python: str = ""
     javascript: str = ""
     about: str = ""

@@ -167,6 +167,7 @@ class _TopK(Operation):
                 words=True,
                 length=Length(factors=("number",)),
                 optional=True,
+                feature="row_lengths",
                 python="lengths",
                 about="The length of each row, as 32-bit words (--feature row-lengths); n / rows is the greatest.",
             ),
@@ -177,6 +178,7 @@ class _TopK(Operation):
                 words=True,
                 length=Length(factors=("number",)),
                 optional=True,
+                feature="row_starts",
                 python="starts",
                 about="The index of the first key of each row, as 32-bit words (--feature row-starts).",
             ),
@@ -187,6 +189,7 @@ class _TopK(Operation):
                 words=True,
                 length=Length(factors=("number",)),
                 optional=True,
+                feature="row_takes",
                 python="takes",
                 about="The keys to take of each row, as 32-bit words (--feature row-takes); k is the greatest number.",
             ),
@@ -198,6 +201,7 @@ class _TopK(Operation):
                 single=True,
                 length=ONE,
                 optional=True,
+                feature="row_count",
                 about="A buffer whose first 32-bit word is the number of rows (--feature row-count).",
             ),
             Buffer(
@@ -207,6 +211,7 @@ class _TopK(Operation):
                 words=True,
                 length=Length(factors=("number",)),
                 optional=True,
+                feature="value_starts",
                 python="value_starts",
                 about="The index of the first value of each row, as 32-bit words (--feature value-starts).",
             ),
@@ -261,14 +266,8 @@ class _TopK(Operation):
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
         """See `Operation`: numbers of rows, which are at most as many as keys."""
-        s = sort.signature
-        words = {
-            "other": s.row_lengths,
-            "other_values": s.row_starts,
-            "takes": s.row_takes,
-            "value_starts": s.value_starts,
-        }
-        return {role: 4 for role, has in words.items() if has}
+        numbers = (b for b in self.arguments.buffers if b.feature and not b.single)
+        return {b.role: 4 for b in numbers if getattr(sort.signature, b.feature)}
 
     def second(self, options: Options, n: int) -> Options | None:
         """See `Operation`: a selection is never in place."""

@@ -1,46 +1,84 @@
-"""Selections in the Python APIs."""
+"""Selections in the Python APIs: the keywords for numbers of rows, once for all classes, and all checks."""
 
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Any
+from typing import Any, TypedDict
 
 from hsgen.core.interpreter import Options
 from hsgen.operations.top_k import OPERATION
+from hsgen.runners.arguments import keywords
 from hsgen.runners.base import Calls
 
-_NUMBERS = (
-    ("other", "row_lengths", "lengths", "the lengths of rows"),
-    ("other_values", "row_starts", "starts", "the starts of rows"),
-    ("takes", "row_takes", "takes", "the numbers of keys to take"),
-    ("count", "row_count", "row_count", "the number of rows"),
-    ("value_starts", "value_starts", "value_starts", "the starts of values"),
-)
-"""The numbers of rows in device memory: role, feature, argument of the class, and meaning."""
+
+class Features(TypedDict, total=False):
+    """The keywords of the classes `TopK`: the numbers of rows that every call passes in device memory.
+
+    lengths: the length of each row.
+    starts: the start of each row, and the length.
+    takes: the number of keys to take of each row.
+    row_count: the number of rows.
+    value_starts: the start of each row's values, such as those of a page table.
+    """
+
+    lengths: bool
+    starts: bool
+    takes: bool
+    row_count: bool
+    value_starts: bool
+
+
+class Numbers(TypedDict, total=False):
+    """The keywords of calls of `TopK`: arrays of 32-bit numbers in device memory, one for each row, but a single count.
+
+    lengths: the keys of each row; n / rows is the greatest length.
+    starts: the index of the first key of each row; by default, row i begins at i * n / rows.
+    takes: the keys to take of each row; k is the greatest number.  The rest of the row's result is the last key of the
+    order, and values with all bits set, such as the index 0xffffffff.
+    count: the number of rows; further rows are neither read nor written.
+    value_starts: the index of the first value of each row; key i of a row has value number ``value_starts[row] + i``.
+    """
+
+    lengths: Any
+    starts: Any
+    takes: Any
+    count: Any
+    value_starts: Any
+
+
+_FEATURES = {"lengths": "row_lengths", "starts": "row_starts", "takes": "row_takes"}
+"""The feature of a sort for a keyword of `Features`; others have the same name."""
 
 
 class TopKCalls(Calls):
-    """Calls of a selection of the first keys of rows.
-
-    Further arguments are numbers of rows that calls pass in device memory, by the names of the classes' arguments.
-    """
+    """Calls of a selection of the first keys of rows, whose numbers of rows are `features`."""
 
     operation = OPERATION
     verb, done = "select", "selected"
     hint = ", and the rows as rows={rows}"
 
-    def __init__(self, key: Any, value: Any, order: Any, **numbers: Any) -> None:
-        features = {feature: numbers.get(argument, False) for _, feature, argument, _ in _NUMBERS}
-        super().__init__(key, value, order, **features)
+    def __init__(self, key: Any, value: Any, order: Any, features: Features) -> None:
+        named = keywords(features, Features.__annotations__)
+        on = {_FEATURES.get(name, name): bool(use) for name, use in named.items()}
+        on["row_lengths"] = on.get("row_lengths", False) or on.get("row_starts", False)
+        super().__init__(key, value, order, **on)
+
+    def arrays(self, numbers: Numbers, **arrays: Any) -> tuple[Any, ...]:
+        """Return the arrays of a call in the order of `roles`; arguments are arrays by their names in Python."""
+        by_name = {**arrays, **keywords(numbers, Numbers.__annotations__)}
+        return tuple(by_name.get(self.names[role]) for role in self.roles)
 
     def check_given(self, present: Container[str]) -> None:
         """See `Calls`; numbers of rows are given if and only if the selection has these features."""
-        for role, feature, argument, meaning in _NUMBERS:
-            name, takes = self.names[role], getattr(self.sort.signature, feature)
-            if role in present and not takes:
-                raise ValueError(f"{name} is given; make the selection with {argument}=True")
-            if role not in present and takes:
-                raise ValueError(f"{name} is missing: this selection takes {meaning}")
+        switches = {feature: name for name, feature in _FEATURES.items()}
+        for role, buffer in self.buffers.items():
+            if not (feature := buffer.feature):
+                continue
+            name, has, switch = self.names[role], getattr(self.sort.signature, feature), switches.get(feature, feature)
+            if role in present and not has:
+                raise ValueError(f"{name} is given; make the selection with {switch}=True")
+            if role not in present and has:
+                raise ValueError(f"{name} is missing: this selection has {switch}=True")
         super().check_given(present)
 
     def length(self, role: str, n: int, options: Options) -> int:

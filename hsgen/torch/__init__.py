@@ -4,6 +4,7 @@ from hsgen.cuda.background import prepare_in_thread, wait_for_thread
 from hsgen.torch.enabling import disable, enable, enabled
 from hsgen.torch.sorting import (
     Selected,
+    SelectedEntries,
     Sorted,
     argsort,
     method,
@@ -16,6 +17,7 @@ from hsgen.torch.sorting import (
 
 __all__ = [
     "Selected",
+    "SelectedEntries",
     "Sorted",
     "argsort",
     "disable",

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from hsgen.runners import row_numbers
 from hsgen.torch.rows import argsorted_rows, sorted_rows
 from hsgen.torch.selections import first_of_rows
 
@@ -41,14 +42,28 @@ def _gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[torch.Tens
     return torch.zeros_like(values).scatter(ctx.dim, order, values), None, None
 
 
+NUMBERS = row_numbers.NAMES[:4]
+"""The names of the numbers of rows of the operator, in order: all but the table, whose entries follow from indices."""
+
+
 def _topk(
-    input: torch.Tensor, k: int, dim: int, largest: bool, sorted: bool, lengths: torch.Tensor | None
+    input: torch.Tensor,
+    k: int,
+    dim: int,
+    largest: bool,
+    sorted: bool,
+    lengths: torch.Tensor | None = None,
+    starts: torch.Tensor | None = None,
+    takes: torch.Tensor | None = None,
+    count: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    return first_of_rows(input, k, dim, largest, sorted, lengths)
+    numbers = dict(zip(NUMBERS, (lengths, starts, takes, count), strict=True))
+    values, indices = first_of_rows(input, k, dim, largest, sorted, row_numbers.present(numbers))
+    return values, indices
 
 
 def _topk_shape(
-    input: torch.Tensor, k: int, dim: int, largest: bool, sorted: bool, lengths: torch.Tensor | None
+    input: torch.Tensor, k: int, dim: int, largest: bool, sorted: bool, *numbers: Any
 ) -> tuple[torch.Tensor, torch.Tensor]:
     shape = list(input.shape)
     if shape:
@@ -57,24 +72,27 @@ def _topk_shape(
 
 
 def _keep_selected(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.Tensor]) -> None:
-    ctx.shape, ctx.dim, ctx.ragged = inputs[0].shape, inputs[2], inputs[5] is not None
+    ctx.shape, ctx.dim, ctx.ragged = inputs[0].shape, inputs[2], any(x is not None for x in inputs[5:])
     ctx.mark_non_differentiable(output[1])
-    ctx.save_for_backward(output[1])
+    ctx.save_for_backward(output[1], inputs[6])
 
 
-def _selected_gradients(
-    ctx: Any, values: torch.Tensor, indices: Any
-) -> tuple[torch.Tensor, None, None, None, None, None]:
-    """Return the gradients; the gradient of an element is stored at the element's index, and others are 0."""
-    (places,) = ctx.saved_tensors
+def _selected_gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[torch.Tensor | None, ...]:
+    """Return the gradients; the gradient of an element is stored at the element's place, and others are 0."""
+    places, starts = ctx.saved_tensors
+    none = (None,) * 8
     if ctx.ragged:
-        values, places = torch.where(places < 0, 0, values), places.clamp(min=0)
+        beyond = places < 0
+        values = torch.where(beyond, 0, values)
+        if starts is not None and ctx.shape:
+            places = places + starts.to(torch.int64).unsqueeze(ctx.dim)
+        places = torch.where(beyond, 0, places)
     if not ctx.shape:
-        return values, None, None, None, None, None
+        return values, *none
     zeros = values.new_zeros(ctx.shape)
-    # places beyond a row share index 0, to which these add 0
+    # places beyond a row share place 0, to which these add 0
     gradients = (zeros.scatter_add if ctx.ragged else zeros.scatter)(ctx.dim, places, values)
-    return gradients, None, None, None, None, None
+    return gradients, *none
 
 
 SORT = torch.library.custom_op("hsgen::sort", _sort, mutates_args=())

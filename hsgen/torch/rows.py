@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -213,14 +214,18 @@ def launch(
     rows: torch.Tensor,
     values: torch.Tensor | None,
     indices: torch.Tensor,
-    lengths: torch.Tensor | None = None,
+    numbers: Mapping[str, torch.Tensor] | None = None,
+    **sizes: int,
 ) -> None:
-    """Launch on the current stream of the tensor's GPU, with scratch memory of PyTorch's allocator."""
+    """Launch on the current stream of the tensor's GPU, with scratch memory of PyTorch's allocator.
+
+    numbers: further tensors of a selection by name.  sizes: further numbers.
+    """
     number = ready.gpu.number
     stream = _raw(number) if _raw else torch.cuda.current_stream(number).cuda_stream
     scratch = None
     if ready.scratch:
         scratch = torch.empty(ready.scratch, dtype=torch.uint8, device=rows.device)
     to, work = (0 if x is None else x.data_ptr() for x in (values, scratch))
-    more = () if lengths is None else (lengths.data_ptr(),)
+    more = ({name: x.data_ptr() for name, x in numbers.items()} | sizes,) if numbers else ()
     ready.run(rows.data_ptr(), to, indices.data_ptr(), work, stream, *more)

@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from hsgen.core.errors import wrong_type
 from hsgen.cuda import background
 from hsgen.cuda.subjects import Take
+from hsgen.runners import row_numbers
 from hsgen.torch import meanwhile
 from hsgen.torch.rows import KEYS, checked, launch
 
 if TYPE_CHECKING:
     from hsgen.cuda.selections import Selection
 
+Numbers = Mapping[str, torch.Tensor]
+"""Numbers of rows by name, in the order of `hsgen.runners.row_numbers.NAMES`."""
+NONE: Numbers = {}
+ARRAYS = row_numbers.Arrays(
+    kind=torch.Tensor,
+    noun="a tensor",
+    is_integer=lambda x: not (x.dtype.is_floating_point or x.dtype.is_complex or x.dtype is torch.bool),
+    device=lambda x: x.device,
+)
 _known: dict[tuple[Any, ...], Selection] = {}
 _KEPT = 256
 
 
 def prepared(
-    x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, lengths: bool = False, method: str = ""
+    x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, numbers: Numbers = NONE, method: str = ""
 ) -> Selection | None:
     """Return the prepared selection from a tensor along a dimension; None is PyTorch's own function.
 
     `method` is a method of `hsgen.cuda.top_k_choices`; by default the rules select the method.
     """
-    take = _take(x, k, dim, largest=largest, sorted=sorted, lengths=lengths)
+    take = _take(x, k, dim, largest=largest, sorted=sorted, numbers=numbers)
     return _selection(take, method) if take else None
 
 
-def _take(x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, lengths: bool) -> Take | None:
+def _take(x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, numbers: Numbers = NONE) -> Take | None:
     """Return the subject of a selection from a tensor; None if there is nothing to select on a GPU."""
     key = "bool" if x.dtype is torch.bool else KEYS.get(x.dtype)
     if key is None or not x.is_cuda or _empty(x, k):
@@ -45,7 +55,8 @@ def _take(x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, len
         k=k,
         largest=largest,
         sorted=sorted,
-        lengths=lengths,
+        numbers=tuple(numbers),
+        entry=numbers["table"].element_size() if "table" in numbers else 4,
     )
 
 
@@ -62,7 +73,7 @@ def unprepared(x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool
     """
     if not background.enabled() or (x.is_cuda and torch.cuda.is_current_stream_capturing()):
         return False
-    take = _take(x, k, dim, largest=largest, sorted=sorted, lengths=False)
+    take = _take(x, k, dim, largest=largest, sorted=sorted)
     if take is None or take.length > meanwhile.LONGEST or (not sorted and take.k > meanwhile.SORTED_UP_TO):
         return False
     return background.pending((take, method), lambda: _selection(take, method))
@@ -74,41 +85,79 @@ def first_of_rows(
     dim: int,
     largest: bool,
     sorted: bool,
-    lengths: torch.Tensor | None = None,
+    numbers: Numbers = NONE,
     method: str = "",
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the first elements of rows in order, and their indices, as contiguous tensors; see `hsgen.torch.topk`."""
-    call = k, dim, largest, sorted, lengths is None, method
-    known = x.dtype, x.shape, x.get_device(), call
+) -> tuple[torch.Tensor, ...]:
+    """Return the first elements of rows in order, and their indices, as contiguous tensors; see `hsgen.torch.topk`.
+
+    With a table, the third tensor has the selected entries.
+    """
+    call = k, dim, largest, sorted, tuple(numbers), method
+    table = numbers.get("table")
+    known = x.dtype, x.shape, x.get_device(), call, table is not None and table.element_size()
     ready = _known.get(known)
     if ready is None or not (x.is_cuda and x.is_contiguous()):
         dim = checked(x, dim)
         check_count(x, k, dim)
-        if lengths is not None:
-            check_lengths(x, dim, lengths)
+        if numbers:
+            row_numbers.check(numbers, x, dim, ARRAYS, "input")
         elif unprepared(x, k, dim, largest=largest, sorted=sorted, method=method):
             with suppress(torch.cuda.OutOfMemoryError):
                 return meanwhile.first_of_rows(x, k, dim, largest)
-        ready = prepared(x, k, dim, largest=largest, sorted=sorted, lengths=lengths is not None, method=method)
+        ready = prepared(x, k, dim, largest=largest, sorted=sorted, numbers=numbers, method=method)
         if ready is None:
-            return _by_torch(x, k, dim, largest, sorted, lengths)
+            return _by_torch(x, k, dim, largest, sorted, numbers)
         if x.dim() and dim != x.dim() - 1:
-            moved = x.movedim(dim, -1).contiguous()
-            values, indices = first_of_rows(moved, k, -1, largest, sorted, lengths, method)
-            return values.movedim(-1, dim).contiguous(), indices.movedim(-1, dim).contiguous()
+            if table is not None and "table_starts" not in numbers:
+                numbers = {**numbers, "table": table.movedim(dim, -1)}
+            moved = first_of_rows(x.movedim(dim, -1).contiguous(), k, -1, largest, sorted, numbers, method)
+            return tuple(y.movedim(-1, dim).contiguous() for y in moved)
         if x.is_contiguous():
             if len(_known) >= _KEPT:
                 _known.clear()
             _known[known] = ready
         x = x.contiguous()
-    elif lengths is not None:
-        check_lengths(x, x.dim() - 1, lengths)
+    elif numbers:
+        row_numbers.check(numbers, x, x.dim() - 1, ARRAYS, "input")
     shape = (*x.shape[:-1], k) if x.dim() else ()
     values, indices = x.new_empty(shape), x.new_empty(shape, dtype=torch.int64)
-    if lengths is not None:
-        lengths = lengths.to(torch.int32).contiguous()
-    launch(ready, x, values, indices, lengths)
-    return values, indices
+    if not numbers:
+        launch(ready, x, values, indices)
+        return values, indices
+    passed = {name: y.to(_KINDS.get(name, torch.int32)).contiguous() for name, y in numbers.items() if y is not table}
+    if table is None:
+        launch(ready, x, values, indices, passed)
+        return values, indices
+    entries = table.new_empty(shape)
+    passed |= {"table": table.contiguous(), "entries": entries}
+    launch(ready, x, values, indices, passed, size=table.numel())
+    return values, indices, entries
+
+
+_KINDS = {"table_starts": torch.int64}
+"""The types in which launches read numbers of rows: 32 bits, unless a number is listed here."""
+_ENTRIES = {4: torch.int32, 8: torch.int64}
+
+
+def entries_of(x: torch.Tensor, dim: int, indices: torch.Tensor, numbers: Numbers) -> torch.Tensor:
+    """Return the entries of the table for selected indices of `x`; -1 for index -1 and beyond the table."""
+    if not x.dim():
+        x, dim, indices = x.reshape(1), 0, indices.reshape(1)
+    table = numbers["table"]
+    if "table_starts" in numbers:
+        first = numbers["table_starts"].to(torch.int64)
+    else:
+        table = table.reshape(x.shape).movedim(dim, -1)
+        length = max(x.shape[dim], 1)
+        first = torch.arange(0, x.numel(), length, device=x.device).reshape(table.shape[:-1])
+        if "starts" in numbers:
+            first = first + numbers["starts"].to(torch.int64)
+    words = table.reshape(-1).view(_ENTRIES[table.element_size()])  # PyTorch selects from no unsigned numbers
+    places = first.reshape(x.movedim(dim, -1).shape[:-1]).unsqueeze(dim) + indices
+    within = (indices >= 0) & (places >= 0) & (places < words.numel())
+    if words.numel() == 0:
+        return torch.full_like(places, -1, dtype=words.dtype).view(table.dtype)
+    return torch.where(within, words[torch.where(within, places, 0)], -1).view(table.dtype)
 
 
 def check_count(x: torch.Tensor, k: int, dim: int) -> None:
@@ -122,52 +171,60 @@ def check_count(x: torch.Tensor, k: int, dim: int) -> None:
         raise RuntimeError(f"selected index k out of range: k is {k}, dimension {dim} has {length} elements")
 
 
-def check_lengths(x: torch.Tensor, dim: int, lengths: torch.Tensor) -> None:
-    """Check that there is an integer for each row, on the GPU of the rows.
-
-    Raises:
-        TypeError: the lengths are not a tensor of integers.
-        ValueError: the lengths have another shape or device.
-    """
-    if not isinstance(lengths, torch.Tensor):
-        raise wrong_type("lengths", "a tensor with the length of each row", lengths)
-    if lengths.dtype not in KEYS or lengths.dtype.is_floating_point or lengths.dtype is torch.bool:
-        raise TypeError(f"lengths has elements of {lengths.dtype}; give integers")
-    expected = x.shape[:dim] + x.shape[dim + 1 :]
-    if lengths.shape != expected:
-        raise ValueError(f"lengths has the shape {tuple(lengths.shape)}; give {tuple(expected)}, a length for each row")
-    if lengths.device != x.device:
-        raise ValueError(f"lengths is on {lengths.device}, input on {x.device}")
-
-
 def _empty(x: torch.Tensor, k: int) -> bool:
     """Return True if the result has no elements; a tensor without dimensions has one element for any k."""
     return x.numel() == 0 or (k == 0 and x.dim() > 0)
 
 
 def _by_torch(
-    x: torch.Tensor, k: int, dim: int, largest: bool, sorted: bool, lengths: torch.Tensor | None
-) -> tuple[torch.Tensor, torch.Tensor]:
+    x: torch.Tensor, k: int, dim: int, largest: bool, sorted: bool, numbers: Numbers
+) -> tuple[torch.Tensor, ...]:
     """Return the result of PyTorch's own function, or without elements of tensors of the required shape.
 
-    With lengths, a stable sort serves, because the elements beyond a length must be after all equal elements.
+    With numbers of rows, a stable sort serves, because elements that do not count must be after all equal elements.
     """
     if _empty(x, k):
         shape = list(x.shape)
         shape[dim] = k
-        return x.new_empty(shape), x.new_empty(shape, dtype=torch.int64)
-    if lengths is None:
+        values, indices = x.new_empty(shape), x.new_empty(shape, dtype=torch.int64)
+    elif not sorts(numbers):
         values, indices = torch.topk(x, k, dim=dim, largest=largest, sorted=sorted)
-        return values.contiguous(), indices.contiguous()
-    rows = x.movedim(dim, -1) if x.dim() else x.reshape(1)
-    counted = torch.arange(rows.shape[-1], device=x.device) < lengths.unsqueeze(-1)
-    last = torch.full((), _last(x.dtype, largest=largest), dtype=x.dtype, device=x.device)
-    values, indices = torch.sort(torch.where(counted, rows, last), dim=-1, descending=largest, stable=True)
-    values, indices = values[..., :k], indices[..., :k]
-    indices = torch.where(counted.gather(-1, indices), indices, -1)
-    if not x.dim():
-        return values.reshape(()), indices.reshape(())
-    return values.movedim(-1, dim).contiguous(), indices.movedim(-1, dim).contiguous()
+    else:
+        rows, counted = _windows(x.movedim(dim, -1) if x.dim() else x.reshape(1), numbers)
+        last = torch.full((), _last(x.dtype, largest=largest), dtype=x.dtype, device=x.device)
+        values, indices = torch.sort(torch.where(counted, rows, last), dim=-1, descending=largest, stable=True)
+        k = k if x.dim() else 1
+        values, indices = values[..., :k], indices[..., :k]
+        within = counted.gather(-1, indices)
+        if "takes" in numbers:
+            within = within & (torch.arange(k, device=x.device) < numbers["takes"].to(torch.int64).unsqueeze(-1))
+        values, indices = torch.where(within, values, last), torch.where(within, indices, -1)
+        values, indices = (y.movedim(-1, dim) if x.dim() else y.reshape(()) for y in (values, indices))
+    values, indices = values.contiguous(), indices.contiguous()
+    if "table" not in numbers:
+        return values, indices
+    return values, indices, entries_of(x, dim, indices, numbers).reshape(indices.shape)
+
+
+def sorts(numbers: Numbers) -> bool:
+    """Return True if PyTorch's own selection does not serve, because rows differ."""
+    return any(name in numbers for name in (*row_numbers.BOUNDS, "takes"))
+
+
+def _windows(rows: torch.Tensor, numbers: Numbers) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return rows that begin at their starts, and True for each element that counts."""
+    length, device = rows.shape[-1], rows.device
+    places = torch.arange(length, device=device)
+    wide = {name: numbers[name].to(torch.int64) for name in row_numbers.BOUNDS if name in numbers}
+    sizes = wide.get("lengths", torch.full(rows.shape[:-1], length, device=device))
+    if "starts" in wide:
+        starts = wide["starts"].clamp(max=length)
+        rows = rows.gather(-1, (places + starts.unsqueeze(-1)).clamp(max=length - 1))
+        sizes = torch.minimum(sizes, length - starts)
+    if "count" in wide:
+        number = torch.arange(sizes.numel(), device=device).reshape(sizes.shape)
+        sizes = torch.where(number < wide["count"], sizes, 0)
+    return rows, places < sizes.unsqueeze(-1)
 
 
 def _last(type: torch.dtype, *, largest: bool) -> Any:

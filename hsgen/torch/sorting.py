@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack, overload
 
 import torch
 
 from hsgen.core.numbers import MOST, integer
+from hsgen.runners import row_numbers
+from hsgen.runners.row_numbers import RowNumbers
 from hsgen.torch import grouping, operators, selections
 from hsgen.torch.rows import argsorted_rows, checked, dimension, prepared, sorted_rows
 
@@ -24,6 +26,14 @@ class Selected(NamedTuple):
 
     values: torch.Tensor
     indices: torch.Tensor
+
+
+class SelectedEntries(NamedTuple):
+    """The first elements of each row, the index of each in its row, and the entry of each in a table."""
+
+    values: torch.Tensor
+    indices: torch.Tensor
+    entries: torch.Tensor
 
 
 def sort(input: torch.Tensor, dim: int = -1, descending: bool = False, stable: bool = True) -> Sorted:
@@ -96,6 +106,7 @@ def _requested(results: grouping.Triple, inverse: bool, counts: bool) -> Any:
     return chosen if len(chosen) > 1 else chosen[0]
 
 
+@overload
 def topk(
     input: torch.Tensor,
     k: int,
@@ -103,27 +114,58 @@ def topk(
     largest: bool = True,
     sorted: bool = True,
     *,
-    lengths: torch.Tensor | None = None,
-) -> Selected:
+    table: None = None,
+    **numbers: Unpack[RowNumbers],
+) -> Selected: ...
+@overload
+def topk(
+    input: torch.Tensor,
+    k: int,
+    dim: int = -1,
+    largest: bool = True,
+    sorted: bool = True,
+    *,
+    table: torch.Tensor,
+    **numbers: Unpack[RowNumbers],
+) -> SelectedEntries: ...
+def topk(
+    input: torch.Tensor,
+    k: int,
+    dim: int = -1,
+    largest: bool = True,
+    sorted: bool = True,
+    *,
+    table: torch.Tensor | None = None,
+    **numbers: Unpack[RowNumbers],
+) -> Selected | SelectedEntries:
     """Return the k greatest or least elements along a dimension and their indices (int64), as torch.topk does.
 
     NaNs are equal and greater than all numbers, and -0 equals 0.  Of equal elements, the elements with the lowest
     indices are selected, in the order of indices.  The result is a stable `sort`, cut to k elements.
     If not `sorted`, the result has the same elements, in any order that is the same in every call.
 
-    lengths: the number of elements that count in each row, from the row's beginning, as integers in the shape of the
-    input without the dimension.  If k exceeds a length, the row of the result ends with index -1 and the last value in
-    order: -inf or the least integer; if not `largest`, NaN or the greatest integer.
+    table, numbers: what differs from row to row, as tensors of integers: see `hsgen.runners.row_numbers.RowNumbers`.
+    If fewer elements than k count in a row, the row of the result ends with index -1 and the last value in order: -inf
+    or the least integer; if not `largest`, NaN or the greatest integer.  With a table, the result has the selected
+    entries, too: -1 for index -1 and beyond the table.
 
     Raises:
-        TypeError: k or the dimension is not an integer, or the lengths are not a tensor of integers.
-        ValueError: the lengths have a wrong shape, or are on another device.
+        TypeError: k or the dimension is not an integer, or numbers are not a tensor of integers.
+        ValueError: numbers have a wrong shape, or are on another device.
         RuntimeError, IndexError: k exceeds the dimension, or there is no such dimension.
     """
+    present = row_numbers.present({**numbers, "table": table})
     if _plain(input):
         count, dim = integer("k", k, -MOST, MOST), dimension(dim)
-        return Selected(*selections.first_of_rows(input, count, dim, bool(largest), bool(sorted), lengths))
-    return Selected(*operators.TOPK(input, k, dim, bool(largest), bool(sorted), lengths))
+        result = selections.first_of_rows(input, count, dim, bool(largest), bool(sorted), present)
+    else:
+        if table is not None:
+            row_numbers.check(present, input, checked(input, dimension(dim)), selections.ARRAYS, "input")
+        bounds = [present.get(name) for name in operators.NUMBERS]
+        result = operators.TOPK(input, k, dim, bool(largest), bool(sorted), *bounds)
+        if table is not None:
+            result = (*result, selections.entries_of(input, dim, result[1], present))
+    return Selected(*result) if table is None else SelectedEntries(*result)
 
 
 def topk_method(
@@ -133,20 +175,19 @@ def topk_method(
     largest: bool = True,
     sorted: bool = True,
     *,
-    lengths: torch.Tensor | None = None,
+    table: torch.Tensor | None = None,
+    **numbers: Unpack[RowNumbers],
 ) -> str:
-    """Return the method of `topk` for a tensor: "torch.topk", or "hsgen: " and its steps.
+    """Return the method of `topk` for a tensor: "torch.topk", "torch.sort", or "hsgen: " and its steps.
 
     The steps are "select", "select, sort" for a sort of the selected elements, or "sort" for a sort of all rows.
     """
     count, dim = integer("k", k, -MOST, MOST), checked(input, dimension(dim))
     selections.check_count(input, count, dim)
-    if lengths is not None:
-        selections.check_lengths(input, dim, lengths)
-    ready = selections.prepared(
-        input, count, dim, largest=bool(largest), sorted=bool(sorted), lengths=lengths is not None
-    )
-    return f"hsgen: {ready.steps}" if ready else "torch.topk" if lengths is None else "torch.sort"
+    present = row_numbers.present({**numbers, "table": table})
+    row_numbers.check(present, input, dim, selections.ARRAYS, "input")
+    ready = selections.prepared(input, count, dim, largest=bool(largest), sorted=bool(sorted), numbers=present)
+    return f"hsgen: {ready.steps}" if ready else "torch.sort" if selections.sorts(present) else "torch.topk"
 
 
 def _sharded(x: torch.Tensor) -> bool:

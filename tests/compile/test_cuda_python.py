@@ -144,6 +144,10 @@ def test_the_launches_around_a_selection_compile(key: str, largest: bool) -> Non
         assert f"hs_{name}".encode() in compiler.cubin(text, ARCH, f"{name}.cu")
 
 
+def test_the_launch_that_bounds_rows_compiles() -> None:
+    assert b"hs_bounds" in compiler.cubin(selected.body(selected.BOUNDS), ARCH, "bounds.cu")
+
+
 @pytest.mark.parametrize(("name", "key"), [nightly(name, key) for name in TARGETS for key in FLOATS])
 def test_selections_compile_in_numeric_order(name: str, key: str) -> None:
     """Selections with indices in their rows, as `hsgen.torch` needs them."""

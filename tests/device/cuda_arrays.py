@@ -21,9 +21,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from first_of_rows import drawn, first_of_rows
+
 import hsgen.cuda
 from hsgen.core.keys import TYPES
-from hsgen.cuda.selected import fill
+from hsgen.runners.row_numbers import NAMES
 
 try:
     import torch
@@ -151,57 +155,58 @@ def torch_functions(cases: int) -> None:
 
 
 def selections(cases: int) -> None:
-    """The functions topk of hsgen.torch and hsgen.cupy: all keys, both orders, counts, rows, dimensions, lengths."""
+    """The functions topk of hsgen.torch and hsgen.cupy: all keys, both orders, rows, dimensions, numbers of rows."""
+    sets: tuple[tuple[str, ...], ...] = ((), (), (), ("lengths",), (), NAMES, ("takes",), ("starts",), (), ("table",))
     for number in range(cases):
         key, largest, ordered = TORCH[number % len(TORCH)], bool(number // len(TORCH) % 2), number % 7 > 1
+        names = sets[number % len(sets)]
         shape = _shape(max(int(RNG.choice(COUNTS)), 1), number)
         bits = bits_of(key, int(np.prod(shape)), int(RNG.integers(0, 4))).reshape(shape)
         dim = int(RNG.integers(-len(shape), len(shape)))
         length = shape[dim]
         k = int(RNG.integers(1, min(length, int(RNG.choice([3, 70, 3000, length]))) + 1))
-        counts = None
-        if number % 4 == 3:
-            counts = RNG.integers(0, length + 1, np.moveaxis(bits, dim, -1).shape[:-1], np.int32)
         for library in (torch, None if key == "bf16" else cupy):
             if library is not None:
-                one_selection(library, key, bits, k, dim, largest, ordered, counts)
+                one_selection(library, key, bits, k, dim, largest, ordered, names)
 
 
 def one_selection(
-    library: Any, key: str, bits: Any, k: int, dim: int, largest: bool, ordered: bool, counts: Any
+    library: Any, key: str, bits: Any, k: int, dim: int, largest: bool, ordered: bool, names: tuple[str, ...]
 ) -> None:
-    """Compare a selection with a stable sort by numpy, bit by bit."""
-    length = bits.shape[dim]
-    order = np.argsort(numeric(bits, key, largest), axis=dim, kind="stable")
-    beyond = np.zeros(bits.shape, bool)
-    if counts is not None:
-        beyond = np.moveaxis(np.arange(length) >= counts[..., None], -1, dim)
-        later = np.argsort(np.take_along_axis(beyond, order, dim), axis=dim, kind="stable")
-        order = np.take_along_axis(order, later, dim)
-    order = np.moveaxis(np.moveaxis(order, dim, -1)[..., :k], -1, dim)
-    beyond, keys = np.take_along_axis(beyond, order, dim), np.take_along_axis(bits, order, dim)
-    keys[beyond], order[beyond] = fill(key, largest=largest), -1
-    named = {"largest": largest, "sorted": ordered}
+    """Compare a selection with its definition in numpy, bit by bit."""
+    length, rows = bits.shape[dim], np.ascontiguousarray(np.moveaxis(bits, dim, -1))
+    without, matrix = rows.shape[:-1], rows.reshape(-1, bits.shape[dim])
+    flat = drawn(RNG, names, len(matrix), length, k)
+    ranks = numeric(matrix, key, largest)
+    expected = first_of_rows(key, matrix, ranks, k, largest=largest, numbers=flat)
+    numbers = {name: x if name in ("count", "table") else x.reshape(without) for name, x in flat.items()}
+    if "table" in names and "table_starts" not in names:
+        numbers["table"] = np.moveaxis(flat["table"].reshape(rows.shape), -1, dim)
+    named: dict[str, Any] = {"largest": largest, "sorted": ordered}
     if library is torch:
         import hsgen.torch
 
-        x, lengths = to_torch(bits.reshape(-1), key).reshape(bits.shape), counts
-        lengths = None if counts is None else torch.from_numpy(counts).cuda()
-        selected = hsgen.torch.topk(x, k, dim, lengths=lengths, **named)
-        values, places, after = from_torch(selected.values), selected.indices.cpu().numpy(), from_torch(x)
+        x = to_torch(bits.reshape(-1), key).reshape(bits.shape)
+        passed = {name: torch.from_numpy(np.ascontiguousarray(y)).cuda() for name, y in numbers.items()}
+        values, *more = hsgen.torch.topk(x, k, dim, **named, **passed)
+        values, more, after = from_torch(values), [y.cpu().numpy() for y in more], from_torch(x)
     else:
         import hsgen.cupy
 
         x = cupy.asarray(bits.view(TYPES[key].numpy))
-        lengths = None if counts is None else cupy.asarray(counts)
-        selected = hsgen.cupy.topk(x, k, dim, lengths=lengths, **named)
-        values, places, after = selected.values.get().view(bits.dtype), selected.indices.get(), x.get().view(bits.dtype)
+        passed = {name: cupy.asarray(y) for name, y in numbers.items()}
+        values, *more = hsgen.cupy.topk(x, k, dim, **named, **passed)
+        values, more, after = values.get().view(bits.dtype), [y.get() for y in more], x.get().view(bits.dtype)
+    got = [np.moveaxis(y, dim, -1).reshape(-1, k) for y in (values, *more)]
+    right = [y for y in expected if y is not None]
     if not ordered:
-        ranks = [np.argsort(p, axis=dim, kind="stable") for p in (places, order)]
-        values, places = (np.take_along_axis(a, ranks[0], dim) for a in (values, places))
-        keys, order = (np.take_along_axis(a, ranks[1], dim) for a in (keys, order))
-    text = f"{library.__name__} topk {key} {bits.shape} k={k} dim={dim} {named} lengths={counts is not None}"
-    check(bool((places == order).all()) and bool((values == keys).all()), text)
+        got, right = (
+            [np.take_along_axis(y, np.argsort(every[1], axis=1, kind="stable"), 1) for y in every]
+            for every in (got, right)
+        )
+    text = f"{library.__name__} topk {key} {bits.shape} k={k} dim={dim} {named} {names}"
+    same = len(got) == len(right) and all(bool((a == b).all()) for a, b in zip(got, right, strict=False))
+    check(same, text)
     check(bool((after == bits).all()), f"{text}: the input changed")
 
 

@@ -219,7 +219,7 @@ class Fake:
         return Code(0), self._current.pop()
 
     def cuLibraryLoadData(self, code: bytes, *more: Any) -> Any:
-        if code.startswith(b"#define"):
+        if b"\n" in code:
             text = code.decode()
             self._handles.append((text, next(name for name in self._single if f" {name}(" in text)))
             return Code(0), len(self._handles)
@@ -452,25 +452,47 @@ class Fake:
         while held:
             held.pop()
 
+    def _words(self, address: int, count: int, type: Any = np.uint32) -> Any:
+        """Return numbers in the memory; None for no address."""
+        if not address:
+            return None
+        words = np.empty(count, type)
+        self.read(address, words)
+        return words.astype(np.int64)
+
+    def _bounds(self, text: str, at: int) -> None:
+        """Do what templates/apis/cuda/python/bounds.cu does."""
+        numbers = self._numbers(at, 8)
+        rows, length, turn = numbers[5:]
+        self.launched.append(Launched("hs_bounds", (0, 0), 256, 0, 0, numbers[:5], numbers[5:], False))
+        starts, lengths, count = (self._words(x, n) for x, n in zip(numbers, (rows, rows, 1), strict=False))
+        first = np.minimum(0 if starts is None else starts, length) + np.zeros(rows, np.int64)
+        most = np.where(np.arange(rows) < (rows if count is None else count), length - first, 0)
+        self.write(numbers[3], np.minimum(most, length if lengths is None else lengths).astype(np.uint32))
+        self.write(numbers[4], (np.arange(rows) % turn * length + first).astype(np.uint32))
+
     def _masked(self, text: str, at: int) -> None:
         """Do what templates/apis/cuda/python/masked.cu does."""
         bits, fill = self._keys_of(text)
-        source, to, lengths, n, length = self._numbers(at, 5)
-        self.launched.append(Launched("hs_masked", (0, 0), 256, 0, 0, [source, to, lengths], [n, length], False))
-        keys, counts = np.empty((n // length, length), bits), np.empty(n // length, np.uint32)
+        source, to, starts, lengths, n, length = self._numbers(at, 6)
+        where = [source, to, starts, lengths]
+        self.launched.append(Launched("hs_masked", (0, 0), 256, 0, 0, where, [n, length], False))
+        keys, rows = np.empty(n, bits), n // length
         self.read(source, keys)
-        self.read(lengths, counts)
-        keys[np.arange(length) >= counts[:, None]] = fill
-        self.write(to, keys)
+        first, counts = self._words(starts, rows), self._words(lengths, rows)
+        places = np.arange(n).reshape(rows, length) + (0 if first is None else first[:, None])
+        within = np.arange(length) < counts[:, None]
+        self.write(to, np.where(within, keys[np.where(within, places, 0)], fill))
 
     def _selected(self, text: str, at: int) -> None:
         """Do what templates/apis/cuda/python/selected.cu does."""
         (bits, fill), defined = self._keys_of(text), self._defined(text)
-        numbers = self._numbers(at, 11)
-        indices, order, to, keys_from, keys_to, source, lengths = numbers[:7]
-        n, k, stride, length = numbers[7:]
-        self.launched.append(Launched("hs_selected", (0, 0), 256, 0, 0, numbers[:7], numbers[7:], False))
+        numbers = self._numbers(at, 17)
+        indices, order, to, keys_from, keys_to, source, *_ = numbers
+        *_, table, _, entries, size, n, k, stride, length = numbers
+        self.launched.append(Launched("hs_selected", (0, 0), 256, 0, 0, numbers[:12], numbers[12:], False))
         rows = n // k
+        starts, lengths, takes = (self._words(x, rows) for x in numbers[6:9])
         numbered, keys = np.empty((rows, stride), np.int64), np.empty((rows, stride), bits)
         self.read(indices, numbered)
         self.read(keys_from, keys)
@@ -480,22 +502,29 @@ class Fake:
             self.read(order, ranks)
             numbered = np.take_along_axis(numbered, ranks, 1)
         numbered = numbered[:, :k].copy()
-        counts = np.full(rows, length, np.uint32)
-        if lengths:
-            self.read(lengths, counts)
-        beyond = numbered.astype(np.uint64) >= counts[:, None]
+        beyond = numbered.astype(np.uint64) >= (np.full(rows, length) if lengths is None else lengths)[:, None]
+        if takes is not None:
+            beyond |= np.arange(k) >= takes[:, None]
+        first = (np.arange(rows) * length + (0 if starts is None else starts))[:, None]
         if defined["HS_FLOATS"] == "1":
-            before = np.empty((rows, length), bits)
+            before = np.empty(rows * length, bits)
             self.read(source, before)
-            size = keys & bits.type(int(defined["HS_MAGNITUDE"].removesuffix("ull"), 16))
-            special = (size == 0) | (size > int(defined["HS_INFINITY"].removesuffix("ull"), 16))
-            raw = np.take_along_axis(before, np.where(beyond, 0, numbered), 1)
-            keys[special] = raw[special]
+            magnitude = keys & bits.type(int(defined["HS_MAGNITUDE"].removesuffix("ull"), 16))
+            special = (magnitude == 0) | (magnitude > int(defined["HS_INFINITY"].removesuffix("ull"), 16))
+            keys = np.where(special, before[np.where(beyond, 0, first + numbered)], keys)
         keys[beyond], numbered[beyond] = fill, -1
         assert to or (keys_from == keys_to and stride == k)
         self.write(keys_to, keys)
         if to:
             self.write(to, numbered)
+        if entries:
+            entry = np.dtype(f"u{8 if 'long' in defined['HS_ENTRY'] else 4}")
+            every = np.empty(size, entry)
+            self.read(table, every)
+            begin = self._words(numbers[10], rows, np.int64)
+            place = (first if begin is None else begin[:, None]) + numbered
+            beyond |= (place < 0) | (place >= size)
+            self.write(entries, np.where(beyond, entry.type(~entry.type(0)), every[np.where(beyond, 0, place)]))
 
     def _keys_of(self, text: str) -> tuple[Any, Any]:
         """Return the type of keys in a text, and the last key in order."""
@@ -507,6 +536,7 @@ class Fake:
         "hs_finish": _finish,
         "hs_rows": _rows,
         "hs_pack": _pack,
+        "hs_bounds": _bounds,
         "hs_masked": _masked,
         "hs_selected": _selected,
     }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 from every import LANES
 from fake_cuda import Array, Fake
+from first_of_rows import First, drawn, first_of_rows, ranks_of
 from nightly import nightly, thinned
 
 from hsgen.cuda import selections
@@ -15,6 +17,7 @@ from hsgen.cuda.selected import fill
 from hsgen.cuda.selections import Take, selection, selector, sorts_after
 from hsgen.cuda.top_k_choices import ANY, LIBRARY, LONGEST, RULES, SELECT, SORT, choice
 from hsgen.engines.hosts import Host
+from hsgen.runners.row_numbers import NAMES
 from hsgen.targets.target import find
 
 pytestmark = pytest.mark.device
@@ -29,6 +32,8 @@ KEYS = {
     "f64": np.float64,
 }
 FLOATS = ("f16", "f32", "f64")
+NONE: Mapping[str, Any] = {}
+KINDS = {"table_starts": np.int64}
 
 
 @pytest.fixture
@@ -50,44 +55,39 @@ def rows_of(key: str, shape: tuple[int, int]) -> Any:
     return rows
 
 
-def expected_of(take: Take, rows: Any, lengths: Any = None) -> tuple[Any, Any]:
-    """The keys and indices of a stable sort of each row, cut to k; beyond a length, the last key in order and -1."""
-    ranks = np.unique(rows, return_inverse=True)[1].reshape(rows.shape).astype(np.int64)
-    ranks = -ranks if take.largest else ranks
-    if lengths is not None:
-        ranks[np.arange(take.length) >= lengths[:, None]] = 1 << 40
-    places = np.argsort(ranks, axis=1, kind="stable")[:, : take.k]
-    keys = np.take_along_axis(rows, places, 1)
-    if lengths is not None:
-        beyond = places >= lengths[:, None]
-        bits = f"u{rows.itemsize}"
-        keys.view(bits)[beyond], places[beyond] = fill(take.key, largest=take.largest), -1
-    return keys, places
-
-
-def call(fake: Fake, ready: Any, rows: Any, lengths: Any = None) -> tuple[Any, Any]:
-    """The keys and indices that a selection stores."""
+def call(fake: Fake, ready: Any, rows: Any, numbers: Mapping[str, Any] = NONE) -> First:
+    """The keys, the indices and the entries that a selection stores."""
     take = ready.take
     shape = (take.rows, take.k)
     source, keys = Array(fake, rows), Array(fake, np.zeros(shape, rows.dtype))
     indices = Array(fake, np.full(shape, 99, np.int64))
-    counts = Array(fake, lengths.astype(np.int32)).address if lengths is not None else 0
+    held = {name: Array(fake, x.astype(KINDS.get(name, np.int32))) for name, x in numbers.items() if name != "table"}
+    entries = None
+    if "table" in numbers:
+        held["table"], held["entries"] = (Array(fake, x) for x in (numbers["table"], np.zeros(shape, f"i{take.entry}")))
+        entries = held["entries"]
+    addresses = {name: x.address for name, x in held.items()}
+    if entries is not None:
+        addresses["size"] = numbers["table"].size
     scratch = fake.allocate(ready.scratch)
-    ready.run(source.address, keys.address, indices.address, scratch, 0, counts)
+    ready.run(source.address, keys.address, indices.address, scratch, 0, addresses)
     assert source.get().tobytes() == rows.tobytes()
-    return keys.get(), indices.get()
+    return First(keys.get(), indices.get(), None if entries is None else entries.get())
 
 
-def check(take: Take, ready: Any, rows: Any, result: tuple[Any, Any], lengths: Any = None) -> None:
+def check(take: Take, ready: Any, rows: Any, result: First, numbers: Mapping[str, Any] = NONE) -> None:
     """Compare every bit; a result that need not be sorted may be in any order."""
-    expected = expected_of(take, rows, lengths)
-    keys, places = result
+    ranks = ranks_of(rows, largest=take.largest)
+    expected = first_of_rows(take.key, rows, ranks, take.k, largest=take.largest, numbers=numbers)
     if not take.sorted:
-        order = [np.argsort(x[1], axis=1, kind="stable") for x in (result, expected)]
-        keys, places = (np.take_along_axis(x, order[0], 1) for x in result)
-        expected = tuple(np.take_along_axis(x, order[1], 1) for x in expected)
-    assert (places == expected[1]).all()
-    assert keys.tobytes() == expected[0].tobytes()
+        order = [np.argsort(x.indices, axis=1, kind="stable") for x in (result, expected)]
+        result, expected = (
+            First(*(x if x is None else np.take_along_axis(x, o, 1) for x in every))
+            for every, o in zip((result, expected), order, strict=True)
+        )
+    assert (result.indices == expected.indices).all()
+    assert result.keys.tobytes() == expected.keys.tobytes()
+    assert expected.entries is None or (result.entries == expected.entries).all()
 
 
 CASES = [
@@ -154,8 +154,8 @@ def test_a_sort_follows_a_selection_of_many_keys(key: str, fake: Fake) -> None:
     ],
 )
 def test_keys_beyond_a_length_do_not_count(key: str, largest: bool, method: str, fake: Fake) -> None:
-    lengths = np.array([0, 1, 30, 299, 300, 7])
-    take = Take(number=0, key=key, rows=6, length=300, k=31, largest=largest, lengths=True)
+    lengths = {"lengths": np.array([0, 1, 30, 299, 300, 7])}
+    take = Take(number=0, key=key, rows=6, length=300, k=31, largest=largest, numbers=("lengths",))
     ready = selection(take, method)
     assert ready is not None
     rows = rows_of(key, (6, 300))
@@ -165,8 +165,8 @@ def test_keys_beyond_a_length_do_not_count(key: str, largest: bool, method: str,
 @pytest.mark.parametrize(("key", "largest"), [nightly("f32", True), nightly("f32", False), nightly("i64", True)])
 def test_a_sort_follows_a_selection_from_rows_of_lengths(key: str, largest: bool, fake: Fake) -> None:
     limit = selector(Take(number=0, key=key, rows=1, length=1, k=1)).sorted_up_to
-    lengths = np.array([9, 5 * limit, 2 * limit, limit + 1])
-    take = Take(number=0, key=key, rows=4, length=5 * limit, k=limit + 7, largest=largest, lengths=True)
+    lengths = {"lengths": np.array([9, 5 * limit, 2 * limit, limit + 1])}
+    take = Take(number=0, key=key, rows=4, length=5 * limit, k=limit + 7, largest=largest, numbers=("lengths",))
     ready = selection(take)
     assert ready is not None and ready.steps == "select, sort"
     rows = rows_of(key, (4, take.length))
@@ -176,15 +176,58 @@ def test_a_sort_follows_a_selection_from_rows_of_lengths(key: str, largest: bool
 def test_rows_beyond_one_call_are_selected_in_turns(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selections, "LONGEST", 1000)
     lengths = np.array([300, 2, 100, 0, 300, 299, 50])
-    for counted in (None, lengths):
-        take = Take(number=0, key="f32", rows=7, length=300, k=5, lengths=counted is not None)
+    starts = np.array([0, 200, 100, 0, 299, 1, 250])
+    for numbers in (NONE, {"lengths": lengths}, {"starts": starts, "takes": lengths // 60}):
+        take = Take(number=0, key="f32", rows=7, length=300, k=5, numbers=tuple(numbers))
         ready = selection(take)
         assert ready is not None
         rows, before = rows_of("f32", (7, 300)), len(fake.launched)
-        check(take, ready, rows, call(fake, ready, rows, counted), counted)
+        check(take, ready, rows, call(fake, ready, rows, numbers), numbers)
         assert sum(not x.kernel.startswith("hs_") for x in fake.launched[before:]) == 3
         fake.launched.clear()
         monkeypatch.setattr(selections, "_selections", {})
+
+
+NUMBERS = (("starts",), ("takes",), ("count",), ("table",), ("table", "table_starts"), NAMES)
+"""The numbers of rows of a call."""
+
+
+@pytest.mark.parametrize(
+    ("key", "largest", "method", "names"),
+    [
+        ("f32", True, SELECT, NAMES),
+        ("i32", False, SORT, NAMES),
+        nightly("i32", True, SELECT, ("takes",)),
+        *(
+            nightly(key, key != "f16", m, names)
+            for key in ("f16", "u8", "i64")
+            for m in (SELECT, SORT)
+            for names in NUMBERS
+        ),
+    ],
+)
+def test_every_number_of_rows_counts(key: str, largest: bool, method: str, names: tuple[str, ...], fake: Fake) -> None:
+    for entry, ordered in ((4, True), (8, False)):
+        take = Take(
+            number=0, key=key, rows=9, length=300, k=31, largest=largest, numbers=names, entry=entry, sorted=ordered
+        )
+        ready = selection(take, method)
+        assert ready is not None
+        rows, numbers = rows_of(key, (9, 300)), drawn(RNG, names, 9, 300, 31)
+        if "table" in numbers:
+            numbers["table"] = numbers["table"].astype(f"i{entry}")
+        check(take, ready, rows, call(fake, ready, rows, numbers), numbers)
+
+
+@pytest.mark.parametrize(("key", "ordered"), [nightly("f32", True), nightly("i64", True), nightly("f32", False)])
+def test_a_sort_follows_a_selection_of_many_keys_with_numbers_of_rows(key: str, ordered: bool, fake: Fake) -> None:
+    limit = selector(Take(number=0, key=key, rows=1, length=1, k=1)).sorted_up_to
+    for names in (("takes",), ("starts", "count"), NAMES):
+        take = Take(number=0, key=key, rows=5, length=5 * limit, k=limit + 7, numbers=names, entry=8, sorted=ordered)
+        ready = selection(take)
+        assert ready is not None and (ready.steps == "select, sort") == (ordered or "takes" in names)
+        rows, numbers = rows_of(key, (5, take.length)), drawn(RNG, names, 5, take.length, take.k)
+        check(take, ready, rows, call(fake, ready, rows, numbers), numbers)
 
 
 def test_selections_are_prepared_once(fake: Fake) -> None:

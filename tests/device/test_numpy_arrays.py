@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_cuda import Fake
+from first_of_rows import drawn, first_of_rows, ranks_of
 from nightly import nightly
 
 import hsgen
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.engines.hosts import Host
 from hsgen.numpy import devices, meanwhile, sorting
+from hsgen.runners.row_numbers import NAMES
 from hsgen.targets.target import find
 
 pytestmark = pytest.mark.device
@@ -225,6 +227,29 @@ def test_selections_are_stable_sorts_cut_to_k(dtype: str, cpu: str) -> None:
     assert hsgen.topk(a, 0).values.shape == (3, 0) and hsgen.topk(a[:0], 5).indices.shape == (0, 5)
 
 
+@pytest.mark.parametrize(
+    "names", [NAMES, *(nightly((name,)) for name in NAMES if name != "table_starts")], ids="-".join
+)
+def test_selections_with_numbers_of_rows(names: tuple[str, ...], cpu: str) -> None:
+    for dtype, key, axis in (("f4", "f32", -1), ("i4", "i32", 0)):
+        a = table(dtype, (7, 60) if axis else (60, 7))
+        rows, largest = np.moveaxis(a, axis, -1), axis == 0
+        flat = drawn(RNG, names, 7, 60, 9)
+        numbers = {**flat, **({"table": np.moveaxis(flat["table"], -1, axis)} if names == ("table",) else {})}
+        result = hsgen.topk(a, 9, axis, largest=largest, **numbers)
+        expected = first_of_rows(key, rows, ranks_of(rows, largest=largest), 9, largest=largest, numbers=flat)
+        values, *indices = (np.moveaxis(x, axis, -1) for x in result)
+        assert values.tobytes() == expected.keys.tobytes() and (indices[0] == expected.indices).all()
+        assert len(indices) == 1 + ("table" in names)
+        assert expected.entries is None or (indices[1] == expected.entries).all()
+
+
+def test_a_selection_of_nothing_has_no_entries(cpu: str) -> None:
+    result = hsgen.topk(np.zeros((3, 4)), 0, table=np.zeros((3, 4), np.int32))
+    assert [x.shape for x in result] == [(3, 0)] * 3 and result.entries.dtype == np.int32
+    assert hsgen.topk(np.arange(4.0), 2, table=range(4), takes=1).entries.tolist() == [3, -1]
+
+
 def test_many_selected_elements_are_sorted_unless_any_order_serves(cpu: str) -> None:
     a = table("f4", (2, 12_000))
     check_first(a, 9000)
@@ -250,5 +275,9 @@ def test_wrong_arguments_of_selections_are_one_line(cpu: str) -> None:
         hsgen.topk(a, 2, lengths=np.ones(3))
     with pytest.raises(ValueError, match=r"^lengths has the shape \(2,\); give \(3,\), a length for each row$"):
         hsgen.topk(a, 2, lengths=np.ones(2, int))
+    with pytest.raises(
+        ValueError, match=r"^table has the shape \(400, 3\); give \(3, 400\), that of a, or table_starts$"
+    ):
+        hsgen.topk(a, 2, 0, table=np.ones((400, 3), int))
     with pytest.raises(np.exceptions.AxisError):
         hsgen.topk(a, 2, 2)

@@ -272,10 +272,14 @@ def test_the_python_api_takes_numbers_of_rows(queue: Any) -> None:
     assert np.array_equal(best.get(), np.array([2, 1, 9, last, 8, 7, 0, 0], np.float32), equal_nan=True)
     assert places.get().tolist() == [101, 102, 106, 0xFFFFFFFF, 109, 107, 0, 0]
     del numbers["takes"]
-    with pytest.raises(ValueError, match=r"^takes is missing: this selection takes the numbers of keys to take$"):
+    with pytest.raises(ValueError, match=r"^takes is missing: this selection has takes=True$"):
         select(queue, best, 2, rows=4, out=best, values=pages_in, values_out=places, count=words(3), **numbers)
     with pytest.raises(ValueError, match=r"^count is given; make the selection with row_count=True$"):
         TopK(queue.context, "f32")(queue, best, 2, out=best, count=words(3))
+    with pytest.raises(TypeError, match=r"^length: no such argument; give lengths, starts, takes, count, "):
+        TopK(queue.context, "f32")(queue, best, 2, out=best, length=words(3))  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"^count: no such argument; give lengths, starts, takes, row_count, "):
+        TopK(queue.context, "f32", count=True)  # type: ignore[call-arg]
 
 
 def test_what_the_python_api_refuses(queue: Any) -> None:

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
+from first_of_rows import drawn, first_of_rows, ranks_of
+from host_selection import HostSelection
+
+from hsgen.runners.row_numbers import NAMES
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (pip install torch)")
 
 import hsgen.torch  # noqa: E402
-from hsgen.torch import operators  # noqa: E402
+from hsgen.cuda.subjects import Take  # noqa: E402
+from hsgen.torch import operators, selections  # noqa: E402
+from hsgen.torch import rows as torch_rows  # noqa: E402
+from hsgen.torch.rows import KEYS  # noqa: E402
 
+RNG = np.random.default_rng(49)
 SHAPES = ((7, 30), (50,), (0,), (), (5, 6, 7), (3, 1))
 
 
@@ -135,3 +144,147 @@ def test_wrong_arguments_of_selections_are_one_line(
     for call in (hsgen.torch.topk, hsgen.torch.topk_method):
         with pytest.raises(error, match=f"^{message}"):
             call(ROWS, k, dim, lengths=lengths)
+
+
+NUMBERS = [("starts",), ("takes",), ("count",), ("table",), ("table", "table_starts"), ("lengths", "takes"), NAMES]
+
+
+def numbers_of(names: tuple[str, ...], shape: tuple[int, ...], dim: int, k: int) -> tuple[dict[str, Any], Any]:
+    """Random numbers of these names for a tensor, and what they are for its rows as a matrix."""
+    without = [*shape[:dim], *shape[dim + 1 :]] if shape else []
+    rows, length = int(np.prod(without, initial=1)), shape[dim] if shape else 1
+    flat = drawn(RNG, names, rows, length, k)
+    numbers = {
+        name: torch.from_numpy(x) if name in ("count", "table") else torch.from_numpy(x).reshape(without)
+        for name, x in flat.items()
+    }
+    if "table" in names and "table_starts" not in names:
+        table = numbers["table"].reshape(*without, length)
+        numbers["table"] = table.movedim(-1, dim) if shape else table.reshape(())
+    return numbers, flat
+
+
+@pytest.mark.parametrize("names", NUMBERS, ids="-".join)
+def test_every_number_of_rows_counts(names: tuple[str, ...]) -> None:
+    for shape, dim, kind in (
+        ((3, 4, 9), 2, "f4"),
+        ((7, 5), 0, "i8"),
+        ((3, 8, 2), 1, "f2"),
+        ((6,), 0, "f4"),
+        ((), 0, "i4"),
+    ):
+        k, largest = min(shape[dim], 4) if shape else 1, len(shape) % 2 == 1
+        ties = not {*names} <= {"table", "table_starts"}  # PyTorch's own selection has no order among equal elements
+        count = int(np.prod(shape))
+        x = torch.from_numpy(
+            (RNG.integers(-4, 4, count) if ties else RNG.permutation(count)).astype(kind).reshape(shape)
+        )
+        numbers, flat = numbers_of(names, shape, dim, k)
+        rows = (x.movedim(dim, -1) if shape else x.reshape(1)).reshape(-1, shape[dim] if shape else 1).numpy()
+        ranks = ranks_of(rows, largest=largest)
+        expected = first_of_rows(KEYS[x.dtype], rows, ranks, k, largest=largest, numbers=flat)
+        for call in (hsgen.torch.topk, traced):
+            result = call(x, k, dim, largest, **numbers)
+            turned = [(y.movedim(dim, -1) if shape else y.reshape(1)).reshape(-1, k).numpy() for y in result]
+            assert len(turned) == (3 if "table" in names else 2)
+            assert np.array_equal(turned[0], expected.keys, equal_nan=True) and (turned[1] == expected.indices).all()
+            assert expected.entries is None or (turned[2] == expected.entries).all()
+        assert hsgen.torch.topk_method(x, k, dim, largest, **numbers) == ("torch.sort" if ties else "torch.topk")
+
+
+def on_host(x: Any, k: int, dim: int, *, largest: bool, sorted: bool, numbers: Any, method: str) -> HostSelection:
+    """The selection from a tensor by the host, as `hsgen.torch.selections.prepared` returns it."""
+    length, k = (x.shape[dim], k) if x.dim() else (1, 1)
+    entry = numbers["table"].element_size() if "table" in numbers else 4
+    shape = {"rows": x.numel() // length, "length": length, "k": k}
+    return HostSelection(
+        Take(number=0, key=KEYS[x.dtype], **shape, largest=largest, numbers=tuple(numbers), entry=entry)
+    )
+
+
+@pytest.mark.parametrize("names", [(), *NUMBERS], ids="-".join)
+def test_launches_get_every_number_of_rows(names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selections, "prepared", on_host)
+    monkeypatch.setattr(torch_rows, "_raw", lambda number: 0)
+    for shape, dim in (((3, 4, 9), 2), ((7, 5), 0), ((3, 8, 2), 1), ((), 0)):
+        k = min(shape[dim], 4) if shape else 1
+        x = torch.from_numpy(RNG.integers(-4, 4, shape or 1).astype(np.float32)).reshape(shape)
+        numbers, flat = numbers_of(names, shape, dim, k)
+        rows = (x.movedim(dim, -1) if shape else x.reshape(1)).reshape(-1, shape[dim] if shape else 1).numpy()
+        expected = first_of_rows("f32", rows, ranks_of(rows, largest=True), k, largest=True, numbers=flat)
+        result = hsgen.torch.topk(x, k, dim, **numbers)
+        turned = [(y.movedim(dim, -1) if shape else y.reshape(1)).reshape(-1, k).numpy() for y in result]
+        assert (turned[0] == expected.keys).all() and (turned[1] == expected.indices).all()
+        assert len(turned) == 2 + ("table" in names)
+        assert expected.entries is None or (turned[2] == expected.entries).all()
+
+
+def traced(x: Any, *arguments: Any, **numbers: Any) -> Any:
+    """The selection by the operator of PyTorch."""
+    x = x.clone().requires_grad_() if x.dtype.is_floating_point else x
+    return [y.detach() for y in hsgen.torch.topk(x, *arguments, **numbers)]
+
+
+def test_the_operator_with_numbers_of_rows_passes_the_checks_of_torch() -> None:
+    x = torch.randn(4, 9, dtype=torch.float64, requires_grad=True)
+    numbers, _ = numbers_of(operators.NUMBERS, (4, 9), 1, 3)
+    numbers |= {"count": torch.tensor([3]), "lengths": torch.tensor([9, 2, 4, 9])}
+    torch.library.opcheck(operators.TOPK, (x, 3, 1, True, True, *(numbers[name] for name in operators.NUMBERS)))
+    assert torch.autograd.gradcheck(lambda t: hsgen.torch.topk(t, 3, **numbers)[0].clamp(min=-100), (x,))
+
+
+def test_gradients_go_only_to_places_that_are_taken() -> None:
+    x = torch.arange(18.0).reshape(3, 6).requires_grad_()
+    starts, takes = torch.tensor([1, 0, 4]), torch.tensor([2, 0, 3])
+    values, _ = hsgen.torch.topk(x, 3, starts=starts, lengths=torch.tensor([3, 6, 6]), takes=takes)
+    values[values.isfinite()].sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [[0, 0, 1, 1, 0, 0], [0] * 6, [0, 0, 0, 0, 1, 1]]
+
+
+def test_compiled_selections_from_tables_are_whole_graphs() -> None:
+    x, table = torch.randn(4, 100), torch.randint(0, 1000, (50, 100))
+    numbers = {"takes": torch.tensor([5, 0, 2, 3]), "table_starts": torch.tensor([0, 300, 100, 100])}
+
+    def call(t: Any, entries: Any, takes: Any, table_starts: Any) -> Any:
+        return hsgen.torch.topk(t * 2, 5, table=entries, takes=takes, table_starts=table_starts)
+
+    compiled = torch.compile(call, fullgraph=True, backend="aot_eager")
+    for result, expected in zip(compiled(x, table, **numbers), call(x, table, **numbers), strict=True):
+        assert torch.equal(result, expected)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "error", "message"),
+    [
+        (
+            {"takes": torch.ones(3, dtype=torch.int32)},
+            ValueError,
+            r"takes has the shape \(3,\); give \(4,\), a k for each",
+        ),
+        ({"starts": [1]}, TypeError, "starts is a list; give a tensor with the start of each row"),
+        ({"count": torch.ones(4, dtype=torch.int64)}, ValueError, r"count has the shape \(4,\); give one number"),
+        ({"count": 3}, TypeError, "count is an int; give a tensor with the number of rows"),
+        ({"table": torch.ones(3, 4)}, TypeError, "table has elements of torch.float32; give integers"),
+        (
+            {"table": torch.ones(3, 4, dtype=torch.int16)},
+            TypeError,
+            "table has elements of torch.int16; give integers of",
+        ),
+        (
+            {"table": torch.ones(12, dtype=torch.int32)},
+            ValueError,
+            r"table has the shape \(12,\); give \(3, 4\), that of ",
+        ),
+        ({"table_starts": torch.ones(4, dtype=torch.int32)}, ValueError, "table_starts is given, but no table"),
+        (
+            {"take": torch.ones(4)},
+            TypeError,
+            "take: no such argument; give lengths, starts, takes, count, table_starts",
+        ),
+        ({"takes": torch.ones(4, dtype=torch.int32, device="meta")}, ValueError, "takes is on meta, input on cpu"),
+    ],
+)
+def test_wrong_numbers_of_rows_are_one_line(numbers: dict[str, Any], error: type[Exception], message: str) -> None:
+    for call in (hsgen.torch.topk, hsgen.torch.topk_method):
+        with pytest.raises(error, match=f"^{message}"):
+            call(ROWS, 1, 0, **numbers)

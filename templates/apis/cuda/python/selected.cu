@@ -1,8 +1,9 @@
-/* After a selection, or after a sort of all rows: the indices of the first k keys of each row, and the bits of zeros
- * and NaNs before the selection.
+/* After a selection, or after a sort of all rows: the indices of the first k keys of each row, the bits of zeros and
+ * NaNs before the selection, and the entries of a table.
  *
  * Defined before: HS_BITS, the type of keys as unsigned numbers; HS_FILL, the key beyond the end of a row; HS_FLOATS,
- * whether keys are floats, then HS_MAGNITUDE and HS_INFINITY, the bits of all numbers without sign, and of infinity. */
+ * whether keys are floats, then HS_MAGNITUDE and HS_INFINITY, the bits of all numbers without sign, and of infinity;
+ * HS_ENTRY, the type of entries. */
 #define HS_LANES 256
 
 static __device__ __forceinline__ bool hs_special(HS_BITS key)
@@ -19,21 +20,32 @@ static __device__ __forceinline__ bool hs_special(HS_BITS key)
  * order: null, or for each of the n results the place of its index in the row of `from`.
  * to, keys: the n results, k for each row.  to null: the indices stay, and only zeros and NaNs of `keys` change.
  * source: the keys before the selection, in rows of `length` keys.
- * lengths: null, or the number of keys of each row that count; an index beyond is -1 in the result. */
+ * starts: null, or the place in its row of each row's index 0.
+ * lengths: null, or the number of keys of each row that count; an index beyond is -1 in the result.
+ * takes: null, or the number of results of each row; the rest is HS_FILL and index -1.
+ * entries: null, or the entry of each result in `table`, which has `size` entries; -1 for index -1 and beyond the table.
+ * table_starts: null, or the place of each row's entry 0; otherwise the table has the shape of `source`. */
 extern "C" __global__ void __launch_bounds__(HS_LANES)
     hs_selected(const long long *from, const long long *order, long long *to, const HS_BITS *keys_from, HS_BITS *keys,
-                const HS_BITS *source, const unsigned *lengths, long long n, long long k, long long stride, long long length)
+                const HS_BITS *source, const unsigned *starts, const unsigned *lengths, const unsigned *takes,
+                const HS_ENTRY *table, const long long *table_starts, HS_ENTRY *entries, long long size, long long n,
+                long long k, long long stride, long long length)
 {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory"); /* the kernels ahead may still run */
 #endif
     for (long long i = (long long)blockIdx.x * HS_LANES + threadIdx.x; i < n; i += (long long)gridDim.x * HS_LANES) {
-        if (!to && !hs_special(keys[i])) continue;
+        if (!to && !entries && !hs_special(keys[i])) continue;
         const long long row = n >> 32 ? i / k : (unsigned)i / (unsigned)k, begin = row * stride, place = i - row * k;
         const long long at = from[begin + (order ? order[i] : place)];
-        const bool beyond = (unsigned long long)at >= (lengths ? lengths[row] : length);
+        const long long first = row * length + (starts ? starts[row] : 0);
+        const bool beyond = (unsigned long long)at >= (lengths ? lengths[row] : length) || (takes && place >= takes[row]);
         const HS_BITS key = keys_from[begin + place];
-        keys[i] = beyond ? (HS_BITS)HS_FILL : hs_special(key) ? source[row * length + at] : key;
+        keys[i] = beyond ? (HS_BITS)HS_FILL : hs_special(key) ? source[first + at] : key;
         if (to) to[i] = beyond ? -1 : at;
+        if (entries) {
+            const long long entry = (table_starts ? table_starts[row] : first) + at;
+            entries[i] = beyond || (unsigned long long)entry >= size ? (HS_ENTRY)-1 : table[entry];
+        }
     }
 }

@@ -1,0 +1,111 @@
+"""The numbers of rows that the functions `topk` on arrays take: names, meanings and checks for all libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+from hsgen.core.errors import wrong_type
+from hsgen.runners.arguments import keywords
+
+
+class RowNumbers(TypedDict, total=False):
+    """The keywords of the functions `topk`: arrays of integers, of which none is negative.
+
+    All but `count` have the shape of the input without the dimension of the selection.
+
+    lengths: the number of elements that count in each row, from its start.
+    starts: the place of the first element that counts in each row; by default 0.  Indices in the result count from
+        this place.
+    takes: the elements to select of each row; k is the greatest number.
+    count: one number: the rows that count, in the order of memory; further rows count as empty.
+    table_starts: the place in the flattened table of the entry for each row's index 0.
+    """
+
+    lengths: Any
+    starts: Any
+    takes: Any
+    count: Any
+    table_starts: Any
+
+
+NAMES = (*RowNumbers.__annotations__, "table")
+"""The names of the numbers, in order, and the table: entries of 4 or 8 bytes, which the selected indices select.
+
+The table has the shape of the input, with the entry of an element in the element's place.  With `table_starts`, the
+table has any shape.
+"""
+_EACH = {"lengths": "length", "starts": "start", "takes": "k", "table_starts": "start"}
+"""The meaning of each number that every row has."""
+BOUNDS = ("lengths", "starts", "count")
+"""The numbers on which it depends which elements count."""
+ENTRIES = (4, 8)
+"""The sizes of entries of a table in bytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrays:
+    """The arrays of a library, for checks.
+
+    kind: the class of arrays.  noun: their name in messages.  is_integer: True for an array of integers.
+    device: the device of an array, or None.
+    """
+
+    kind: Any
+    noun: str
+    is_integer: Callable[[Any], bool]
+    device: Callable[[Any], Any]
+
+    def check(self, name: str, x: Any, meaning: str) -> Any:
+        """Return the type of the elements of `x` after a check that `x` is an array of integers.
+
+        Raises:
+            TypeError: `x` is no such array.
+        """
+        if not isinstance(x, self.kind):
+            raise wrong_type(name, f"{self.noun} with {meaning}", x)
+        if not self.is_integer(x):
+            raise TypeError(f"{name} has elements of {x.dtype}; give integers")
+        return x.dtype
+
+
+def present(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the numbers that a call has, in the order of `NAMES`.
+
+    Raises:
+        TypeError: there is no such keyword.
+    """
+    named = keywords(numbers, NAMES)
+    return {name: named[name] for name in NAMES if named.get(name) is not None}
+
+
+def check(numbers: Mapping[str, Any], x: Any, dim: int, arrays: Arrays, name: str) -> None:
+    """Check the numbers that a call has; `x` is the input, whose argument is `name`.
+
+    Raises:
+        TypeError: a number is no array of integers.
+        ValueError: a number has the wrong shape, size or device.
+    """
+    shape = tuple(x.shape)
+    rows = shape[:dim] + shape[dim + 1 :]
+    for key, y in numbers.items():
+        own = tuple(getattr(y, "shape", ()))
+        if key in _EACH:
+            arrays.check(key, y, f"the {_EACH[key]} of each row")
+            if own != rows:
+                raise ValueError(f"{key} has the shape {own}; give {rows}, a {_EACH[key]} for each row")
+        elif key == "count":
+            arrays.check(key, y, "the number of rows")
+            if own not in ((), (1,)):
+                raise ValueError(f"count has the shape {own}; give one number")
+        else:
+            kind = arrays.check(key, y, "an entry for each element")
+            if kind.itemsize not in ENTRIES:
+                raise TypeError(f"table has elements of {kind}; give integers of 4 or 8 bytes")
+            if "table_starts" not in numbers and own != shape:
+                raise ValueError(f"table has the shape {own}; give {shape}, that of {name}, or table_starts")
+        if (here := arrays.device(x)) != (there := arrays.device(y)):
+            raise ValueError(f"{key} is on {there}, {name} on {here}")
+    if "table_starts" in numbers and "table" not in numbers:
+        raise ValueError("table_starts is given, but no table")
