@@ -45,14 +45,17 @@ OCLGRIND = "/usr/lib/oclgrind/liboclgrind-rt-icd.so"
 def pytest_configure(config: pytest.Config) -> None:
     """Speed up the run, and the processes that tests start.
 
-    Processes of tests multiply no matrices, so numpy need not start threads, which is slow.  Sorters are compiled
-    without a trial process, which would start Python for each sorter.  A worker keeps many objects, so a full garbage
-    collection takes long: at the default thresholds, collections take a sixth of the time of tests/unit.  `tools`
-    watches the programs that tests start.
+    Processes of tests multiply no matrices, so numpy need not start threads, which is slow.  Processes keep the
+    bytecode of hsgen, also where PYTHONDONTWRITEBYTECODE is set: the first compiles all modules, the others load them.
+    Sorters are compiled without a trial process, which would start Python for each sorter.  No library's own sort
+    serves first calls.  A worker keeps many objects, so a full garbage collection takes long: at the default
+    thresholds, collections take a sixth of the time of tests/unit.  `tools` watches the programs that tests start.
     """
     gc.set_threshold(100_000, 20, 20)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("HSGEN_TRIAL", "0")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ.setdefault("HSGEN_BACKGROUND", "0")
     config.pluginmanager.register(tools)
 
 

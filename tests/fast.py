@@ -543,9 +543,6 @@ FAST = {
         "test_shipped_shapes_sort": 3,
         "test_streaming_merges_merge_every_pair_of_sorted_runs": 1,
     },
-    "unit/test_names.py": {
-        "test_no_module_names_an_api": 184,
-    },
     "unit/test_networks.py": {
         "test_merge_lanes_merges_every_pair_of_sorted_lanes": 12,
         "test_merge_runs_merges_tall_runs": 2,

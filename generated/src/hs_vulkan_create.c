@@ -280,6 +280,12 @@ hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, 
     return hs_vulkan_create_with(sort, device, NULL, sorter, result);
 }
 
+/* Whether a sorter begins with the pipelines of the first sort; without options, only if that sort takes all counts. */
+static int hs_vulkan_begins(const hs_sort *sort, const hs_vulkan_create_options *options)
+{
+    return sort->first && (options ? options->first != 0 : sort->first->max_n >= sort->max_n);
+}
+
 /* Make the sorter that takes the calls of a scope until the pipelines of `s` exist; counts that its sort does not take
  * have none. */
 static hs_status hs_vulkan_begin(hs_vulkan *s, const hs_vulkan_device *device, uint32_t deferred, VkResult *result)
@@ -319,7 +325,10 @@ hs_status hs_vulkan_create_with(const hs_sort *sort, const hs_vulkan_device *dev
     s->binding = options ? options->binding : HS_VULKAN_BY_SET;
     status = hs_vulkan_prepare(s, device, &facts.base.limits);
     if (!status) status = hs_vulkan_plan(s, &facts, features, result);
-    if (!status && options && options->first && sort->first) status = hs_vulkan_begin(s, device, options->deferred, result);
+    if (!status && hs_vulkan_begins(sort, options)) {
+        status = hs_vulkan_begin(s, device, options ? options->deferred : 0, result);
+        if (!options && status == HS_ERROR_DEVICE) status = HS_OK; /* the device runs only the sort itself */
+    }
     for (i = 0; !status && i < s->job_count && !s->first && !(options && options->deferred); i++)
         status = hs_vulkan_pipeline(s, &s->jobs[i], result);
     if (status) hs_vulkan_release(s);

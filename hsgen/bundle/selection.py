@@ -12,6 +12,7 @@ from hsgen.bundle.choosing import COMPANIONS
 from hsgen.bundle.manifest import Choice
 from hsgen.core.errors import Usage
 from hsgen.core.keys import PLAIN, TYPES, Signature, Type, described
+from hsgen.core.scratch import Scratch
 from hsgen.core.sort import Sort
 from hsgen.targets.target import AUTO, Target
 
@@ -60,7 +61,7 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
             of = (key, signature, choice.max_n)
             sort = target.default(*of) if label == AUTO else target.sort(label, *of)
             first = _first(target, *of) if label == AUTO and not sort.plan.device_status else None
-            out.setdefault(sort.file, replace(sort, first=first.file) if first else sort)
+            out.setdefault(sort.file, _begun(sort, first) if first else sort)
             if first:
                 out.setdefault(first.file, first)
         used |= {label, width, value}
@@ -187,6 +188,12 @@ def _first(target: Target, key: str, signature: Signature, max_n: int) -> Sort |
         return target.sort(label, key, signature, max_n) if label else None
     except Usage:
         return None
+
+
+def _begun(sort: Sort, first: Sort) -> Sort:
+    """Return a sort with the sort that serves its calls at the beginning; scratch memory suffices for both."""
+    rules = dict.fromkeys((*sort.plan.scratch.rules, *first.plan.scratch.rules))
+    return replace(sort, first=first.file, plan=replace(sort.plan, scratch=Scratch(tuple(rules))))
 
 
 def _refuse(target: Target, choice: Choice, used: set[str], needed: Iterable[str]) -> None:

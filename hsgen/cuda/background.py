@@ -1,31 +1,93 @@
-"""Preparation of sorts in a thread, while an array library's own functions serve the calls; off by default.
+"""Preparation of sorts in a thread, while an array library's own functions serve the calls; on by default.
 
-A sort that no call used before is planned, rendered, compiled and loaded, which takes up to seconds without a cache.
-A thread prepares one sort after another, and ends when no sort is left.  A process that ends waits only for the
-sort in preparation.
+A sort whose kernels this process did not load is planned, rendered, compiled and loaded, which takes up to seconds
+without a cache.  A thread prepares one sort after another, and ends when no sort is left.  A process that ends waits
+only for the sort in preparation.  If the kernels of a sort are loaded, the call itself prepares the sort, in less than
+a millisecond; lengths that differ from call to call are therefore never left to the library.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from hsgen.core.errors import HsgenError, Usage
+from hsgen.cuda import driver
 
+T = TypeVar("T")
 SWITCH = "HSGEN_BACKGROUND"
-"""The environment variable that turns the thread on, if it is 1 and `prepare_in_thread` was not called."""
+"""The environment variable that turns the thread off, if it is 0 and `prepare_in_thread` was not called."""
+MODULES = "hsgen.cuda.order", "hsgen.cuda.selections"
+"""The modules that prepare calls; their imports are slow."""
 _KEPT = 1 << 12
 _lock = threading.Lock()
+_importing = threading.Lock()
 _known: dict[Hashable, Future[Any]] = {}
 _queue: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
 _running = False
 _on: bool | None = None
+
+
+class Slow(Exception):
+    """A preparation in a `quick` block would import, render, compile or load."""
+
+
+class _Here(threading.local):
+    quick = False
+
+
+_here = _Here()
+
+
+@contextmanager
+def quick() -> Iterator[None]:
+    """In the block, `slow` raises `Slow` in this thread."""
+    _here.quick = True
+    try:
+        yield
+    finally:
+        _here.quick = False
+
+
+def hasty() -> bool:
+    """Return True in a `quick` block."""
+    return _here.quick
+
+
+def slow() -> None:
+    """Say that the work that follows is slow.
+
+    Raises:
+        Slow: the caller is in a `quick` block.
+    """
+    if _here.quick:
+        raise Slow
+
+
+def module(name: str) -> Any:
+    """Return one of `MODULES`, imported at its first use."""
+    if name not in _imported:
+        driver.bindings()  # a missing package or driver is an error at once
+        slow()
+        _imports(name)
+    return sys.modules[name]
+
+
+_imported: set[str] = set()
+
+
+def _imports(*names: str) -> None:
+    with _importing:  # a fork waits: in the new process, a module in the middle of its import would stay locked
+        for name in names:
+            import_module(name)
+            _imported.add(name)
 
 
 def prepare_in_thread(on: bool = True) -> None:
@@ -41,7 +103,8 @@ def prepare_in_thread(on: bool = True) -> None:
 
 def _preload() -> None:
     """Import the modules that prepare sorts, and load NVRTC."""
-    import_module("hsgen.cuda.order")
+    slow()
+    _imports(*MODULES)
     with suppress(HsgenError):  # a call needs no NVRTC if the cache has its kernels
         import_module("hsgen.cuda.compiler").version()
 
@@ -54,37 +117,78 @@ def enabled() -> bool:
     """
     if _on is not None:
         return _on
-    value = os.environ.get(SWITCH) or "0"
+    value = os.environ.get(SWITCH) or "1"
     if value not in ("0", "1"):
-        raise Usage(f"{SWITCH}={value}: unknown; give 1 to compile in a thread, or 0")
+        raise Usage(f"{SWITCH}={value}: unknown; give 0 to compile in calls, or 1 to compile in a thread")
     return value == "1"
 
 
 def pending(key: Hashable, prepare: Callable[[], Any]) -> bool:
     """Return True while the thread prepares the sort of a key; the first call starts the preparation.
 
+    A sort that needs no slow work is prepared at once.
+
     Raises:
         Exception: the error of the preparation; the next call starts again.
     """
-    global _running
     with _lock:
         known = _known.get(key)
-        if known is None:
+    if known is None:
+        try:
+            with quick():
+                prepare()
+        except Slow:
+            known = _begun(key, prepare)
+        else:
+            return False
+    return _waits(key, known)
+
+
+def served(key: Hashable, call: Callable[[], T], prepare: Callable[[], Any], instead: Callable[[], T]) -> T:
+    """Return the result of `call`, or of `instead` while the thread prepares such calls by `prepare`.
+
+    Nothing may have changed when `call` raises `Slow`.
+
+    Raises:
+        Exception: the error of the preparation; the next call starts again.
+    """
+    with _lock:
+        known = _known.get(key)
+    if known is None:
+        try:
+            with quick():
+                return call()
+        except Slow:
+            known = _begun(key, prepare)
+    return instead() if _waits(key, known) else call()
+
+
+def _waits(key: Hashable, known: Future[Any]) -> bool:
+    """Return True while the preparation of a key goes on."""
+    if not known.done():
+        return True
+    failure = known.exception()
+    if failure is not None:
+        with _lock:
+            _known.pop(key, None)
+        raise failure
+    return False
+
+
+def _begun(key: Hashable, prepare: Callable[[], Any]) -> Future[Any]:
+    """Return the preparation of a key in the thread, which starts unless another caller started it."""
+    global _running
+    with _lock:
+        if key not in _known:
             if len(_known) >= _KEPT:
                 for one in [one for one, future in _known.items() if future.done()]:
                     del _known[one]
-            known = _known[key] = Future()
-            _queue.append((known, prepare))
+            _known[key] = Future()
+            _queue.append((_known[key], prepare))
             if not _running:
                 _running = True
                 threading.Thread(target=_work, name="hsgen").start()
-        if not known.done():
-            return True
-        failure = known.exception()
-        if failure is not None:
-            del _known[key]
-            raise failure
-        return False
+        return _known[key]
 
 
 def wait_for_thread(seconds: float | None = None) -> bool:
@@ -117,7 +221,8 @@ def _reset() -> None:
     _queue.clear()
     for key in [key for key, future in _known.items() if not future.done()]:
         del _known[key]
+    _importing.release()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_reset)
+    os.register_at_fork(before=_importing.acquire, after_in_parent=_importing.release, after_in_child=_reset)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from threading import Lock
@@ -46,6 +47,11 @@ def _text(kind: Kind) -> str:
         lines += [f"#define HS_MAGNITUDE {magnitude:#x}ull", f"#define HS_INFINITY {infinity:#x}ull"]
     body = (resources.templates() / _FILE).read_text(encoding="utf-8")
     return "\n".join([*lines, body])
+
+
+def loading(device: Device, key: str, index_bytes: int) -> AbstractContextManager[None]:
+    """Return a context that loads the kernel of a variant during the block, in a thread."""
+    return kernels.meanwhile(device, _NAME, Kind(key, index_bytes).text(), _FILE)
 
 
 class Finish:

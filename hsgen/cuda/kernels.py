@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from threading import Lock
 from typing import Any
 
@@ -14,11 +13,11 @@ from hsgen.apis.cuda import API
 from hsgen.core.errors import Unavailable
 from hsgen.core.kernels import Kernel
 from hsgen.core.sort import Sort
-from hsgen.cuda import compiler
+from hsgen.cuda import background, compiler
 from hsgen.cuda.driver import Device, bindings, done
-from hsgen.emit.kernels import Source, render
+from hsgen.emit.kernels import render
 
-_THREADS = 4  # concurrent compilations; NVRTC releases Python's lock
+_THREADS = 8  # concurrent compilations; NVRTC releases Python's lock
 _STATIC = 49152  # bytes of shared memory of a block without a request for more
 _loading = Lock()
 
@@ -43,14 +42,13 @@ class Kernels:
         self._loaded: dict[str, Loaded] = {}
         self._lock = Lock()
 
-    @cached_property
-    def source(self) -> Source:
-        """The text of the sort's kernels."""
-        return render(self.sort, API.name)
+    def text(self, name: str) -> tuple[str, str]:
+        """Return the text from which a kernel is compiled, and a path for messages.
 
-    def text(self, name: str) -> str:
-        """Return the text from which a kernel is compiled."""
-        return self._rewrite(self.source.prelude) + self.source.parts[name]
+        The kernel is rendered alone, because Jinja compiles the templates of all kernels for longer.
+        """
+        source = render(self.sort, API.name, name)
+        return self._rewrite(source.prelude) + source.parts[name], source.path
 
     def of(self, names: Iterable[str]) -> Mapping[str, Loaded]:
         """Return loaded kernels, at least those of these names.
@@ -59,20 +57,23 @@ class Kernels:
             Unavailable: NVRTC is missing or does not know the architecture, or the GPU cannot run a kernel.
             Wrong: a kernel does not compile or load.
         """
-        with self._lock:
-            missing = [n for n in dict.fromkeys(names) if n not in self._loaded]
-            codes = self._compiled(missing)
-            for name, code in zip(missing, codes, strict=True):
-                self._loaded[name] = self._load(self._known[name], code)
+        needed = dict.fromkeys(names)
+        if any(n not in self._loaded for n in needed):
+            background.slow()
+            with self._lock:
+                missing = [n for n in needed if n not in self._loaded]
+                codes = self._compiled(missing)
+                for name, code in zip(missing, codes, strict=True):
+                    self._loaded[name] = self._load(self._known[name], code)
         return self._loaded
 
     def _compiled(self, names: Sequence[str]) -> list[bytes]:
-        arch, path = self.device.arch, self.source.path if names else ""
-        texts = [self.text(n) for n in names]
-        if len(texts) < 2:
-            return [compiler.cubin(text, arch, path) for text in texts]
+        arch, texts = self.device.arch, map(self.text, names)
+        if len(names) < 2:
+            return [compiler.cubin(text, arch, path) for text, path in texts]
         with ThreadPoolExecutor(_THREADS) as pool:
-            return list(pool.map(lambda text: compiler.cubin(text, arch, path), texts))
+            compilations = [pool.submit(compiler.cubin, text, arch, path) for text, path in texts]
+            return [compilation.result() for compilation in compilations]
 
     def _load(self, kernel: Kernel, code: bytes) -> Loaded:
         handle, shared = load(self.device, kernel.name, code), kernel.local_bytes(self.sort.key)
@@ -118,7 +119,7 @@ def load(device: Device, name: str, code: bytes) -> int:
     return int(kernel)
 
 
-_single: dict[tuple[int, str], Any] = {}
+_single: dict[tuple[int, str, str], Any] = {}
 _compiling = Lock()
 
 
@@ -128,10 +129,24 @@ def single(device: Device, name: str, text: str, path: str) -> Any:
     Raises:
         Unavailable, Wrong: the kernel does not compile or load.
     """
-    with _compiling:
-        if (device.number, text) not in _single:
-            _single[device.number, text] = load(device, name, compiler.cubin(text, device.arch, path))
-        return bindings().CUfunction(_single[device.number, text])
+    key = device.number, name, text
+    if key not in _single:
+        background.slow()
+        with _compiling:
+            if key not in _single:
+                _single[key] = load(device, name, compiler.cubin(text, device.arch, path))
+    return bindings().CUfunction(_single[key])
+
+
+@contextmanager
+def meanwhile(device: Device, name: str, text: str, path: str) -> Iterator[None]:
+    """Load a kernel outside sorts in a thread, from the beginning to the end of the block; `single` reports errors."""
+    if (device.number, name, text) in _single or background.hasty():
+        yield
+        return
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(single, device, name, text, path)
+        yield
 
 
 @contextmanager

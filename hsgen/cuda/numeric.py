@@ -14,8 +14,10 @@ from hsgen.core.keys import BFLOAT16, KEYS, TYPES
 from hsgen.dialects import definitions
 
 _FRACTIONS = {"float16": 10, BFLOAT16: 7, "float32": 23, "float64": 52}
-WORD, HELPER = "hs_twiddle_in", "hs_numeric"
+WORD, RAW, HELPER = "hs_twiddle_in", "hs_raw_in", "hs_numeric"
 _TAKEN = "#define hs_twiddle_in(x) hs_raw_twiddle((hs_key)(x))\n"
+_RAW_TAKEN = "#define hs_raw_in(x) ((hs_key)(x))\n"
+_RAW_NUMERIC = "#define hs_raw_in(x) hs_numeric((hs_key)(x))\n"
 _NUMERIC = """// a key with one NaN{zeros} for all
 static __device__ __forceinline__ hs_key hs_numeric(hs_key key)
 {{
@@ -26,18 +28,21 @@ static __device__ __forceinline__ hs_key hs_numeric(hs_key key)
 """
 
 
-def rewriting(key: str, value: str) -> Callable[[str], str]:
+def rewriting(key: str, value: str, *, selects: bool = False) -> Callable[[str], str]:
     """Return a function that changes the definitions of kernels to numeric order, for a key type and a kind of values.
 
+    selects: the kernels are those of a selection, which also transform keys that they read without the transform.
     The function raises `Wrong` if it does not know the definitions.
     """
     kind = TYPES[key]
     if kind.kind < 2:
         return str
-    definition = numeric(key, zeros=value != "none")
+    definition = numeric(key, zeros=value != "none") + (_RAW_NUMERIC if selects else "")
 
     def rewrite(prelude: str) -> str:
-        if [d.text for d in definitions.split(prelude) if WORD in d.names] != [_TAKEN]:
+        words = definitions.split(prelude)
+        raw = [d.text for d in words if RAW in d.names]
+        if [d.text for d in words if WORD in d.names] != [_TAKEN] or (raw and raw != [_RAW_TAKEN]):
             raise Wrong(f"keys of {key}: the definitions of kernels do not have the words for a numeric order")
         return definitions.overridden(prelude, definition, (HELPER,), ())
 

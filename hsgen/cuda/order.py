@@ -5,8 +5,8 @@ An `Order` is prepared once for a number of rows, a length and a key type.  A ca
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
-from functools import cache
 from threading import RLock
 from typing import Any
 
@@ -14,9 +14,10 @@ from hsgen.algorithms.radix import floats
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES
 from hsgen.core.plan import ROLES
+from hsgen.cuda import background
 from hsgen.cuda.choices import EACH, RAW_UP_TO, ROWS, SEGMENTS, UNEVEN_UP_TO, WHOLE, WIDE_UP_TO, WIDEST, choice
 from hsgen.cuda.driver import device
-from hsgen.cuda.finish import Finish
+from hsgen.cuda.finish import Finish, loading
 from hsgen.cuda.prepared import SCRATCH, Prepared
 from hsgen.cuda.runner import Runner
 from hsgen.cuda.segmented_sorter import SegmentedSorter
@@ -30,13 +31,24 @@ _ALIGNED = 256  # bytes, of parts of scratch memory
 _lock = RLock()
 
 
-@cache
+_runners: dict[tuple[Shape, str, bool], Runner] = {}
+
+
 def runner(shape: Shape, value: str, *, single: bool) -> Runner:
     """Return the sorter for a shape's GPU, key type and order; single: the sorter of a whole array."""
-    order = "descending" if shape.descending else "ascending"
-    kind: Any = Sorter if single else SegmentedSorter
-    sorter: Runner = kind(shape.key, value=value, order=order, numeric=True, device=shape.number)
-    return sorter
+    alike = Shape(number=shape.number, key=shape.key, rows=0, length=0, descending=shape.descending)
+    known = _runners.get((alike, value, single))
+    if known is not None:
+        return known
+    background.slow()
+    with _lock:
+        if (alike, value, single) not in _runners:
+            kind: Any = Sorter if single else SegmentedSorter
+            order = "descending" if shape.descending else "ascending"
+            _runners[alike, value, single] = kind(
+                shape.key, value=value, order=order, numeric=True, device=shape.number
+            )
+        return _runners[alike, value, single]
 
 
 class Order:
@@ -54,8 +66,13 @@ class Order:
         value = "none" if not shape.indices else "index" if not done and self._narrow() else "index64"
         self._index_bytes = 4 if value == "index" else 8
         self._turn: int | None = None
-        self._prepared = done or self._launches(n, value)
-        self._finish = None if done else self._finishing()
+        if done is not None:
+            self._prepared, self._finish = done, None
+        else:
+            key, widen = self._finish_of()
+            with loading(self.gpu, key, self._index_bytes) if key or widen else nullcontext():
+                self._prepared = self._launches(n, value)
+            self._finish = self._finishing(key, widen=widen) if key or widen else None
         sort_scratch = -(-self._prepared.scratch // _ALIGNED) * _ALIGNED
         self._index_at = sort_scratch if shape.indices and value == "index" else -1
         self.scratch = sort_scratch + (4 * (shape.n if self._turn is None else n) if self._index_at >= 0 else 0)
@@ -76,10 +93,7 @@ class Order:
 
     def _sorter(self, value: str) -> Runner:
         """Return the sorter of the method, with values of a kind."""
-        shape = self.shape
-        alike = Shape(number=shape.number, key=shape.key, rows=0, length=0, descending=shape.descending)
-        with _lock:
-            return runner(alike, value, single=self.method in (WHOLE, EACH))
+        return runner(self.shape, value, single=self.method in (WHOLE, EACH))
 
     def _options(self, value: str) -> Options:
         """Return the options of the sorter's calls."""
@@ -112,13 +126,20 @@ class Order:
             floating or (self.method != EACH and self.shape.rows > 1) or self.shape.n > WIDE_UP_TO
         )
 
-    def _finishing(self) -> Finish | None:
-        """Return the launch after the sort, or None."""
-        shape, in_row = self.shape, self.method == EACH
+    def _finish_of(self) -> tuple[str, bool]:
+        """Return the type of floats whose bits a launch after the sort restores, or "", and whether it widens indices.
+
+        Without either, there is no such launch.
+        """
+        shape = self.shape
+        if not shape.indices:
+            return "", False
         key = shape.key if TYPES[shape.key].kind == 2 and shape.keys else ""
-        widen = self._index_bytes == 4 or (shape.rows > 1 and not in_row)
-        if not shape.indices or not (widen or key):
-            return None
+        return key, self._index_bytes == 4 or (shape.rows > 1 and self.method != EACH)
+
+    def _finishing(self, key: str, *, widen: bool) -> Finish:
+        """Return the launch after the sort."""
+        shape, in_row = self.shape, self.method == EACH
         n = shape.n if self._turn is None else shape.length
         return Finish(self.gpu, key, n, shape.length, index_bytes=self._index_bytes, widen=widen, in_row=in_row)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -57,6 +58,11 @@ class Kind:
 def body(name: str) -> str:
     """Return the text of a kernel without definitions."""
     return (resources.templates() / _FOLDER / f"{name}.cu").read_text(encoding="utf-8")
+
+
+def loading(device: Device, name: str, kind: Kind) -> AbstractContextManager[None]:
+    """Return a context that loads a kernel during the block, in a thread."""
+    return kernels.meanwhile(device, f"hs_{name}", kind.text(name), f"{_FOLDER}/{name}.cu")
 
 
 class Around:

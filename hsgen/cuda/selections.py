@@ -7,20 +7,21 @@ addresses.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
-from functools import cache
 from threading import RLock
 
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS, TYPES
 from hsgen.core.plan import ROLES
+from hsgen.cuda import background
 from hsgen.cuda.choices import EACH
 from hsgen.cuda.driver import device
 from hsgen.cuda.numeric import rewriting
 from hsgen.cuda.order import Order, order
 from hsgen.cuda.prepared import SCRATCH, Prepared
 from hsgen.cuda.runner import Runner
-from hsgen.cuda.selected import BOUNDS, MASKED, SELECTED, Around, Kind
+from hsgen.cuda.selected import BOUNDS, MASKED, SELECTED, Around, Kind, loading
 from hsgen.cuda.subjects import Shape
 from hsgen.cuda.subjects import Take as Take
 from hsgen.cuda.top_k import TopK, prepared_selection
@@ -46,7 +47,7 @@ class Selector(TopK):
         order = "descending" if take.largest else "ascending"
         features = Features(lengths="lengths" in take.numbers, starts="starts" in take.numbers)
         calls = TopKCalls(take.key, "index64", order, features)
-        Runner.__init__(self, take.number, None, calls, rewriting(take.key, "index64"))
+        Runner.__init__(self, take.number, None, calls, rewriting(take.key, "index64", selects=True))
         self.sorted_up_to = sorted_up_to(self._sort)
 
     def launches(self, take: Take) -> Prepared:
@@ -54,15 +55,20 @@ class Selector(TopK):
         return prepared_selection(self, take.n, take.k, take.rows)[0]
 
 
-@cache
-def _selector(take: Take) -> Selector:
-    return Selector(take)
+_selectors: dict[Take, Selector] = {}
 
 
 def selector(take: Take) -> Selector:
     """Return the selector for a subject, built once for a type of keys, an order and a GPU."""
+    alike = replace(take, rows=0, length=0, k=0, sorted=False, entry=4)
+    known = _selectors.get(alike)
+    if known is not None:
+        return known
+    background.slow()
     with _lock:
-        return _selector(replace(take, rows=0, length=0, k=0, sorted=False, entry=4))
+        if alike not in _selectors:
+            _selectors[alike] = Selector(alike)
+        return _selectors[alike]
 
 
 def sorts_after(take: Take) -> bool:
@@ -134,26 +140,27 @@ class Selection:
         masks = ragged and (method == SORT or (sorts_after(take) and TYPES[take.key].kind == 2))
         self._mask = Around(self.gpu, MASKED, kind, take.n, [take.length]) if masks else None
         self._masked_at = room.add(take.n * size) if masks else -1
-        self._select, self._sort = None, None
-        if method == SELECT:
-            begun = "starts" in take.numbers
-            read = () if masks or not ragged else ("lengths", "starts") if begun else ("lengths",)
-            self._select = _Select(replace(take, numbers=read))
-        if method == SORT or sorts_after(take):
-            self._sort = _sort(take, take.length if method == SORT else take.k)
+        sorts = method == SORT or sorts_after(take)
+        # a sort of whole rows, or a selection before a sort, stores its result in scratch memory
+        self._apart = sorts and (method == SELECT or take.k < take.length)
+        self._cuts = self._apart or masks or "takes" in take.numbers  # the last launch stores all indices
+        finishes = self._cuts or "table" in take.numbers or (TYPES[take.key].kind == 2 and method == SELECT)
+        self._select, self._sort, self._bounds = None, None, None
+        with loading(self.gpu, SELECTED, kind) if finishes else nullcontext():
+            if method == SELECT:
+                begun = "starts" in take.numbers
+                read = () if masks or not ragged else ("lengths", "starts") if begun else ("lengths",)
+                self._select = _Select(replace(take, numbers=read))
+            if sorts:
+                self._sort = _sort(take, take.length if method == SORT else take.k)
         self.steps = ", ".join(name for name, x in (("select", self._select), ("sort", self._sort)) if x)
-        self._bounds = None
         if "starts" in take.numbers or "count" in take.numbers:
             turn = self._select.turn if self._select else take.rows
             self._bounds = Around(self.gpu, BOUNDS, None, take.rows, [take.length, turn])
             self._sizes_at, self._begins_at = (room.add(take.rows * _NUMBER_BYTES) for _ in range(2))
-        # a sort of whole rows, or a selection before a sort, stores its result in scratch memory
         stride = take.length if method == SORT else take.k
-        self._apart = self._sort is not None and (self._select is not None or take.k < take.length)
         self._keys_at = room.add(take.rows * stride * size) if self._apart else -1
         self._indices_at = room.add(take.rows * stride * _INDEX_BYTES) if self._apart else -1
-        self._cuts = self._apart or masks or "takes" in take.numbers  # the last launch stores all indices
-        finishes = self._cuts or "table" in take.numbers or (TYPES[take.key].kind == 2 and self._select is not None)
         self._finish = (
             Around(self.gpu, SELECTED, kind, take.selected, [take.k, stride, take.length]) if finishes else None
         )

@@ -55,7 +55,7 @@ class TopK(Runner):
         **features: Unpack[Features],
     ) -> None:
         calls = TopKCalls(key, value, order, features)
-        rewrite = rewriting(calls.key, calls.value) if numeric else str
+        rewrite = rewriting(calls.key, calls.value, selects=True) if numeric else str
         super().__init__(device, target, calls, rewrite)
         self.sorted_up_to = sorted_up_to(self._sort)
 

@@ -190,8 +190,7 @@ def _selection(
         numbers=tuple(numbers),
         entry=numbers["table"].itemsize if "table" in numbers else 4,
     )
-    from hsgen.cuda.selections import selection  # slow to import
-
+    selection = background.module("hsgen.cuda.selections").selection
     return selection(take) or selection(take, SORT), a, k, axis
 
 
@@ -244,9 +243,8 @@ def _order(a: Any, axis: int, *, keys: bool) -> Order | None:
 
 
 def _prepared(shape: Shape | None) -> Order | None:
-    from hsgen.cuda.order import order  # slow to import
-
-    return order(shape) if shape else None
+    ready: Order | None = background.module("hsgen.cuda.order").order(shape) if shape else None
+    return ready
 
 
 def _shape(a: Any, axis: int, *, keys: bool) -> Shape | None:

@@ -41,7 +41,7 @@ class Communicator(ABC):
     def gather(self, words: Any) -> Words:
         """Return the words of every rank, shape (size, len(words)); all ranks pass equally many.
 
-        words: an array of numpy, or of the library of the shards.
+        words: an array of numpy, or of the library of the shards.  Words of numpy do not wait for work of the device.
         """
 
     def gather_later(self, words: Words) -> Callable[[], Words]:
@@ -50,11 +50,8 @@ class Communicator(ABC):
         return lambda: rows
 
     @abstractmethod
-    def add_up(self, words: Any) -> Any:
-        """Return the sums of words over all ranks, element by element, as an array of the library of `words`.
-
-        The contents of `words` may change.
-        """
+    def gather_rows(self, words: Any) -> Any:
+        """Return what `gather` does as an array of the library of `words`, on its device."""
 
     @abstractmethod
     def gather_arrays(self, arrays: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
@@ -69,6 +66,13 @@ class Communicator(ABC):
 
         sent, received: the places for and from each rank.  Rows of arrays of more dimensions are items.
         """
+
+    def exchange_later(
+        self, source: Any, sent: Sequence[Span], out: Any, received: Sequence[Span]
+    ) -> Callable[[], None]:
+        """Start what `exchange` does; return a function after which further work finds the parts in `out`."""
+        self.exchange(source, sent, out, received)
+        return lambda: None
 
 
 def agree(comm: Communicator, error: Exception | None, words: Sequence[int] = ()) -> Words:

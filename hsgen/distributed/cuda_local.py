@@ -7,7 +7,7 @@ in the order of their key transform.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 from typing import Any
 
@@ -15,18 +15,29 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from hsgen.cuda import Merger, Sorter, TopK
+from hsgen.cuda import Sorter, TopK
 from hsgen.cuda.driver import device as gpu_of
-from hsgen.cuda.lower_bounds import LowerBounds
+from hsgen.cuda.merges import Merges
+from hsgen.cuda.splitters import SplitterCounts
 from hsgen.distributed.communicator import Span
-from hsgen.distributed.local import Local, Run, digits
+from hsgen.distributed.local import Local, Run, Search, digits
 from hsgen.distributed.torch_group import on
 
 MERGED = 16
 """The greatest number of runs that are merged in pairs; more are sorted."""
+SORTED = 1 << 23
+"""The greatest number of received keys that are sorted: the launches of merges take longer."""
+OVERLAPPED = 3 << 26
+"""The least number of keys of a part whose exchange overlaps with merges."""
+CHUNKS = 4
+"""The number of chunks of such an exchange."""
+COUNTS = 1 << 20
+"""The number of counts of a round of a search for splitters that a GPU receives from all ranks: 8 MiB."""
 _NARROW = 1 << 32  # least number of keys whose indices need 64 bits
 _ITEMS = {4: torch.int32, 8: torch.int64, 16: torch.complex128}
 """The types of values that kernels move, by their bytes."""
+_MERGED = (("source", "other", "destination"), ("values", "other_values", "values_out"))
+"""The roles of keys and of values in a merge: of the first part, the second and the result."""
 _SIGNED = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
@@ -37,7 +48,7 @@ def _sorter(key: str, value: Any, order: str, device: int) -> Any:
 
 @cache
 def _merger(key: str, value: Any, order: str, device: int) -> Any:
-    return Merger(key, value=value, order=order, device=device)
+    return Merges(key, value=value, order=order, device=device)
 
 
 @cache
@@ -46,13 +57,56 @@ def _top_k(key: str, order: str, device: int) -> Any:
 
 
 @cache
-def _lower_bounds(key: str, descending: bool, device: int) -> LowerBounds:
-    return LowerBounds(gpu_of(device), key, descending=descending)
+def _splitter_counts(key: str, descending: bool, device: int) -> SplitterCounts:
+    return SplitterCounts(gpu_of(device), key, descending=descending)
 
 
-@cache
-def _ladders(bits: int, boundaries: int, device: torch.device) -> list[tuple[int, Any]]:
-    return [(shift, on(values, device)) for shift, values in digits(bits, boundaries, CudaLocal.probes)]
+@lru_cache(maxsize=64)
+def _placed(places: tuple[int, ...], device: torch.device, stream: int) -> torch.Tensor:
+    """Return the places of boundaries on a device, for one stream; calls with equal lengths share them."""
+    return on(np.array(places, np.int64), device)
+
+
+class CudaSearch(Search):
+    """A search whose counts stay on the GPU; the host waits in `ends`."""
+
+    local: CudaLocal
+
+    def __init__(self, local: CudaLocal, run: Run, n: int, places: Sequence[int], ranks: int) -> None:
+        super().__init__(local, run, n, places, ranks)
+        device = local.device
+        self._stream = torch.cuda.current_stream(device)
+        self._places = _placed(tuple(places), device, self._stream.cuda_stream)
+        self._starts = torch.empty((len(self.digits), len(places)), dtype=torch.int64, device=device)
+        self._kernels = _splitter_counts(local.key, local.descending, device.index)
+
+    def counts(self, number: int, rows: Any) -> Any:
+        """See `Search`."""
+        (shift, bits), many = self.digits[number], len(self.places)
+        counts = self._starts.new_empty(many * ((1 << bits) + 1))
+        before = (0, 0, 0) if rows is None else (rows.data_ptr(), len(rows), self.digits[number - 1][1])
+        numbers = (
+            self.run.keys.data_ptr(),
+            len(self.run),
+            *before,
+            self._starts[number - 1].data_ptr(),
+            self._starts[number].data_ptr(),
+            self._places.data_ptr(),
+            counts.data_ptr(),
+            shift,
+            bits,
+        )
+        self._kernels.count_keys(numbers, many, bits, self._stream.cuda_stream)
+        return counts
+
+    def ends(self, rows: Any) -> NDArray[np.int64]:
+        """See `Search`; the kernel writes to the memory of the host."""
+        host = torch.empty((len(rows), 2, len(self.places)), dtype=torch.int64, pin_memory=True)
+        numbers = (rows.data_ptr(), len(rows), self.digits[-1][1], self._places.data_ptr(), host.data_ptr())
+        self._kernels.count_ends(numbers, len(self.places), self._stream.cuda_stream)
+        self._stream.synchronize()
+        result: NDArray[np.int64] = host.numpy()
+        return result
 
 
 def widened(index: torch.Tensor, total: int) -> torch.Tensor:
@@ -76,6 +130,12 @@ def items(values: torch.Tensor) -> torch.Tensor | None:
     return values.reshape(-1).view(kind)
 
 
+def _moved(run: Run) -> list[torch.Tensor]:
+    """Return keys, and values of a type that kernels move, in the memory of a run."""
+    columns = [items(x) for x in run.columns]
+    return [run.keys, *(x for x in columns if x is not None)]
+
+
 def restored(moved: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     """Return moved items in the type and the inner shape of `like`."""
     return moved.view(like.dtype).reshape(-1, *like.shape[1:])
@@ -84,11 +144,9 @@ def restored(moved: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
 class CudaLocal(Local):
     """See `Local`; calls run on the current stream of PyTorch."""
 
-    probes = 1 << 15
-
     def __init__(self, key: str, *, descending: bool, device: torch.device) -> None:
         super().__init__("u8" if key == "bool" else key, descending=descending)
-        self._device = device
+        self.device = device
         self._order = "descending" if descending else "ascending"
 
     def _typed(self, keys: torch.Tensor) -> torch.Tensor:
@@ -96,7 +154,7 @@ class CudaLocal(Local):
         return keys.view(torch.uint8) if keys.dtype == torch.bool else keys
 
     def _kernel(self, kind: Any, value: Any = None) -> Any:
-        number = self._device.index
+        number = self.device.index
         return kind(self.key, value, self._order, number)
 
     def sort(self, keys: Any, values: Any, *, zeros: bool = False, overwrite: bool = False) -> Run:
@@ -156,25 +214,19 @@ class CudaLocal(Local):
         return Run(run.keys[:k].clone(), (widened(run.columns[0][:k], len(keys)) + first,))
 
     def _top_k(self) -> Any:
-        return _top_k(self.key, self._order, self._device.index)
+        return _top_k(self.key, self._order, self.device.index)
 
     def words(self, x: NDArray[np.int64]) -> Any:
         """See `Local`."""
-        return on(x, self._device)
+        return on(x, self.device)
 
-    def ladders(self, boundaries: int) -> list[tuple[int, Any]]:
+    def digits(self, boundaries: int, ranks: int) -> list[tuple[int, int]]:
         """See `Local`."""
-        return _ladders(self.bits, boundaries, self._device)
+        return digits(self.bits, boundaries, COUNTS // ranks)
 
-    def counts(self, run: Run, probes: Any) -> Any:
+    def search(self, run: Run, n: int, places: Sequence[int], ranks: int) -> Search:
         """See `Local`."""
-        if not len(run):
-            return torch.zeros_like(probes)
-        counts = torch.empty_like(probes)
-        stream = torch.cuda.current_stream(self._device).cuda_stream
-        bounds = _lower_bounds(self.key, self.descending, self._device.index)
-        bounds.run(run.keys.data_ptr(), len(run), probes.data_ptr(), counts.data_ptr(), len(probes), stream)
-        return counts
+        return CudaSearch(self, run, n, places, ranks)
 
     def room(self, like: Run, n: int) -> Run:
         """See `Local`."""
@@ -193,22 +245,43 @@ class CudaLocal(Local):
             return self.part(run, *(spans[0] if spans else (0, 0)))
         arrays, n = [run.keys, *(x for x in moved if x is not None)], sum(end - begin for begin, end in spans)
         to = self._spare(arrays, n, spare)
-        if len(spans) > MERGED or n > self._merges(arrays).max_n:
+        if len(spans) > MERGED or n <= SORTED or n > self._merges(arrays).max_n:
             for x, y in zip(arrays, to, strict=True):
                 torch.cat([x[begin:end] for begin, end in spans], out=y)
             sorter = self._kernel(_sorter, to[1].dtype.itemsize if moved else None)
-            sorter(to[0], **({"values": to[1]} if moved else {}))
-            arrays = to
+            arrays = [x[:n] for x in arrays]
+            sorter(to[0], out=arrays[0], **({"values": to[1], "values_out": arrays[1]} if moved else {}))
         else:
             arrays = self._merged(arrays, spans, to)
         return Run(arrays[0], tuple(restored(x, like) for x, like in zip(arrays[1:], run.columns, strict=True)))
+
+    def chunks(self, sizes: Sequence[int], item: int) -> int:
+        """See `Local`; an even number of merges of each key ends where the key arrived."""
+        levels = (len(sizes) - 1).bit_length()
+        even = levels % 2 == 0 and 2 < len(sizes) <= MERGED
+        return CHUNKS if even and item in (0, *_ITEMS) and min(sizes) >= OVERLAPPED else 1
+
+    def merge_within(self, run: Run, spans: Sequence[Span], begin: int, spare: Run) -> None:
+        """See `Local`."""
+        spans = [(a - begin, b - begin) for a, b in spans if a < b]
+        if spans and spans != [(0, spans[0][1])]:
+            n = sum(b - a for a, b in spans)
+            arrays = [x[begin:] for x in _moved(run)]
+            to = self._spare(arrays, n, spare)
+            if len(spans) > 1:
+                merged = self._merged(arrays, spans, to)
+            else:
+                merged = [y.copy_(x[slice(*spans[0])]) for x, y in zip(arrays, to, strict=True)]
+            for x, y in zip(arrays, merged, strict=True):
+                if x.data_ptr() != y.data_ptr():
+                    x[:n].copy_(y)
 
     def _merges(self, arrays: Sequence[torch.Tensor]) -> Any:
         return self._kernel(_merger, arrays[1].dtype.itemsize if len(arrays) > 1 else None)
 
     def _spare(self, arrays: Sequence[torch.Tensor], n: int, spare: Run | None) -> list[torch.Tensor]:
         """Return arrays of `n` items in the memory of `spare` if large enough, or else in new memory."""
-        old = [] if spare is None else [spare.keys, *(items(x) for x in spare.columns)]
+        old = [] if spare is None else _moved(spare)
         if len(old) == len(arrays) and all(len(x) >= n for x in old):
             return [x[:n] for x in old]
         return [x.new_empty(n) for x in arrays]
@@ -217,15 +290,18 @@ class CudaLocal(Local):
         self, arrays: Sequence[torch.Tensor], spans: Sequence[Span], to: Sequence[torch.Tensor]
     ) -> list[torch.Tensor]:
         """Merge neighbours from `arrays` to `to` and back until one run is left; return its arrays."""
-        merger = self._merges(arrays)
+        merges, stream = self._merges(arrays), self._stream()
+        scratch = arrays[0].new_empty(merges.scratch_bytes(sum(b - a for a, b in spans)), dtype=torch.uint8)
         while len(spans) > 1:
             merged, begin = [], 0
             for (a, b), (c, d) in zip(spans[::2], spans[1::2], strict=False):
+                addresses = {"scratch": scratch.data_ptr()}
+                for roles, x, y in zip(_MERGED, arrays, to, strict=False):
+                    size, base = x.itemsize, x.data_ptr()
+                    places = (base + size * a, base + size * c, y.data_ptr() + size * begin)
+                    addresses.update(zip(roles, places, strict=True))
+                merges.enqueue(addresses, b - a, d - c, stream)
                 end = begin + b - a + d - c
-                values = {}
-                if len(arrays) > 1:
-                    values = {"a_values": arrays[1][a:b], "b_values": arrays[1][c:d], "values_out": to[1][begin:end]}
-                merger(arrays[0][a:b], arrays[0][c:d], to[0][begin:end], **values)
                 merged.append((begin, end))
                 begin = end
             if len(spans) % 2:
@@ -235,6 +311,10 @@ class CudaLocal(Local):
                 merged.append((begin, begin + b - a))
             arrays, to, spans = to, arrays, merged
         return [x[: spans[0][1]] for x in arrays]
+
+    def _stream(self) -> int:
+        """Return the handle of the current stream."""
+        return int(torch.cuda.current_stream(self.device).cuda_stream)
 
     def groups(self, run: Run) -> Run:
         """See `Local`."""

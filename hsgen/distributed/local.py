@@ -46,29 +46,26 @@ def row_bytes(x: Any) -> int:
     return int(x.dtype.itemsize) * int(prod(x.shape[1:]))
 
 
-def digits(bits: int, boundaries: int, probes: int) -> list[tuple[int, NDArray[np.int64]]]:
-    """Return the shift of each digit of ordered keys, highest first, and all values of the digit but 0, shifted.
+def digits(bits: int, boundaries: int, counts: int) -> list[tuple[int, int]]:
+    """Return the shift and the number of bits of each digit of ordered keys, highest first.
 
-    There are at most `probes` values for all boundaries together, unless boundaries are many.
+    A round of a search for splitters sets a digit.  A rank has at most about `counts` counts in a round, for all
+    boundaries together, unless boundaries are many.
     """
-    most = max((probes // boundaries).bit_length() - 1, _LEAST)
+    most = max((counts // boundaries).bit_length() - 1, _LEAST)
     rounds = -(-bits // most)
     ends = [bits * i // rounds for i in range(rounds + 1)]
-
-    def values(low: int, high: int) -> NDArray[np.int64]:
-        return (np.arange(1, 1 << (high - low), dtype=np.uint64) << np.uint64(low)).view(np.int64)
-
-    return [(low, values(low, high)) for low, high in reversed(list(pairwise(ends)))]
+    return [(low, high - low) for low, high in reversed(list(pairwise(ends)))]
 
 
 class Local(ABC):
     """The work of one rank on arrays of one library, for one key type and order.
 
     Ordered keys are unsigned numbers in the order of the sort: the key transform of docs/reference/semantics.md.
-    probes: the greatest number of probes of a round, for all boundaries together.
     """
 
-    probes = 1 << 12
+    most_counts = 1 << 12
+    """The number of counts of a round of a search that a rank has, for all boundaries together."""
 
     def __init__(self, key: str, *, descending: bool) -> None:
         self.key, self.descending = key, descending
@@ -101,15 +98,15 @@ class Local(ABC):
     def words(self, x: NDArray[np.int64]) -> Any:
         """Return 64-bit numbers as an array on the device of the keys."""
 
-    def ladders(self, boundaries: int) -> list[tuple[int, Any]]:
-        """Return what `digits` returns, with arrays on the device of the keys."""
-        return [(shift, self.words(values)) for shift, values in digits(self.bits, boundaries, self.probes)]
+    def digits(self, boundaries: int, ranks: int) -> list[tuple[int, int]]:
+        """Return the digits of a search, the same on every rank; see `digits`."""
+        return digits(self.bits, boundaries, self.most_counts)
 
     @abstractmethod
-    def counts(self, run: Run, probes: Any) -> Any:
-        """Return the number of keys whose ordered key is less than each probe, as words.
+    def search(self, run: Run, n: int, places: Sequence[int], ranks: int) -> Search:
+        """Return a search for splitters in the `n` keys of this rank.
 
-        probes: words whose bits are unsigned numbers.
+        places: the numbers of keys of all ranks before each boundary.  ranks: the number of ranks.
         """
 
     @abstractmethod
@@ -121,6 +118,20 @@ class Local(ABC):
         """Return the keys of spans of `run`, each in order, as one run; equal keys keep their order.
 
         The result may be in the memory of `run` or of `spare`.
+        """
+
+    def chunks(self, sizes: Sequence[int], item: int) -> int:
+        """Return the number of chunks of an exchange, whose merges overlap with the exchange of later chunks.
+
+        The number is 1, or at least 3.  sizes: the sizes of the parts of all ranks.  item: the bytes of a value, or 0.
+        """
+        return 1
+
+    @abstractmethod
+    def merge_within(self, run: Run, spans: Sequence[Span], begin: int, spare: Run) -> None:
+        """Store the keys of spans of `run` as one run from place `begin` on; equal keys keep their order.
+
+        `begin` is at most the first place of the spans.  spare: memory for as many keys, which the call overwrites.
         """
 
     @abstractmethod
@@ -141,3 +152,65 @@ class Local(ABC):
     @abstractmethod
     def repeated(self, run: Run, times: int) -> Run:
         """Return a run `times` times, one after another."""
+
+
+class Search(ABC):
+    """A search for the keys at boundaries between parts, in the keys of one rank; see `splitters.cuts_of_ranks`.
+
+    Counts are 64-bit numbers on the device of the keys.
+    """
+
+    def __init__(self, local: Local, run: Run, n: int, places: Sequence[int], ranks: int) -> None:
+        self.local, self.run, self.n, self.places = local, run, n, places
+        self.digits = local.digits(len(places), ranks)
+
+    @abstractmethod
+    def counts(self, number: int, rows: Any) -> Any:
+        """Return the numbers of keys below the probes of a round: for each boundary, 2^bits + 1 counts.
+
+        number: the number of the round.  rows: the counts of the round before, shape (ranks, counts), or None.
+        """
+
+    @abstractmethod
+    def ends(self, rows: Any) -> NDArray[np.int64]:
+        """Return counts of each rank, shape (ranks, 2, boundaries): keys less than the key at each boundary, and
+        keys less than or equal to it.
+
+        rows: the counts of the last round.
+        """
+
+
+class HostSearch(Search):
+    """A search on the host, by the function `counts` of its `Local`: the number of keys below each probe."""
+
+    local: Any
+    _starts: NDArray[np.uint64]
+
+    def counts(self, number: int, rows: Any) -> Any:
+        """See `Search`."""
+        shift, bits = self.digits[number]
+        if number:
+            digit, _ = self._digit(number - 1, rows)
+            self._starts = self._starts + (digit.astype(np.uint64) << np.uint64(self.digits[number - 1][0]))
+        else:
+            self._starts = np.zeros(len(self.places), np.uint64)
+        spaced = np.arange((1 << bits) + 1, dtype=np.uint64)
+        spaced[:-1] <<= np.uint64(shift)
+        spaced[-1] = (1 << (shift + bits)) % (1 << 64)
+        probes = self._starts[:, None] + spaced
+        beyond = probes <= self._starts[:, None]  # beyond the greatest number of 64 bits are no keys
+        beyond[:, 0] = False
+        counts = self.local.counts(self.run, probes.reshape(-1).view(np.int64))
+        return np.where(beyond.reshape(-1), self.n, counts)
+
+    def ends(self, rows: Any) -> NDArray[np.int64]:
+        """See `Search`."""
+        digit, counts = self._digit(len(self.digits) - 1, rows)
+        at = np.arange(len(self.places))
+        return np.stack([counts[:, at, digit], counts[:, at, digit + 1]], axis=1)
+
+    def _digit(self, number: int, rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the digit of each boundary after a round, and counts of shape (ranks, boundaries, 2^bits + 1)."""
+        counts = rows.reshape(len(rows), len(self.places), -1)
+        totals = counts[:, :, 1:-1].sum(axis=0)
+        return (totals < np.array(self.places, np.int64)[:, None]).sum(axis=1), counts

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hsgen.core.keys import KEYS, TYPES
 from hsgen.cuda.numeric import limits
 from hsgen.distributed.communicator import Span
-from hsgen.distributed.local import Local, Run
+from hsgen.distributed.local import HostSearch, Local, Run, Search
 from hsgen.operations import oracle
 
 _SUMS = {"i": np.int64, "u": np.uint64, "b": np.int64}
@@ -77,8 +77,12 @@ class NumpyLocal(Local):
         """See `Local`."""
         return x
 
-    def counts(self, run: Run, probes: Any) -> Any:
+    def search(self, run: Run, n: int, places: Sequence[int], ranks: int) -> Search:
         """See `Local`."""
+        return HostSearch(self, run, n, places, ranks)
+
+    def counts(self, run: Run, probes: Any) -> Any:
+        """Return the number of keys below each probe, for `HostSearch`."""
         return self.below(run, probes.view(np.uint64))
 
     def below(self, run: Run, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -99,13 +103,23 @@ class NumpyLocal(Local):
     def merge(self, run: Run, spans: Sequence[Span], spare: Run | None = None) -> Run:
         """See `Local`; numpy's stable sort of long keys merges runs."""
         if sum(end - begin for begin, end in spans) < len(run):
-            keys, *columns = (np.concatenate([x[begin:end] for begin, end in spans]) for x in run.arrays)
-            run = Run(keys, tuple(columns))
+            run = Run(np.concatenate([run.keys[a:b] for a, b in spans]), self._columns(run, spans))
         if not run.columns:
             run.keys.sort(kind="stable")
             return run
         order = np.argsort(run.keys, kind="stable")
         return Run(run.keys[order], tuple(x[order] for x in run.columns))
+
+    def merge_within(self, run: Run, spans: Sequence[Span], begin: int, spare: Run) -> None:
+        """See `Local`."""
+        copied = Run(np.concatenate([run.keys[a:b] for a, b in spans]), self._columns(run, spans))
+        merged = self.merge(copied, [(0, len(copied))])
+        for x, y in zip(run.arrays, merged.arrays, strict=True):
+            x[begin : begin + len(merged)] = y
+
+    @staticmethod
+    def _columns(run: Run, spans: Sequence[Span]) -> tuple[Any, ...]:
+        return tuple(np.concatenate([x[a:b] for a, b in spans]) for x in run.columns)
 
     def groups(self, run: Run) -> Run:
         """See `Local`."""

@@ -56,7 +56,8 @@ class Pending:
     """The arguments of this rank on their way to the ranks; `check` returns them, or raises."""
 
     def __init__(self, comm: Communicator, check: Callable[[], Shard]) -> None:
-        self.comm, self.shard = comm, None
+        self._comm = comm
+        self.shard: Shard | None = None
         error = None
         try:
             self.shard = check()
@@ -73,12 +74,12 @@ class Pending:
             Exception: the error of `check`; on the ranks without an error, `Wrong`.
             Usage: arguments differ, or the sizes do not add up to the number of keys.
         """
-        rows = self._wait()
-        assert self.shard is not None
+        rows, shard = self._wait(), self.shard
+        assert shard is not None
         lengths, sizes = [int(x) for x in rows[:, 0]], [int(x) for x in rows[:, 1]]
         absent = [rank for rank, size in enumerate(sizes) if size < 0]
-        if len(absent) == self.comm.size:
-            sizes = splitters.even(sum(lengths), self.comm.size)
+        if len(absent) == self._comm.size:
+            sizes = splitters.even(sum(lengths), self._comm.size)
         elif absent:
             raise Usage(
                 f"size: absent on rank {absent[0]}, but not on every rank; give the size of every rank or of none"
@@ -87,7 +88,7 @@ class Pending:
             raise Usage(
                 f"size: the sizes of all ranks add up to {sum(sizes)}, the keys to {sum(lengths)}; give equal sums"
             )
-        return Agreed(shard=self.shard, lengths=lengths, sizes=sizes)
+        return Agreed(shard=shard, lengths=lengths, sizes=sizes)
 
 
 def agreed(comm: Communicator, check: Callable[[], Shard]) -> Agreed:
@@ -99,14 +100,15 @@ def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False)
     """Return this rank's part of the sorted keys of all ranks, with values, or with global indices if `index`.
 
     The sort of the shard starts while arguments travel, unless the sort overwrites the shard or needs its first index.
+    Small shards are gathered by every rank, in more memory than an exchange takes.
     """
     pending = Pending(comm, check)
     shard, early = pending.shard, None
-    if shard is not None and not index and not shard.overwrite and comm.size * _bytes(shard) > comm.small:
+    if shard is not None and not index and not shard.overwrite and comm.size * _bytes(shard) > _small(comm, shard):
         early = _attempt(shard)
     of = pending.agreed()
     shard = of.shard
-    if max(of.lengths) > 0 and comm.size * max(of.lengths) * _row(shard) <= comm.small:
+    if comm.size > 1 and max(of.lengths) > 0 and comm.size * max(of.lengths) * _row(shard) <= _small(comm, shard):
         return of, _everywhere(comm, of, index=index)
 
     def locally() -> Run:
@@ -117,7 +119,16 @@ def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False)
             return shard.local.sort_index(shard.keys, first, of.total, overwrite=shard.overwrite)
         return shard.local.sort(shard.keys, shard.values, overwrite=shard.overwrite)
 
-    return of, spread(comm, shard.local, locally, of.lengths, of.sizes)
+    if comm.size == 1:
+        return of, locally()
+    item = row_bytes(shard.values) if shard.values is not None else 8 if index else 0
+    chunks = shard.local.chunks(of.sizes, item)
+    return of, spread(comm, shard.local, locally, of.lengths, of.sizes, chunks=chunks)
+
+
+def _small(comm: Communicator, shard: Shard) -> int:
+    """Return the greatest number of bytes of all shards that every rank gathers: with little memory, a quarter."""
+    return comm.small // 4 if shard.overwrite else comm.small
 
 
 def _row(shard: Shard) -> int:
@@ -164,20 +175,25 @@ def spread(
     sizes: Sequence[int],
     *,
     together: bool = False,
+    chunks: int = 1,
 ) -> Run:
     """Return this rank's part of the keys of all ranks, merged; `locally` returns the sorted keys of this rank.
 
     lengths: the numbers of keys of the ranks.  sizes: the sizes of the parts.  together: equal keys are not cut, and
-    the sizes are approximate.
+    the sizes are approximate.  chunks: the number of chunks of the exchange, as of `Local.chunks`.
     """
     run, out, error = Run(None), None, None
     try:
         run = locally()
         if not together:
-            out = local.room(run, sizes[comm.rank] + 2 * comm.size * (_unit(comm, run) - 1))
+            out = local.room(run, sizes[comm.rank] + 2 * comm.size * chunks * (_unit(comm, run) - 1))
     except Exception as e:
         error = e
-    at = splitters.cuts_of_ranks(comm, local, run, lengths, sizes, error, together=together)
+    parts = [n for size in sizes for n in _shares(size, chunks)]
+    at = splitters.cuts_of_ranks(comm, local, run, lengths, parts, error, together=together)
+    if chunks > 1:
+        assert out is not None
+        return _overlapped(comm, local, run, at, out, chunks)
     out, spans = exchanged(comm, local, run, at, out, unit=_unit(comm, run))
     return local.merge(out, spans, run)
 
@@ -185,6 +201,40 @@ def spread(
 def _unit(comm: Communicator, run: Run) -> int:
     """Return the number of items that starts of parts are multiples of, so that all arrays travel at full speed."""
     return max(comm.unit // gcd(comm.unit, row_bytes(x)) for x in run.arrays)
+
+
+def _shares(size: int, chunks: int) -> list[int]:
+    """Return the sizes of the chunks of a part; the last is the longest."""
+    return [*[size // chunks] * (chunks - 1), size - size // chunks * (chunks - 1)]
+
+
+def _overlapped(comm: Communicator, local: Local, run: Run, at: Words, out: Run, chunks: int) -> Run:
+    """Exchange a run in chunks, and merge each chunk while later chunks arrive; return this rank's part in `out`.
+
+    at: the places at which the run of each rank is cut, shape (ranks, ranks * chunks + 1).  The first merges use the
+    memory of the last chunk, which arrives after them.  The last two merges use the memory of `run`.
+    """
+    unit = _unit(comm, run)
+    layouts = layout(at, comm.rank, unit, chunks)
+    last = layouts[-1][1]
+    end = -(-last[-1][1] // unit) * unit
+
+    def started(sent: list[Span], received: list[Span]) -> list[Callable[[], None]]:
+        pairs = zip(run.arrays, out.arrays, strict=True)
+        return [comm.exchange_later(x, sent, y, received) for x, y in pairs]
+
+    merged, spare = 0, local.part(out, last[0][0], end)
+    waits = [started(sent, received) for sent, received, _ in layouts[:-1]]
+    for i, (_, _, spans) in enumerate(layouts):
+        if i == chunks - 2:  # all further merges use the memory of the run, when the run has left
+            waits[i] += started(*layouts[-1][:2])
+            waits.append([])
+            spare = run
+        for wait in waits[i]:
+            wait()
+        local.merge_within(out, spans, merged, spare)
+        merged += sum(end - begin for begin, end in spans)
+    return local.part(out, 0, merged)
 
 
 def exchanged(
@@ -195,7 +245,7 @@ def exchanged(
     at: the places at which the run of each rank is cut, shape (ranks, ranks + 1).  out: memory for the result, or None.
     unit: parts travel with their neighbours up to the next multiples of `unit`, and between parts may be gaps.
     """
-    sent, received, spans = layout(at, comm.rank, unit)
+    ((sent, received, spans),) = layout(at, comm.rank, unit)
     if out is None:
         error = None
         try:
@@ -209,22 +259,27 @@ def exchanged(
     return out, spans
 
 
-def layout(at: Words, rank: int, unit: int) -> tuple[list[Span], list[Span], list[Span]]:
-    """Return what a rank sends to each rank, where parts from each rank are stored, and where their own keys are.
+def layout(at: Words, rank: int, unit: int, chunks: int = 1) -> list[tuple[list[Span], list[Span], list[Span]]]:
+    """Return for each chunk what a rank sends to each rank, where parts are stored, and where their own keys are.
 
     Parts begin at multiples of `unit`, in the run that is sent and in the memory that receives.
+
+    at: the places at which the run of each rank is cut, shape (ranks, ranks * chunks + 1).
     """
-    counts = np.diff(at, axis=1)
-    begins = at[:, :-1] // unit * unit
-    ends = np.where(counts > 0, np.minimum(-(-at[:, 1:] // unit) * unit, at[:, -1:]), begins)
-    widths = (ends - begins)[:, rank]
-    places = np.cumsum(-(-widths // unit) * unit) - -(-widths // unit) * unit
-    firsts = places + np.where(counts[:, rank] > 0, (at[:, :-1] - begins)[:, rank], 0)
-    return (
-        _spans(begins[rank], ends[rank]),
-        _spans(places, places + widths),
-        _spans(firsts, firsts + counts[:, rank]),
-    )
+    firsts, lasts = at[:, :-1], at[:, 1:]
+    begins = firsts // unit * unit
+    filled = lasts > firsts
+    ends = np.where(filled, np.minimum(-(-lasts // unit) * unit, at[:, -1:]), begins)
+    here = slice(rank * chunks, (rank + 1) * chunks)
+    widths = (ends - begins)[:, here].T  # of each chunk, from each rank
+    room = -(-widths // unit) * unit
+    places = np.cumsum(room).reshape(room.shape) - room
+    starts = places + np.where(filled, firsts - begins, 0)[:, here].T
+    counts = (lasts - firsts)[:, here].T
+    sent = [x[rank].reshape(len(at), chunks).T for x in (begins, ends)]
+    pairs = (sent, (places, places + widths), (starts, starts + counts))
+    rows = [[_spans(a, b) for a, b in zip(*pair, strict=True)] for pair in pairs]
+    return list(zip(*rows, strict=True))
 
 
 def _spans(begins: Words, ends: Words) -> list[Span]:

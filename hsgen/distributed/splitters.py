@@ -10,7 +10,7 @@ each round sets a digit of the key of every boundary, and the host waits once, f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,21 +95,6 @@ def _cut(at: Sequence[int], under: Words, upto: Words, ends: Words) -> Words:
     return np.hstack([np.zeros_like(ends), under + np.clip(missing - before, 0, equal), ends])
 
 
-class _Counted:
-    """Counts of keys below probes in the run of a rank; -1 for each after an error, which the rank raises later."""
-
-    def __init__(self, local: Local, run: Run, error: Exception | None) -> None:
-        self._local, self._run, self.error = local, run, error
-
-    def __call__(self, probes: Any) -> Any:
-        if self.error is None:
-            try:
-                return self._local.counts(self._run, probes)
-            except Exception as e:
-                self.error = e
-        return probes * 0 - 1
-
-
 def cuts_of_ranks(
     comm: Communicator,
     local: Local,
@@ -135,17 +120,34 @@ def cuts_of_ranks(
             raise error
         return np.hstack([np.zeros_like(ends), ends])
 
-    counted = _Counted(local, run, error)
-    boundaries = local.words(np.array(at, np.int64))
-    keys = boundaries * 0
-    for shift, ladder in local.ladders(len(at)):
-        totals = comm.add_up(counted((keys[:, None] + ladder).reshape(-1))).reshape(len(at), -1)
-        keys = keys + ((totals < boundaries[:, None]).sum(1) << shift)
-    rows = comm.gather(counted((keys[:, None] + local.words(np.arange(2))).reshape(-1)))
-    if (rows < 0).any():
-        raise_together(comm, counted.error)
-    under, upto = rows[:, ::2], rows[:, 1::2]
+    both = _searched(comm, local, run, lengths[comm.rank], at, error)
+    under, upto = both[:, 0], both[:, 1]
     if together:
         return np.hstack([np.zeros_like(ends), under, ends])
-    wrapped = upto.sum(axis=0) < np.array(at, np.int64)  # the probe after the greatest 64-bit key is 0
-    return _cut(at, under, np.where(wrapped, ends, upto), ends)
+    return _cut(at, under, upto, ends)
+
+
+def _searched(comm: Communicator, local: Local, run: Run, n: int, at: Sequence[int], error: Exception | None) -> Words:
+    """Return what `Search.ends` returns, after all rounds; arguments and errors as of `cuts_of_ranks`.
+
+    A rank with an error takes part in all rounds with counts of -1.
+    """
+    search, rows = None, None
+    for number, (_, bits) in enumerate(local.digits(len(at), comm.size)):
+        counts = None
+        if error is None:
+            try:
+                search = search or local.search(run, n, at, comm.size)
+                counts = search.counts(number, rows)
+            except Exception as e:
+                error = e
+        if counts is None:
+            counts = local.words(np.full(len(at) * ((1 << bits) + 1), -1, np.int64))
+        rows = comm.gather_rows(counts)
+    if error is not None:
+        raise_together(comm, error)
+    assert search is not None
+    ends = search.ends(rows)
+    if (ends < 0).any():
+        raise_together(comm, None)
+    return ends

@@ -93,9 +93,9 @@ class ThreadRank(Communicator):
         """See `Communicator`."""
         return np.stack(self._all(words.copy()))
 
-    def add_up(self, words: Any) -> Any:
+    def gather_rows(self, words: Any) -> Any:
         """See `Communicator`."""
-        return self.gather(words).sum(axis=0)
+        return self.gather(words)
 
     def gather_arrays(self, arrays: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
         """See `Communicator`."""

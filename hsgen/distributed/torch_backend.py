@@ -12,7 +12,7 @@ from hsgen.distributed.backend import Backend, check_length, named
 from hsgen.distributed.cuda_local import CudaLocal, widened
 from hsgen.distributed.local import Local
 from hsgen.distributed.numpy_local import NumpyLocal
-from hsgen.distributed.torch_group import TorchRank
+from hsgen.distributed.torch_group import TorchRank, rank_of
 
 _NUMBERS = {
     torch.bool,
@@ -115,4 +115,4 @@ class TorchBackend(Backend):
 
 def torch_backend(group: Any) -> Backend:
     """Return the backend of a group of torch.distributed."""
-    return TorchBackend(TorchRank(group))
+    return TorchBackend(rank_of(group))

@@ -15,7 +15,7 @@ from hsgen.distributed.local import row_bytes
 
 ALIGNMENT = 16
 """The alignment in bytes of fast copies of NCCL; parts at other addresses are copied byte by byte."""
-SMALL = 1 << 24
+SMALL = 1 << 28
 """The greatest number of bytes of all shards that every rank with a GPU receives and sorts."""
 _ALL_GATHER: Any = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
 
@@ -41,49 +41,65 @@ class TorchRank(Communicator):
         self.cpu = "cpu:" in backends and "cpu:nccl" not in backends
         """Whether the group exchanges tensors of the CPU."""
         self.device = torch.device(torch.cuda.current_device()) if gpu else torch.device("cpu")
+        self._beside: Any = None
         if gpu:
             self.unit, self.small = ALIGNMENT, SMALL
 
     def _rows(self, words: Any) -> torch.Tensor:
         """Return the words of every rank on the device."""
         sent = words if isinstance(words, torch.Tensor) else on(words, self.device)
+        if self.size == 1:
+            return sent
         rows = sent.new_empty(self.size * len(words))
         if len(words):
             _ALL_GATHER(rows, sent, group=self.group)
         return rows
 
     def gather(self, words: Any) -> Words:
-        """See `Communicator`."""
+        """See `Communicator`; words of numpy travel on a stream of their own."""
+        if isinstance(words, np.ndarray) and (self.size == 1 or self.device.type != "cpu"):
+            return self.gather_later(words)()
         result: Words = self._rows(words).cpu().numpy().reshape(self.size, len(words))
         return result
 
     def gather_later(self, words: Words) -> Callable[[], Words]:
-        """See `Communicator`."""
+        """See `Communicator`; words travel while work of the current stream goes on."""
+        n = len(words)
+        if self.size == 1:
+            return lambda: words.reshape(1, n)
         if self.device.type == "cpu":
             return super().gather_later(words)
-        host = torch.empty(self.size * len(words), dtype=torch.int64, pin_memory=True)
-        host.copy_(self._rows(words), non_blocking=True)
-        event = torch.cuda.Event()
-        event.record()
+        if self._beside is None:
+            self._beside = torch.cuda.Stream(self.device)
+        size = (self.size + 1) * n  # the words of this rank, and those of every rank
+        host = torch.empty(size, dtype=torch.int64, pin_memory=True)
+        numbers: Words = host.numpy()
+        numbers[:n] = words
+        with torch.cuda.stream(self._beside):
+            there = torch.empty(size, dtype=torch.int64, device=self.device)
+            there[:n].copy_(host[:n], non_blocking=True)
+            _ALL_GATHER(there[n:], there[:n], group=self.group)
+            host.copy_(there, non_blocking=True)
 
         def read() -> Words:
-            event.synchronize()
-            result: Words = host.numpy().reshape(self.size, len(words))
-            return result
+            self._beside.synchronize()
+            return numbers[n:].reshape(self.size, n)
 
         return read
 
-    def add_up(self, words: Any) -> Any:
+    def gather_rows(self, words: Any) -> Any:
         """See `Communicator`."""
-        sums = words if isinstance(words, torch.Tensor) else on(words, self.device)
-        dist.all_reduce(sums, group=self.group)
-        return sums if isinstance(words, torch.Tensor) else sums.cpu().numpy()
+        rows = self._rows(words).reshape(self.size, len(words))
+        return rows if isinstance(words, torch.Tensor) else rows.cpu().numpy()
 
     def gather_arrays(self, arrays: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
-        """See `Communicator`; all arrays travel in one tensor of bytes."""
-        most = max(lengths)
+        """See `Communicator`; several arrays, or arrays of several lengths, travel in one tensor of bytes."""
+        most, sources = max(lengths), [_bytes(x) for x in arrays]
+        if len(arrays) == 1 and min(lengths) == most:
+            rows = sources[0].new_empty(self.size * len(sources[0]))
+            _ALL_GATHER(rows, sources[0], group=self.group)
+            return [_typed(rows, arrays[0], sum(lengths))]
         ends = np.cumsum([0, *(-(-most * row_bytes(x) // ALIGNMENT) * ALIGNMENT for x in arrays)]).tolist()
-        sources = [_bytes(x) for x in arrays]
         sent = sources[0].new_empty(ends[-1])
         for x, begin in zip(sources, ends, strict=False):
             sent[begin : begin + len(x)].copy_(x)
@@ -94,12 +110,10 @@ class TorchRank(Communicator):
 
     def exchange(self, source: Any, sent: Sequence[Span], out: Any, received: Sequence[Span]) -> None:
         """See `Communicator`; arrays are tensors, or of numpy, and travel as bytes."""
-        size = row_bytes(source)
-        source, out = _bytes(source), _bytes(out)
-        parts, places = ([x[size * a : size * b] for a, b in at] for x, at in ((source, sent), (out, received)))
-        if source.is_cuda:
-            dist.all_to_all(places, parts, group=self.group)
+        if not isinstance(source, np.ndarray) and source.is_cuda:
+            self.exchange_later(source, sent, out, received)()
             return
+        (source, parts), (out, places) = _cut_bytes(source, sent), _cut_bytes(out, received)
         counts = [len(x) for x in places]
         both = out[: sum(counts)] if _consecutive(received) else out.new_empty(sum(counts))
         source = source[: sum(map(len, parts))] if _consecutive(sent) else torch.cat(parts)
@@ -107,6 +121,26 @@ class TorchRank(Communicator):
         if not _consecutive(received):
             for place, x in zip(places, both.split(counts), strict=True):
                 place.copy_(x)
+
+    def exchange_later(
+        self, source: Any, sent: Sequence[Span], out: Any, received: Sequence[Span]
+    ) -> Callable[[], None]:
+        """See `Communicator`; NCCL exchanges on a stream of its own."""
+        if isinstance(source, np.ndarray) or not source.is_cuda:
+            return super().exchange_later(source, sent, out, received)
+        (_, parts), (_, places) = _cut_bytes(source, sent), _cut_bytes(out, received)
+        work: Any = dist.all_to_all(places, parts, group=self.group, async_op=True)
+
+        def wait() -> None:
+            work.wait()
+
+        return wait
+
+
+def _cut_bytes(x: Any, spans: Sequence[Span]) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    """Return the bytes of an array, and those of its spans."""
+    size, x = row_bytes(x), _bytes(x)
+    return x, [x[size * a : size * b] for a, b in spans]
 
 
 def on(words: Words, device: torch.device) -> torch.Tensor:
@@ -134,5 +168,28 @@ def _joined(rows: torch.Tensor, begin: int, lengths: Sequence[int], like: Any) -
         joined = rows[:, begin : begin + sizes[0]].reshape(-1)
     else:
         joined = torch.cat([row[begin : begin + size] for row, size in zip(rows, sizes, strict=True)])
-    typed: Any = joined.numpy().view(like.dtype) if isinstance(like, np.ndarray) else joined.view(like.dtype)
-    return typed.reshape(sum(lengths), *like.shape[1:])
+    return _typed(joined, like, sum(lengths))
+
+
+def _typed(x: torch.Tensor, like: Any, n: int) -> Any:
+    """Return bytes as an array of `n` items like those of `like`."""
+    typed: Any = x.numpy().view(like.dtype) if isinstance(like, np.ndarray) else x.view(like.dtype)
+    return typed.reshape(n, *like.shape[1:])
+
+
+_known: dict[tuple[int, int], tuple[Any, TorchRank]] = {}
+_KEPT = 16  # groups
+
+
+def rank_of(group: Any) -> TorchRank:
+    """Return the rank of this process in a group; errors as of `TorchRank`."""
+    if not dist.is_available() or not dist.is_initialized():
+        return TorchRank(group)
+    one = dist.group.WORLD if group is None else group
+    key = id(one), torch.cuda.current_device() if torch.cuda.is_available() else -1
+    if key not in _known:
+        rank = TorchRank(group)
+        if len(_known) >= _KEPT:
+            _known.clear()
+        _known[key] = one, rank  # the group stays alive, so that no other group gets its id
+    return _known[key][1]

@@ -174,18 +174,20 @@ def _functions(env: jinja2.Environment, sort: Sort, calls: frozenset[str]) -> st
     return str(module.functions(sort.signature, calls))
 
 
-def render(sort: Sort, api: str) -> Source:
-    """Return the source of a sort for an API.
+def render(sort: Sort, api: str, only: str = "") -> Source:
+    """Return the source of a sort for an API, or of its kernel `only`.
 
     Raises:
         Usage: the dialect of the API lacks a capability that the sort needs.
         Wrong: a template is invalid.
     """
-    return written(sort, APIS[api].dialect, api)
+    return written(sort, APIS[api].dialect, api, only)
 
 
-def written(sort: Sort, language: str, api: str) -> Source:
+def written(sort: Sort, language: str, api: str, only: str = "") -> Source:
     """Return the source of a sort in the dialect `language`; `api`: the name of the API in the header.
+
+    only: the name of a kernel, for a source without the other kernels and their definitions.
 
     Raises:
         Usage: the sort needs barriers of all work-groups, or order between work-groups, and the dialect lacks it.
@@ -203,6 +205,7 @@ def written(sort: Sort, language: str, api: str) -> Source:
             )
             raise Usage(f"target {sort.target}: {reason}; omit the API {api} or choose another strategy")
         kernels = [k for k in sort.kernels if "int64" in dialect.capabilities or not k.index64]
+        kernels = [k for k in kernels if k.name == only] if only else kernels
         names = scratch_names(sort)
         parts = {k.name: _kernel(env, sort, k, dialect, names) for k in kernels}
         declared = "".join(words(env, sort, names))

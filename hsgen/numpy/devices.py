@@ -76,18 +76,18 @@ class CudaDevice:
 
     def __init__(self, host: Host) -> None:
         self.host = host
-        self._gpu = driver.device(host.handle)
+        self.gpu = driver.device(host.handle)
 
     def room(self, most: int | None = None) -> tuple[int, int]:
         """See `OpenClDevice`."""
-        with self._gpu.current():
+        with self.gpu.current():
             free = int(driver.done(driver.bindings().cuMemGetInfo(), "cuMemGetInfo")[0])
         room = free - free // 16 if most is None else _bytes(most)
         return room, room
 
     def build(self, kind: str, *arguments: Any, **named: Any) -> Any:
         """See `OpenClDevice`."""
-        return getattr(cuda, kind)(*arguments, device=self._gpu.number, **named)
+        return getattr(cuda, kind)(*arguments, device=self.gpu.number, **named)
 
     @contextmanager
     def arrays(self) -> Iterator[Callable[[Any], Any]]:
@@ -102,7 +102,7 @@ class CudaDevice:
                 driver.done(driver.bindings().cuMemcpyHtoD(block.address, a.ctypes.data, a.nbytes), "cuMemcpyHtoD")
             return block
 
-        with self._gpu.current():
+        with self.gpu.current():
             try:
                 yield copied
             finally:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -35,19 +36,36 @@ Progress = Callable[[int, int], None]
 Sort = Callable[[Any], Any]
 """A function that returns the sorted keys of an array that fits the device."""
 
+Job = tuple[Sequence[Any], Any]
+"""Arrays whose keys are sorted together, and the array for the result."""
 
-def greatest_length(sorter: Any, room: int, allocation: int) -> int:
-    """Return the greatest number of keys that a device sorts in `room` bytes.
+Run = Callable[[Iterable[Job], Callable[[int], None]], None]
+"""A function that sorts jobs in order, and calls the function with the number of keys of each job that is done."""
 
-    allocation: the size in bytes of the greatest buffer.
+
+def in_turn(sort: Sort) -> Run:
+    """Return a function that sorts one job after another by `sort`."""
+
+    def run(jobs: Iterable[Job], report: Callable[[int], None]) -> None:
+        for sources, to in jobs:
+            to[...] = sort(np.concatenate(sources) if len(sources) > 1 else np.ascontiguousarray(sources[0]))
+            report(len(to))
+
+    return run
+
+
+def greatest_length(sorter: Any, room: int, allocation: int, chunks: int = 1) -> int:
+    """Return the greatest number of keys of a chunk that a device sorts in `room` bytes.
+
+    allocation: the size in bytes of the greatest buffer.  chunks: the number of chunks on the device.
     """
     size = sorter.dtype.itemsize
 
     def fits(n: int) -> bool:
         scratch = sorter.scratch_bytes(n)
-        return bool(size * n + scratch <= room and max(size * n, scratch) <= allocation)
+        return bool(chunks * size * n + scratch <= room and max(size * n, scratch) <= allocation)
 
-    low, high = 0, min(sorter.max_n, room // size)
+    low, high = 0, min(sorter.max_n, room // (chunks * size))
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if fits(middle) else (low, middle - 1)
@@ -78,19 +96,19 @@ class ChunkCounts:
         return int(self.ordered(begins).min()), int(self.ordered(ends - 1).max())
 
     def by_shard(self, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """See `Counts`; all probes are searched at once."""
-        rows = []
-        begin = 0
-        for end in self.ends:
-            low, high = np.full(len(probes), begin), np.full(len(probes), end)
-            while (active := np.flatnonzero(low < high)).size:
-                middle = (low[active] + high[active]) // 2
-                below = self.ordered(middle) < probes[active]
-                low[active] = np.where(below, middle + 1, low[active])
-                high[active] = np.where(below, high[active], middle)
-            rows.append(low - begin)
-            begin = end
-        return np.array(rows, np.int64).reshape(len(self.ends), len(probes))
+        """See `Counts`; all probes are searched at once, in all chunks."""
+        ends = np.array(self.ends, np.int64)[:, None]
+        begins = np.vstack([np.zeros((1, 1), np.int64), ends[:-1]])
+        shape = len(ends), len(probes)
+        low, high = (np.broadcast_to(x, shape).ravel() for x in (begins, ends))
+        low, high, sought = low.copy(), high.copy(), np.broadcast_to(probes, shape).ravel()
+        while (active := np.flatnonzero(low < high)).size:
+            middle = (low[active] + high[active]) // 2
+            below = self.ordered(middle) < sought[active]
+            low[active] = np.where(below, middle + 1, low[active])
+            high[active] = np.where(below, high[active], middle)
+        counts: NDArray[np.int64] = low.reshape(shape) - begins
+        return counts
 
     def total(self, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """See `Counts`."""
@@ -99,9 +117,9 @@ class ChunkCounts:
 
 
 def sort_large(
-    a: Any, out: Any, sort: Sort, length: int, key: str, *, descending: bool, progress: Progress | None = None
+    a: Any, out: Any, run: Run, length: int, key: str, *, descending: bool, progress: Progress | None = None
 ) -> None:
-    """Sort the flat array `a` into `out`, which may share memory with `a`; `sort` sorts at most `length` keys.
+    """Sort the flat array `a` into `out`, which may share memory with `a`; `run` sorts jobs of at most `length` keys.
 
     After an interrupt in the first phase, `out` is unchanged.  In the second phase, `out` is incomplete; if it shares
     memory with `a`, it gets all keys in another order.
@@ -116,41 +134,35 @@ def sort_large(
     sizes = splitters.even(n, -(-n // length))
     ends = [int(x) for x in np.cumsum(sizes)]
     with temporary(out, n) as chunks:
-        begin = 0
-        for end in ends:
-            chunks[begin:end] = sort(np.ascontiguousarray(a[begin:end]))
-            begin = end
-            report(end, 2 * n)
+        done = 0
+
+        def add(number: int) -> None:
+            nonlocal done
+            done += number
+            report(done, 2 * n)
+
+        run((([a[begin:end]], chunks[begin:end]) for begin, end in pairwise([0, *ends])), add)
         try:
-            _merge(chunks, ends, out, sort, sizes, key, descending, report)
+            run(_parts(chunks, ends, out, sizes, key, descending), add)
         except BaseException:
             if np.may_share_memory(a, out):
                 out[...] = chunks
             raise
 
 
-def _merge(
-    chunks: Any,
-    ends: Sequence[int],
-    out: Any,
-    sort: Sort,
-    sizes: Sequence[int],
-    key: str,
-    descending: bool,
-    report: Progress,
-) -> None:
-    """Store the keys of sorted chunks in `out`, part by part."""
+def _parts(
+    chunks: Any, ends: Sequence[int], out: Any, sizes: Sequence[int], key: str, descending: bool
+) -> Iterator[Job]:
+    """Yield for each part of `out` the pieces of sorted chunks whose keys belong there."""
     unsigned = chunks.view(f"u{chunks.dtype.itemsize}")
     counts = ChunkCounts(unsigned, ends, TYPES[key].kind, descending)
     begins = [0, *ends[:-1]]
     lengths = [b - a for a, b in zip(begins, ends, strict=True)]
     at = splitters.cuts(counts, lengths, sizes, *counts.bounds(), _PROBES) + np.array(begins)[:, None]
-    done, n = 0, len(chunks)
+    begin = 0
     for part, size in enumerate(sizes):
-        runs = [chunks[row[part] : row[part + 1]] for row in at]
-        out[done : done + size] = sort(np.concatenate(runs))
-        done += size
-        report(n + done, 2 * n)
+        yield [chunks[row[part] : row[part + 1]] for row in at], out[begin : begin + size]
+        begin += size
 
 
 @contextmanager

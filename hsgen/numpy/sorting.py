@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Mapping
-from functools import cache, partial
-from typing import Any, NamedTuple, Unpack, overload
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import partial
+from threading import RLock
+from typing import Any, NamedTuple, TypeVar, Unpack, overload
 
 import numpy as np
 
 from hsgen.core.errors import wrong_type
 from hsgen.core.keys import TYPES
 from hsgen.core.numbers import integer
-from hsgen.numpy.devices import Device, device_of
-from hsgen.numpy.large import Progress, Sort, bar, greatest_length, sort_large
+from hsgen.cuda import background
+from hsgen.numpy import meanwhile
+from hsgen.numpy.devices import CudaDevice, Device, device_of
+from hsgen.numpy.large import Job, Progress, Sort, bar, greatest_length, in_turn, sort_large
+from hsgen.numpy.pipeline import SLOTS, Pipeline
 from hsgen.numpy.sorter import bits
 from hsgen.runners import row_numbers
 from hsgen.runners.row_numbers import RowNumbers
 
+T = TypeVar("T")
 _KEYS = {t.element: t.name for t in TYPES.values()} | {"bool": "u8"}
+CHUNKS = 32
+"""The number of chunks of a long array; short arrays have fewer, and little memory requires more."""
+CHUNK = 64 << 20
+"""The least number of bytes of a chunk that is shorter than memory permits."""
 _WIDEST = 1 << 32  # least count for which 32-bit indices do not suffice
 
 
@@ -51,13 +60,30 @@ def sort(
     """
     rows, key, axis = _rows(a, axis)
     result = np.empty(rows.shape, rows.dtype) if out is None else _checked(out, rows, axis)
-    if rows.size and rows.shape[-1] > 1:
+    chunk = partial(_sorted, key=key, descending=descending, device=device)
+
+    def on_device(rows: Any, result: Any, progress: bool | Progress) -> None:
         on, order = device_of(device), "descending" if descending else "ascending"
         sorter = _sorter(on, "Sorter" if rows.size == rows.shape[-1] else "SegmentedSorter", key, None, order)
-        chunk = partial(_sorted, key=key, descending=descending, device=device)
+        length = greatest_length(sorter, *on.room(memory))
+        if rows.size > length:
+            background.slow()
         with bar(progress) as report:
-            length = greatest_length(sorter, *on.room(memory))
-            _sort_rows(rows, result, chunk, length, key, descending=descending, report=report)
+            chunked = partial(_sort_chunked, on, sorter, chunk, key, memory, descending=descending)
+            _sort_rows(rows, result, chunk, length, chunked, report)
+
+    def by_numpy() -> None:
+        result[...] = meanwhile.sorted_rows(rows, key, descending=descending)
+
+    if rows.size and rows.shape[-1] > 1:
+        _served(
+            ("sort", rows.shape, key, descending),
+            rows.size,
+            device,
+            lambda: on_device(rows, result, progress),
+            lambda: on_device(np.zeros_like(rows), np.empty_like(rows), False),
+            by_numpy,
+        )
     else:
         result[...] = _numeric(rows, zeros=False)
     return np.moveaxis(result, -1, axis) if out is None else out
@@ -82,17 +108,51 @@ def _sorted(rows: Any, key: str, *, descending: bool, device: str | None) -> Any
     return keys
 
 
-def _sort_rows(
-    rows: Any, out: Any, chunk: Sort, length: int, key: str, *, descending: bool, report: Progress | None
+def _sort_chunked(
+    on: Device,
+    sorter: Any,
+    chunk: Sort,
+    key: str,
+    memory: int | None,
+    a: Any,
+    out: Any,
+    report: Progress | None,
+    *,
+    descending: bool,
 ) -> None:
-    """Sort rows into `out`: as many rows at once as fit the device, or each row in chunks of at most `length` keys."""
+    """Sort a flat array in chunks into `out`; on an NVIDIA GPU, copies overlap with sorts."""
+    if isinstance(on, CudaDevice):
+        numeric = _sorter(on, "Sorter", key, None, sorter.order, numeric=True)
+        length = greatest_length(numeric, *on.room(memory), chunks=SLOTS)
+        length = min(length, max(-(-len(a) // CHUNKS), CHUNK // numeric.dtype.itemsize))
+        if length:
+            with Pipeline(on.gpu, numeric, length) as p:
+
+                def run(jobs: Iterable[Job], done: Callable[[int], None]) -> None:
+                    p((([x.view(p.dtype) for x in sources], to.view(p.dtype)) for sources, to in jobs), done)
+
+                sort_large(a, out, run, length, key, descending=descending, progress=report)
+            return
+    length = greatest_length(sorter, *on.room(memory))
+    sort_large(a, out, in_turn(chunk), length, key, descending=descending, progress=report)
+
+
+def _sort_rows(
+    rows: Any,
+    out: Any,
+    chunk: Sort,
+    length: int,
+    chunked: Callable[[Any, Any, Progress | None], None],
+    report: Progress | None,
+) -> None:
+    """Sort rows into `out`: as many rows at once as fit the device, or each longer row by `chunked`."""
     row = rows.shape[-1]
     if rows.size <= length:
         out[...] = chunk(rows)
     elif rows.ndim == 1:
-        sort_large(rows, out, chunk, length, key, descending=descending, progress=report)
+        chunked(rows, out, report)
     elif rows.size == row:
-        _sort_rows(rows.reshape(-1), out.reshape(-1), chunk, length, key, descending=descending, report=report)
+        _sort_rows(rows.reshape(-1), out.reshape(-1), chunk, length, chunked, report)
     else:
         flat = rows.reshape(-1, row)
         at_once = max(length // row, 1)
@@ -102,7 +162,7 @@ def _sort_rows(
             if len(part) * row <= length:
                 done[...] = chunk(part)
             else:
-                sort_large(part.reshape(-1), done.reshape(-1), chunk, length, key, descending=descending)
+                chunked(part.reshape(-1), done.reshape(-1), None)
             for i, values in enumerate(done, begin):
                 out[np.unravel_index(i, rows.shape[:-1])] = values
             if report:
@@ -117,8 +177,20 @@ def argsort(a: Any, axis: int | None = -1, *, descending: bool = False, device: 
     """
     rows, key, axis = _rows(a, axis)
     order = np.zeros(rows.shape, np.intp)
+    run = partial(_run, key=key, out=None, descending=descending, device=device)
+
+    def by_numpy() -> None:
+        order[...] = meanwhile.argsorted_rows(rows, key, descending=descending)
+
     if rows.size and rows.shape[-1] > 1:
-        _run(_numeric(rows, zeros=True), key, None, order, descending=descending, device=device)
+        _served(
+            ("argsort", rows.shape, key, descending),
+            rows.size,
+            device,
+            lambda: run(_numeric(rows, zeros=True), order=order),
+            lambda: run(np.zeros_like(rows), order=np.zeros_like(order)),
+            by_numpy,
+        )
     return np.moveaxis(order, -1, axis)
 
 
@@ -208,7 +280,15 @@ def topk(
         order = np.zeros((*rows.shape[:-1], k), np.intp)
     else:
         ordered = sorted or "takes" in present  # the first of sorted elements are those of a smaller k
-        order = _select(_numeric(rows, zeros=True), key, k, largest=largest, sorted=ordered, device=device)
+        select = partial(_select, key=key, k=k, largest=largest, sorted=ordered, device=device)
+        order = _served(
+            ("topk", rows.shape, key, k, largest, ordered),
+            rows.size if ordered else meanwhile.MOST + 1,  # without a sort, only the device knows the order
+            device,
+            lambda: select(_numeric(rows, zeros=True)),
+            lambda: select(np.zeros_like(rows)),
+            lambda: meanwhile.argsorted_rows(rows, key, descending=largest)[..., :k],
+        )
     values = np.take_along_axis(rows, order, -1)
     if counted is not None:
         order[~np.take_along_axis(counted, order, -1)] = -1
@@ -219,6 +299,24 @@ def topk(
     if table is None:
         return Selected(values, indices)
     return SelectedEntries(values, indices, np.moveaxis(_entries(order, present), -1, axis))
+
+
+def _served(
+    kind: Hashable,
+    size: int,
+    device: str | None,
+    call: Callable[[], T],
+    prepare: Callable[[], Any],
+    instead: Callable[[], T],
+) -> T:
+    """Return the result of a call on a device, or by numpy while a thread compiles; see `hsgen.cuda.background`.
+
+    A call for a device that the caller names waits, as does a call with too many elements for numpy.
+    """
+    if device is not None or size > meanwhile.MOST or not background.enabled():
+        return call()
+    device_of()  # a missing device is an error at once
+    return background.served(kind, call, prepare, instead)
 
 
 def _windows(rows: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -304,10 +402,19 @@ def _numeric(rows: Any, *, zeros: bool) -> Any:
     return np.where(keys == 0, rows.dtype.type(0), keys) if zeros else keys
 
 
-@cache
-def _sorter(on: Device, kind: str, key: str, value: str | None, order: str) -> Any:
+_sorters: dict[Any, Any] = {}
+_building = RLock()
+
+
+def _sorter(on: Device, kind: str, key: str, value: str | None, order: str, **more: Any) -> Any:
     """Return a sorter of a device, compiled once."""
-    return on.build(kind, key, value=value, order=order)
+    alike = on, kind, key, value, order, *more.items()
+    if alike not in _sorters:
+        background.slow()
+        with _building:
+            if alike not in _sorters:
+                _sorters[alike] = on.build(kind, key, value=value, order=order, **more)
+    return _sorters[alike]
 
 
 def _run(rows: Any, key: str, out: Any, order: Any, *, descending: bool, device: str | None) -> None:

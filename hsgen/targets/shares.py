@@ -62,7 +62,7 @@ def placed(parts: Sequence[Part], part: Part, where: str, signature: Signature, 
         part=replace(part, max_n=top),
         plan=plan,
         kernels=_used(algorithm.kernels(part.params), steps, tail),
-        steps=[replace(s, kernel=s.kernel + tail) for s in steps],
+        steps=[replace(s, kernel=s.kernel + tail) for s in steps] if tail else steps,
         low=low,
         high=high,
         tail=tail,
@@ -128,10 +128,9 @@ def _narrowed(steps: Iterable[Step], low: int, high: int, part: str) -> list[Ste
     fits = (
         s if part in ("any", s.guard.range) else replace(s, guard=replace(s.guard, range=part))
         for s in steps
-        if "any" in (part, s.guard.range) or s.guard.range == part
+        if not s.guard.within(low, high).empty and ("any" in (part, s.guard.range) or s.guard.range == part)
     )
-    narrowed = (s.within(low, high) for s in fits)
-    return [s for s in narrowed if not s.guard.empty]
+    return [s.within(low, high) for s in fits]
 
 
 def merged(shares: Sequence[Share]) -> list[Share]:
@@ -145,6 +144,7 @@ def merged(shares: Sequence[Share]) -> list[Share]:
             names[k.name] = next((name for earlier, name in known if earlier == plain), k.name)
             known.append((plain, k.name))
         kernels = [k for k in x.kernels if names.get(k.name, k.name) == k.name]
-        steps = [replace(s, kernel=names.get(s.kernel, s.kernel)) for s in x.steps]
+        moved = {name: earlier for name, earlier in names.items() if earlier != name}
+        steps = [replace(s, kernel=moved[s.kernel]) if s.kernel in moved else s for s in x.steps]
         out.append(replace(x, kernels=kernels, steps=steps))
     return out

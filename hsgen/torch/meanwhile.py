@@ -9,6 +9,10 @@ from __future__ import annotations
 import torch
 
 _WORDS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+LONGEST = (1 << 31) - 1
+"""The greatest length of a row that PyTorch sorts on a GPU."""
+SORTED_UP_TO = 2048
+"""The greatest k for which every selection of hsgen returns its elements in order, also if they need not be sorted."""
 _UNSIGNED = (torch.bool, torch.uint16, torch.uint32, torch.uint64)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -53,9 +54,8 @@ def _shape(x: torch.Tensor, dim: int, *, descending: bool, keys: bool) -> Shape 
 
 
 def _order(shape: Shape, method: str) -> Order | None:
-    from hsgen.cuda.order import order  # slow to import
-
-    return order(shape, method)
+    ready: Order | None = background.module("hsgen.cuda.order").order(shape, method)
+    return ready
 
 
 def unprepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method: str = "") -> bool:
@@ -69,7 +69,7 @@ def unprepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, metho
     shape = _shape(x, dim, descending=descending, keys=keys)
     if shape is None or not (method or choice(shape.key, shape.rows, shape.length)):
         return False
-    return background.pending((shape, method), lambda: _order(shape, method))
+    return shape.length <= meanwhile.LONGEST and background.pending((shape, method), lambda: _order(shape, method))
 
 
 def _settled(x: torch.Tensor, dim: int) -> bool:
@@ -101,7 +101,8 @@ def sorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = "") -
     if ready is None:
         dim = checked(x, dim)
         if unprepared(x, dim, descending=descending, keys=True, method=method):
-            return meanwhile.sorted_rows(x, dim, descending)
+            with suppress(torch.cuda.OutOfMemoryError):  # then the call waits for its own sort, which needs less
+                return meanwhile.sorted_rows(x, dim, descending)
         ready = prepared(x, dim, descending=descending, keys=True, method=method)
         if ready is None:
             if _settled(x, dim):
@@ -125,7 +126,8 @@ def argsorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = ""
     if ready is None:
         dim = checked(x, dim)
         if unprepared(x, dim, descending=descending, keys=False, method=method):
-            return meanwhile.argsorted_rows(x, dim, descending)
+            with suppress(torch.cuda.OutOfMemoryError):
+                return meanwhile.argsorted_rows(x, dim, descending)
         ready = prepared(x, dim, descending=descending, keys=False, method=method)
         if ready is None:
             if _settled(x, dim):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -60,9 +61,8 @@ def _take(x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, num
 
 
 def _selection(take: Take, method: str) -> Selection | None:
-    from hsgen.cuda.selections import selection  # slow to import
-
-    return selection(take, method)
+    ready: Selection | None = background.module("hsgen.cuda.selections").selection(take, method)
+    return ready
 
 
 def unprepared(x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, method: str = "") -> bool:
@@ -74,7 +74,9 @@ def unprepared(x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool
     if not background.enabled() or (x.is_cuda and torch.cuda.is_current_stream_capturing()):
         return False
     take = _take(x, k, dim, largest=largest, sorted=sorted)
-    return take is not None and background.pending((take, method), lambda: _selection(take, method))
+    if take is None or take.length > meanwhile.LONGEST or (not sorted and take.k > meanwhile.SORTED_UP_TO):
+        return False
+    return background.pending((take, method), lambda: _selection(take, method))
 
 
 def first_of_rows(
@@ -100,7 +102,8 @@ def first_of_rows(
         if numbers:
             row_numbers.check(numbers, x, dim, ARRAYS, "input")
         elif unprepared(x, k, dim, largest=largest, sorted=sorted, method=method):
-            return meanwhile.first_of_rows(x, k, dim, largest)
+            with suppress(torch.cuda.OutOfMemoryError):
+                return meanwhile.first_of_rows(x, k, dim, largest)
         ready = prepared(x, k, dim, largest=largest, sorted=sorted, numbers=numbers, method=method)
         if ready is None:
             return _by_torch(x, k, dim, largest, sorted, numbers)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from sorters import SMALL
 
 from hsgen.algorithms import group_by, reduce_by_key
-from hsgen.algorithms.group_by.dealt import Digits, Sample, Shape, Table, sampling
 from hsgen.algorithms.group_by.few import WORDS, Few
+from hsgen.algorithms.group_by.pair_partition import Digits, Sample, Shape, Table, sampling
 from hsgen.algorithms.radix.stages import Bucket, Tiles
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, Signature
@@ -68,17 +68,17 @@ def grouping(shape: str) -> Sort:
     sections = {"work_group": 16, "items": 8, "subgroup": 8, "section": 11}
     if shape == "few":
         found = target.parse(SMALL, "small", "small.toml")
-        own, (kind, dealt) = {"work_group": 8, "items": 3, "groups": 5}, (Few, None)
+        own, (kind, pairs) = {"work_group": 8, "items": 3, "groups": 5}, (Few, None)
     else:
         text = (LANES / "pieces8.toml").read_text(encoding="utf-8")
-        found, own, (kind, dealt) = target.parse(text, "pieces8", "pieces8.toml"), sections, SHAPES[shape]
+        found, own, (kind, pairs) = target.parse(text, "pieces8", "pieces8.toml"), sections, SHAPES[shape]
     signature = OPERATION.signature(Signature(value="v4", key_transform=True))
     whole, before = found.sort("group_by", "u32", signature), found.default("u32", group_by.sorting(signature))
     plain = replace(signature, key_transform=False)
     reduce = reduce_by_key.Params(key=KEYS["u32"], signature=plain, **own)
-    few = sampling(kind(least=LEAST, work_group=32, items=2, groups=3, slots=FEW_SLOTS), dealt)
+    few = sampling(kind(least=LEAST, work_group=32, items=2, groups=3, slots=FEW_SLOTS), pairs)
     derived: Any = whole.parts[0].params
-    part = replace(whole.parts[0], params=replace(derived, reduce=reduce, few=few, dealt=dealt))
+    part = replace(whole.parts[0], params=replace(derived, reduce=reduce, few=few, pair_partition=pairs))
     kernels, plan, parts = assembly.joined(part, before)
     return replace(whole, kernels=kernels, plan=plan, parts=parts)
 
@@ -229,7 +229,7 @@ BUCKETED: dict[str, Make] = {
     "twice": twice,
     "gaps": lambda rng, n: rng.permutation(np.arange(n, dtype=np.uint32) % 512 << 23 | lows(rng, n, 1 << 22)),
 }
-"""Keys that are dealt into buckets; these are sorted on chip."""
+"""Keys that are partitioned into buckets; these are sorted on chip."""
 SORTED: dict[str, Make] = {
     "uneven": lambda rng, n: spread(rng, n, 24, 3, [(99, lows(rng, 3, 1 << 24))], most=60),
     "one": lambda rng, n: np.full(n, 12345, np.uint32),

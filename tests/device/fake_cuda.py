@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import threading
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -27,6 +28,7 @@ from hsgen.cuda import (
     groups,
     kernels,
     libraries,
+    merges,
     order,
     packing,
     prepared,
@@ -39,7 +41,7 @@ from hsgen.emit.kernels import render
 from hsgen.engines.builds import build, options
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import context_for
-from hsgen.numpy import devices
+from hsgen.numpy import devices, pipeline
 from hsgen.opencl.packing import OPENCL
 from hsgen.system import toolchain
 
@@ -50,7 +52,9 @@ USERS = (
     finish,
     kernels,
     libraries,
+    merges,
     packing,
+    pipeline,
     prepared,
     segmented_sorter,
     selected,
@@ -112,9 +116,10 @@ class Fake:
     pending: set[int] = field(default_factory=set)  # streams that have not passed
     capturing: set[int] = field(default_factory=set)
     runs: bool = True  # whether launches are run
+    version: int = 13000  # of the driver
 
     CUdevice_attribute = CUfunction_attribute = CUpointer_attribute = CUstreamCaptureMode = CUevent_flags = Named()
-    CUlaunchAttributeID = Named()
+    CUlaunchAttributeID = CUstream_flags = Named()
     CUresult = SimpleNamespace(CUDA_ERROR_NOT_READY=NOT_READY)
     CUcontext = CUfunction = CUkernel = CUstream = staticmethod(int)
     CUlaunchConfig = SimpleNamespace
@@ -133,8 +138,15 @@ class Fake:
         self._sorts: list[Any] = []
         self._handles: list[tuple[Any, str]] = []
         self._programs: dict[Any, dict[str, Any]] = {}
-        self._current: list[int] = []
+        self._local = threading.local()
         self._events: dict[int, int] = {}
+        self._host: dict[int, Any] = {}
+        self._streams = 100
+
+    @property
+    def _current(self) -> list[int]:
+        """The contexts of this thread."""
+        return self._local.__dict__.setdefault("contexts", [])
 
     # memory
     def allocate(self, size: int, device: int = 0) -> int:
@@ -171,8 +183,8 @@ class Fake:
 
     @property
     def held(self) -> int:
-        """The allocations that are not freed."""
-        return len(self._memory)
+        """The allocations that are not freed, pinned memory included."""
+        return len(self._memory) + len(self._host)
 
     # the functions of cuda.bindings
     def cuDeviceGetCount(self) -> Any:
@@ -185,7 +197,7 @@ class Fake:
         return Code(0), FACTS[which.removeprefix("CU_DEVICE_ATTRIBUTE_")]
 
     def cuDriverGetVersion(self) -> Any:
-        return Code(0), 13000
+        return Code(0), self.version
 
     def cuDeviceGetName(self, size: int, device: int) -> Any:
         return Code(0), f"Fake {device}".encode().ljust(size, b"\0")
@@ -233,6 +245,16 @@ class Fake:
 
     def cuStreamSynchronize(self, stream: int) -> Any:
         self.pending.discard(int(stream))
+        return (Code(0),)
+
+    def cuStreamCreate(self, flags: Any) -> Any:
+        self._streams += 2  # even numbers are of GPU 0
+        return Code(0), self._streams
+
+    def cuStreamDestroy(self, stream: int) -> Any:
+        return (Code(0),)
+
+    def cuEventSynchronize(self, event: int) -> Any:
         return (Code(0),)
 
     def cuStreamGetCtx(self, stream: int) -> Any:
@@ -291,6 +313,21 @@ class Fake:
         words = np.empty(size, np.uint8)
         self.read(source, words)
         self.write(to, words)
+        return (Code(0),)
+
+    def cuMemcpyHtoDAsync(self, to: int, source: int, size: int, stream: int) -> Any:
+        return self.cuMemcpyHtoD(to, source, size)
+
+    def cuMemcpyDtoHAsync(self, to: int, source: int, size: int, stream: int) -> Any:
+        return self.cuMemcpyDtoH(to, source, size)
+
+    def cuMemHostAlloc(self, size: int, flags: int) -> Any:
+        room = np.empty(size, np.uint8)
+        self._host[room.ctypes.data] = room
+        return Code(0), room.ctypes.data
+
+    def cuMemFreeHost(self, address: int) -> Any:
+        del self._host[address]
         return (Code(0),)
 
     def cuMemcpyDtoH(self, to: int, source: int, size: int) -> Any:
@@ -559,8 +596,6 @@ class Fake:
             driver.device,
             driver.hosts,
             driver._handle,
-            order.runner,
-            selections._selector,
             groups._group_by,
             groups._reduce,
         ):
@@ -570,8 +605,10 @@ class Fake:
         patch.setattr(kernels.Kernels, "_compiled", compiled)
         patch.setattr(kernels.compiler, "cubin", lambda text, arch, path: text.encode())
         patch.setattr(kernels, "_single", {})
-        patch.setattr(order, "_orders", {})
-        patch.setattr(selections, "_selections", {})
+        for module, name in ((order, "_orders"), (order, "_runners")):
+            patch.setattr(module, name, {})
+        for name in ("_selections", "_selectors"):
+            patch.setattr(selections, name, {})
         patch.setattr(devices, "_made", {})
         return self
 
@@ -608,7 +645,7 @@ class Array:
 
     def get(self) -> Any:
         """Return its elements."""
-        found = np.empty(self.shape, self.dtype)
-        if found.size:
-            self.fake.read(self.address, found)
-        return found
+        elements = np.empty(self.shape, self.dtype)
+        if elements.size:
+            self.fake.read(self.address, elements)
+        return elements

@@ -25,7 +25,7 @@ from nightly import NIGHTLY
 from planted import Planted
 from table_faults import DEALT, FAULTS, WIDE
 
-from hsgen.algorithms.group_by import dealt
+from hsgen.algorithms.group_by import pair_partition
 from hsgen.core.errors import Wrong
 from hsgen.core.interpreter import Options
 from hsgen.emit.kernels import render
@@ -38,7 +38,11 @@ from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import SHIFTS, Frame
 
 N = 20_000
-BY_TABLES, BY_BUCKETS, BY_PASSES = (True, dealt.TABLES), (False, dealt.BUCKETS), (False, dealt.SORTED)
+BY_TABLES, BY_BUCKETS, BY_PASSES = (
+    (True, pair_partition.TABLES),
+    (False, pair_partition.BUCKETS),
+    (False, pair_partition.SORTED),
+)
 STORED = (COUNTS | FIRSTS, COUNTS, FIRSTS, 0)
 FLOAT_SUM = number("sum", "f32")
 HOWS = [
@@ -68,7 +72,7 @@ class Device:
                 f"{problem}, should be right: {name}, {n}, {how}"
             )
             found = taken(self.made)
-            wanted = (False, dealt.SORTED) if how.reduction & 15 == FLOAT_SUM else way
+            wanted = (False, pair_partition.SORTED) if how.reduction & 15 == FLOAT_SUM else way
             assert found == wanted, f"{name}, {n} keys: {found} should be {wanted}"
 
 
@@ -98,7 +102,7 @@ def check(made: Direct) -> None:
     """Assert that groupings of every kind of keys are right, and that each way is taken."""
     wide = isinstance(made.sort.parts[0].params.few, Untried)  # type: ignore[attr-defined]
     device, hows = Device(made, 3), [*HOWS[::23], Options(reduction=FLOAT_SUM | COUNTS), *HOWS[3::71]]
-    few = ((FEW, (True, dealt.SORTED)), (OVER, BY_PASSES))
+    few = ((FEW, (True, pair_partition.SORTED)), (OVER, BY_PASSES))
     ways = ((TABLES, BY_TABLES), (BUCKETED, BY_BUCKETS), (SORTED, BY_PASSES)) if wide else few
     try:
         for makes, way in ways:

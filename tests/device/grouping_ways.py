@@ -27,8 +27,8 @@ from stress_gpu import PlainGpu
 from stress_inputs import HOT, Input, distinct, random32
 
 import hsgen.cuda
-from hsgen.algorithms.group_by import dealt, dealt_plan, few
-from hsgen.algorithms.group_by.dealt import Dealt
+from hsgen.algorithms.group_by import few, pair_partition, pair_partition_plan
+from hsgen.algorithms.group_by.pair_partition import PairPartition
 from hsgen.algorithms.group_by.params import Params
 from hsgen.algorithms.radix.partition.params import words as rest_words
 from hsgen.core.errors import HsgenError
@@ -36,7 +36,7 @@ from hsgen.core.interpreter import offset
 from hsgen.core.sort import Sort
 from hsgen.cuda.prepared import SCRATCH, Prepared
 
-GROUPED, TABLES, BUCKETS, PASSES, SORTED = "few groups", "dealt tables", "buckets", "passes", "sort"
+GROUPED, TABLES, BUCKETS, PASSES, SORTED = "few groups", "digit tables", "buckets", "passes", "sort"
 """The ways: one table of few groups; a table for each value of a digit; buckets; passes over uneven keys in one launch
 (`pairs_rest`); the target's own sort."""
 
@@ -80,9 +80,9 @@ def recorded(library: type[Any]) -> Iterator[Launches]:
         Prepared.run, library.free = run, free  # type: ignore[method-assign]
 
 
-def deals(sort: Sort) -> Dealt | None:
-    """Return the parameters of kernels that deal pairs, if a grouping has them."""
-    return next((k.params for k in sort.kernels if isinstance(k.params, Dealt)), None)
+def deals(sort: Sort) -> PairPartition | None:
+    """Return the parameters of kernels that partition pairs, if a grouping has them."""
+    return next((k.params for k in sort.kernels if isinstance(k.params, PairPartition)), None)
 
 
 def tables(sort: Sort) -> few.Few | None:
@@ -103,12 +103,12 @@ def way_of(sort: Sort, n: int, launched: list[str], words: Callable[[int, int], 
     done, many, way = (found[few.WORDS[name].start] for name in ("stored", "overflow", "way"))
     said = f"done {done}, many {many}, way {way}"
     uneven = 0
-    if deal and deal.rest and "pairs_rest" in launched and not done and way == dealt.SORTED:
-        at = offset(dealt_plan.bound(deal)["rest"], n) + 4 * rest_words(deal.rest).fallback.start
+    if deal and deal.rest and "pairs_rest" in launched and not done and way == pair_partition.SORTED:
+        at = offset(pair_partition_plan.bound(deal)["rest"], n) + 4 * rest_words(deal.rest).fallback.start
         uneven = int(words(at, 1)[0])
         said = f"{said}, uneven {uneven}"
-    if deal and way != dealt.SORTED:
-        return (TABLES if way == dealt.TABLES else BUCKETS), said
+    if deal and way != pair_partition.SORTED:
+        return (TABLES if way == pair_partition.TABLES else BUCKETS), said
     return (GROUPED if done else PASSES if uneven else SORTED), said
 
 
@@ -230,10 +230,10 @@ WAYS = (
     Way("few groups, descending", GROUPED, _with_ends(900), _least, order="descending", kernels=("few_tables",)),
     Way("tables overflow", SORTED, _hot, _more, reduction="max", kernels=("few_tables",)),
     Way("tables overflow, keys alone", SORTED, _hot, _more, value=None, kernels=("few_tables",)),
-    Way("dealt tables", TABLES, _groups(8000), _more, kernels=DEALT),
-    Way("dealt tables, least", TABLES, _groups(5000), _more, reduction="min", kernels=DEALT),
-    Way("dealt tables, f32 descending", TABLES, _groups(8000), _more, "f32", "f32", "descending", "max", DEALT),
-    Way("dealt tables in rounds", TABLES, _rounds, lambda b: b.tables + 640_000, kernels=DEALT),
+    Way("digit tables", TABLES, _groups(8000), _more, kernels=DEALT),
+    Way("digit tables, least", TABLES, _groups(5000), _more, reduction="min", kernels=DEALT),
+    Way("digit tables, f32 descending", TABLES, _groups(8000), _more, "f32", "f32", "descending", "max", DEALT),
+    Way("digit tables in rounds", TABLES, _rounds, lambda b: b.tables + 640_000, kernels=DEALT),
     Way("one digit holds all", SORTED, _one_digit, _more, kernels=DEALT),
     Way("distinct keys, one launch", SORTED, _uniform, _more),
     Way("sums of floats, even", SORTED, _uniform, _more, value="f32"),

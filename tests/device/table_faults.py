@@ -142,7 +142,7 @@ DEALT = {
     "values are in the order of bins": ("values_out[begin + rank] = order[q];", "values_out[begin + q] = order[q];"),
     "the last bucket is left out": ("if (bucket >= 1 << bits) return;", "if (bucket >= (1 << bits) - 1) return;"),
 }
-"""The same of dealt pairs and buckets."""
+"""The same of partitioned pairs and buckets."""
 FAULTS = {
     "overflows of a work-group are ignored": (
         "if (over && hs_local_id() == 0) hs_atomic_store(few[HS_OVERFLOW], 1u);",

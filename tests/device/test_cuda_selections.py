@@ -64,7 +64,8 @@ def call(fake: Fake, ready: Any, rows: Any, numbers: Mapping[str, Any] = NONE) -
     arrays = {name: Array(fake, x.astype(KINDS.get(name, np.int32))) for name, x in numbers.items() if name != "table"}
     entries = None
     if "table" in numbers:
-        arrays["table"], arrays["entries"] = (Array(fake, x) for x in (numbers["table"], np.zeros(shape, f"i{take.entry}")))
+        pair = numbers["table"], np.zeros(shape, f"i{take.entry}")
+        arrays["table"], arrays["entries"] = (Array(fake, x) for x in pair)
         entries = arrays["entries"]
     addresses = {name: x.address for name, x in arrays.items()}
     if entries is not None:
@@ -109,6 +110,20 @@ def test_keys_keep_their_bits_and_ties_their_order(
         assert ready is not None and ready.steps == method
         rows = rows_of(key, (count, length))
         check(take, ready, rows, call(fake, ready, rows))
+
+
+@pytest.mark.parametrize(("key", "largest"), [("f32", True), nightly("f32", False), nightly("f16", True)])
+def test_lists_of_long_rows_are_in_numeric_order(key: str, largest: bool, fake: Fake) -> None:
+    """`sample` and `collect` read raw keys: NaNs of both signs are equal there, too, and so are zeros."""
+    take = Take(number=0, key=key, rows=2, length=40000, k=300, largest=largest)
+    ready = selection(take, SELECT)
+    rows = np.random.default_rng(7).normal(size=(2, 40000)).astype(KEYS[key])
+    for special in (np.nan, -np.nan, np.inf, -np.inf):
+        rows[RNG.random(rows.shape) < 0.002] = special
+    rows[1] = np.where(RNG.random(40000) < 0.004, rows[1], np.where(rows[1] < 0, -0.0, 0.0))
+    result = call(fake, ready, rows)
+    assert {"sample", "collect"} <= {x.kernel for x in fake.launched}
+    check(take, ready, rows, result)
 
 
 @pytest.mark.parametrize("key", ["f32", nightly("i64")])

@@ -37,7 +37,7 @@ from nightly import NIGHTLY, nightly
 from planted import all_caught
 from table_faults import DEALT, FAULTS, WIDE
 
-from hsgen.algorithms.group_by import dealt
+from hsgen.algorithms.group_by import pair_partition
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
 from hsgen.engines.hosts import Host
@@ -78,14 +78,14 @@ def test_other_keys_are_sorted(digits: Device, name: str) -> None:
 
 
 def test_counts_at_which_ways_begin(digits: Device) -> None:
-    """Of tables of few groups, tiles, one more bit of buckets, the larger sample, and the most that are dealt."""
+    """Of tables of few groups, tiles, one more bit of buckets, the larger sample, and the most that are partitioned."""
     shape = digit_shapes.DEALT
     for at in (LEAST, 1920, shape.bucket.limit << 6, shape.sample.above, shape.bucket.limit << 8):
         for n, how in product((at - 1, at, at + 1), turns(61, at % 61)):
             for name, make in {**TABLES, **BUCKETED, **SORTED}.items():
                 assert (problem := digits.problem(make, n, how)) is None, (name, n, how, problem)
                 done, way = taken(digits.made)
-                assert n <= LEAST or done == (way == dealt.TABLES), (name, n)
+                assert n <= LEAST or done == (way == pair_partition.TABLES), (name, n)
 
 
 @EXAMPLES
@@ -143,7 +143,7 @@ def test_tables_of_few_groups(shape: str, host: str, request: pytest.FixtureRequ
     """Those that overflow leave the keys to tables of digits or the sort."""
     device = Device(direct(request.getfixturevalue(host), grouping(shape)))
     for n in (LEAST + 1, 2001, N):
-        device.all_right(FEW, n, turns(37, n % 37), (True, dealt.SORTED))
+        device.all_right(FEW, n, turns(37, n % 37), (True, pair_partition.SORTED))
         if shape == "few":
             device.all_right(OVER, n, turns(37, n % 37), BY_PASSES)
         else:
@@ -164,7 +164,7 @@ _COUNTED = ("few_", "pairs_count", "pairs_starts")
         ("digits", TABLES, (*_COUNTED, "pairs_deal", "digit_"), BY_TABLES),
         ("digits", BUCKETED, (*_COUNTED, "pairs_deal", "pairs_again", "pairs_bucket", "reduce_"), BY_BUCKETS),
         ("digits", SORTED, (*_COUNTED, "pairs_rest", "reduce_"), BY_PASSES),
-        ("both", FEW, ("few_",), (True, dealt.SORTED)),
+        ("both", FEW, ("few_",), (True, pair_partition.SORTED)),
     ],
 )
 def test_other_ways_are_not_needed(

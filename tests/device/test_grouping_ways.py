@@ -18,7 +18,7 @@ from stress_gpu import PlainGpu
 
 import hsgen.cuda
 from hsgen.algorithms import implicit_for
-from hsgen.algorithms.group_by import dealt, dealt_plan, few
+from hsgen.algorithms.group_by import few, pair_partition, pair_partition_plan
 from hsgen.core.interpreter import offset
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
@@ -122,7 +122,7 @@ def words_of(sort: Sort, n: int, **at: int) -> Callable[[int, int], Any]:
     memory = dict.fromkeys(range(0, 4 * few.TABLE, 4), 0xDEAD)
     memory |= {4 * few.WORDS[name].start: value for name, value in at.items() if name != "uneven"}
     if "uneven" in at:
-        memory[offset(dealt_plan.bound(deal)["rest"], n)] = at["uneven"]
+        memory[offset(pair_partition_plan.bound(deal)["rest"], n)] = at["uneven"]
     return lambda begin, size: [memory[begin + 4 * i] for i in range(size)]
 
 
@@ -136,13 +136,13 @@ def test_words_tell_ways_apart() -> None:
     def way(n: int, launched: list[str] = every, **at: int) -> str:
         return way_of(sort, n, launched, words_of(sort, n, **at))[0]
 
-    assert way(small, every[:2], stored=1, way=dealt.SORTED) == GROUPED
-    assert way(small, every[:2], stored=1, way=dealt.TABLES) == TABLES
-    assert way(small, every[:2], stored=0, way=dealt.SORTED) == SORTED
-    assert way(great, stored=0, way=dealt.BUCKETS) == BUCKETS
-    assert way(great, stored=0, way=dealt.SORTED, uneven=1) == PASSES
-    assert way(great, stored=0, way=dealt.SORTED, uneven=0) == SORTED
-    assert way(great, every[:1], stored=0, way=dealt.SORTED) == SORTED, "the word of passes is not read"
+    assert way(small, every[:2], stored=1, way=pair_partition.SORTED) == GROUPED
+    assert way(small, every[:2], stored=1, way=pair_partition.TABLES) == TABLES
+    assert way(small, every[:2], stored=0, way=pair_partition.SORTED) == SORTED
+    assert way(great, stored=0, way=pair_partition.BUCKETS) == BUCKETS
+    assert way(great, stored=0, way=pair_partition.SORTED, uneven=1) == PASSES
+    assert way(great, stored=0, way=pair_partition.SORTED, uneven=0) == SORTED
+    assert way(great, every[:1], stored=0, way=pair_partition.SORTED) == SORTED, "the word of passes is not read"
     assert way_of(sort, bounds.tables, [], lambda *_: 1 / 0)[0] == SORTED
 
 
@@ -178,9 +178,9 @@ def test_keys_of_a_way_take_it(way: grouping_ways.Way) -> None:
     offset_ = np.clip(x.astype(np.int64) - (int(low) & ~mask), 0, mask)
     if first:
         number = np.bincount(offset_ >> max(width - first, 0))
-        crowded = number.max() > n // dealt.SHARE
+        crowded = number.max() > n // pair_partition.SHARE
         assert way.way == (SORTED if crowded else TABLES)
-        if way.name == "dealt tables in rounds":
+        if way.name == "digit tables in rounds":
             digit = offset_ >> max(width - first, 0)
             most = max(len(np.unique(x[digit == d])) for d in range(len(number)))
             assert most > deal.table.groups, "a table holds all groups of each digit"

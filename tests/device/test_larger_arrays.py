@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from doc_blocks import ROOT, only
+from fake_cuda import Code, Fake
 from nightly import nightly
 
 import hsgen
-from hsgen.core.errors import Unavailable
+from hsgen.core.errors import Unavailable, Wrong
 from hsgen.engines.hosts import Host
-from hsgen.numpy import devices
+from hsgen.numpy import devices, pipeline, sorting
 from hsgen.numpy.large import greatest_length
+from hsgen.targets.target import find
 
 pytestmark = pytest.mark.device
 RNG = np.random.default_rng(50)
@@ -84,3 +87,55 @@ def test_the_program_of_the_guide_runs(cpu: str, tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     exec(only(ROOT / "docs/guides/larger-than-memory.md", "python")[0], {})
     assert sorted(p.name for p in tmp_path.iterdir()) == ["keys.bin", "sorted.bin"]
+
+
+@pytest.fixture
+def gpu(embedded: Host, monkeypatch: pytest.MonkeyPatch) -> Fake:
+    """GPUs of the driver, with chunks of 4000 bytes and pinned pieces of 1000 bytes."""
+    monkeypatch.setattr("hsgen.runners.arguments.hosts.target_for", lambda host, every: find("generic"))
+    monkeypatch.setattr(sorting, "CHUNK", 4000)
+    monkeypatch.setattr(pipeline, "PIECE", 1000)
+    monkeypatch.setattr(pipeline, "HELPERS", 3)
+    monkeypatch.setattr(pipeline, "PIECES", 5)
+    return Fake(embedded).install(monkeypatch)
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, nightly(np.float64), nightly(np.int16)])
+def test_chunks_pass_through_pinned_memory(dtype: Any, gpu: Fake, tmp_path: Path) -> None:
+    keys = RNG.integers(0, 30_000, 20_000).astype(dtype)
+    expected = np.sort(keys)
+    for memory, chunks in ((keys.nbytes // 2, 20), (30_000, 20)):
+        a, shares = np.memmap(tmp_path / "a", dtype, "w+", shape=keys.shape), []
+        a[...] = keys
+        assert hsgen.sort(a, out=a, memory=memory, progress=lambda *x, shares=shares: shares.append(x[0])) is a
+        assert (a == expected).all() and len(shares) >= chunks and shares == sorted(shares)
+        assert shares[-1] == 2 * len(a) and not gpu.held
+    out = np.zeros((len(keys), 2), dtype)[:, 0]  # not contiguous
+    hsgen.sort(keys[::-1], out=out, memory=keys.nbytes // 2, descending=True)
+    assert (out == expected[::-1]).all() and not gpu.held
+
+
+@pytest.mark.parametrize("at", [1, 7, 30])
+def test_an_interrupt_ends_all_copies(at: int, gpu: Fake) -> None:
+    a = RNG.integers(0, 99, 20_000).astype(np.uint32)
+    before, reports = np.sort(a), []
+
+    def progress(done: int, total: int) -> None:
+        reports.append(done)
+        if len(reports) == at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        hsgen.sort(a, out=a, memory=a.nbytes // 2, progress=progress)
+    assert len(reports) == at and (np.sort(a) == before).all() and not gpu.held
+    assert not [x for x in threading.enumerate() if x.name in ("load", "store")]
+
+
+def test_an_error_of_a_copy_is_an_error_of_the_sort(gpu: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    a = np.arange(20_000, dtype=np.uint32)
+    for name in ("cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync"):
+        with monkeypatch.context() as patch:
+            patch.setattr(Fake, name, lambda *arguments: (Code(1),))
+            with pytest.raises(Wrong, match="a copy of keys says CUDA_ERROR_INVALID_VALUE"):
+                hsgen.sort(a, memory=a.nbytes // 2)
+        assert not gpu.held

@@ -15,7 +15,7 @@ from nightly import nightly
 import hsgen
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.engines.hosts import Host
-from hsgen.numpy import devices
+from hsgen.numpy import devices, meanwhile, sorting
 from hsgen.runners.row_numbers import NAMES
 from hsgen.targets.target import find
 
@@ -64,6 +64,16 @@ def test_results_are_those_of_numpy(dtype: str, cpu: str) -> None:
     check(a[0, :1])
     check(a[:0])
     check(np.broadcast_to(a[0], (2, 400)))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "?", "f2", "u8", "i1", "f8", "i4"])
+def test_numpy_has_the_bits_of_the_device_while_a_thread_compiles(dtype: str, cpu: str) -> None:
+    a = table(dtype)
+    key = sorting._rows(a, -1)[1]
+    for descending in (False, True) if dtype in ("f4", "i4") else (False,):
+        on_device = hsgen.sort(a, descending=descending), hsgen.argsort(a, descending=descending)
+        assert meanwhile.sorted_rows(a, key, descending=descending).tobytes() == on_device[0].tobytes()
+        assert np.array_equal(meanwhile.argsorted_rows(a, key, descending=descending), on_device[1])
 
 
 def test_results_on_a_gpu_are_those_of_numpy(gpu: Fake) -> None:

@@ -51,7 +51,10 @@ def test_every_call_is_right_before_and_after(
 
 @pytest.mark.device
 def test_a_thread_makes_the_pipelines_while_calls_are_recorded(lavapipe: Lavapipe, tmp_path: Path) -> None:
-    """The program of the guide sorts at once, while a thread works; nightly, in a second run, it waits for that."""
+    """The program of the guide sorts at once, by a sorter without options, while a thread works.
+
+    Its scratch has the size of `hs_scratch`.  Nightly, in a second run, it waits for the thread.
+    """
     lavapipe(8)
     request = [
         "--api",
@@ -71,9 +74,12 @@ def test_a_thread_makes_the_pipelines_while_calls_are_recorded(lavapipe: Lavapip
     (tmp_path / "pairs.c").write_text(program(), encoding="utf-8")
     changed(
         tmp_path,
-        (OPTIONS, "options.first = 1;\n    pthread_t thread;"),
-        (LOOP, THREAD),
-        ("hs_scratch_with(sort, ", "hs_vulkan_scratch(sorter, "),
+        (OPTIONS, "(void)options;\n    pthread_t thread;"),
+        (
+            "hs_vulkan_create_with(sort, &where, &options, &sorter, NULL)",
+            "hs_vulkan_create(sort, &where, &sorter, NULL)",
+        ),
+        (LOOP, f"    TRY(!hs_vulkan_first_count(sorter));\n{THREAD}"),
         ("\nint main(void)\n", WORK),
         ("    return 0; /*", f"{JOIN}    return 0; /*"),
     )

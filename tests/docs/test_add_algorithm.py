@@ -22,7 +22,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of generator, templates and targets, with the page's algorithm added."""
     folder = tmp_path_factory.mktemp("algorithm")
     for part in ("hsgen", "templates", "targets"):
-        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("*.pyc.*"))
     python = folder / ".venv/bin/python"  # as in `make setup`
     python.parent.mkdir(parents=True)
     python.write_text('#!/bin/sh\nexec "$PYTHON" "$@"\n', encoding="utf-8")

@@ -27,7 +27,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of generator, templates and targets with the page's API, which adds only new files, and a bundle."""
     folder = tmp_path_factory.mktemp("api")
     for part in ("hsgen", "templates", "targets", "generated"):
-        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("*.pyc.*"))
     assert len(files()) == sum(language in ("python", "jinja", "toml", "c") for language, _ in blocks(PAGE))
     for name, text in files().items():
         path = folder / name

@@ -31,7 +31,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of generator, templates and targets, with the page's files added."""
     folder = tmp_path_factory.mktemp("operation")
     for part in ("hsgen", "templates", "targets"):
-        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("*.pyc.*"))
     assert not any((folder / name).exists() for name in FILES)
     assert place(folder, PAGE) == FILES
     assert len(FILES) == sum(language in ("python", "jinja") for language, _ in blocks(PAGE))

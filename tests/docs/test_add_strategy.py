@@ -81,7 +81,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the generator with a strategy more, and a target that uses it."""
     folder = tmp_path_factory.mktemp("strategy")
     for part in ("hsgen", "templates", "targets"):
-        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("*.pyc.*"))
     (folder / "hsgen/algorithms/radix/alone.py").write_text(MODULE, encoding="utf-8")
     (folder / "templates/radix/alone").mkdir()
     (folder / "templates/radix/alone/alone.j2").write_text(TEMPLATE, encoding="utf-8")

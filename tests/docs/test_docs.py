@@ -57,7 +57,7 @@ def tree(tmp_path: Path) -> Path:
     """A copy of the checkout's files."""
     for part in PARTS:
         if (ROOT / part).is_dir():
-            shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("*.pyc.*"))
         else:
             shutil.copy(ROOT / part, tmp_path / part)
     return tmp_path

@@ -6,6 +6,7 @@ the sorters of `hsgen.cuda`.
 
 from __future__ import annotations
 
+import ctypes
 import datetime
 import sys
 from typing import Any
@@ -17,7 +18,10 @@ import torch.distributed as dist
 import hsgen.distributed
 import hsgen.torch
 from hsgen.core.errors import HsgenError
+from hsgen.core.keys import KEYS
+from hsgen.core.keys import TYPES as TYPES_OF_KEYS
 from hsgen.distributed import cuda_local, torch_backend, torch_group
+from hsgen.distributed.local import HostSearch
 from hsgen.operations import oracle
 
 TYPES = [
@@ -108,22 +112,31 @@ class Sorter(StandIn):
             to.copy_((order if str(self.value).startswith("index") else values[order]).to(to.dtype))
 
 
-class Merger(StandIn):
-    """See `hsgen.cuda.Merger`."""
+class Merges(StandIn):
+    """See `hsgen.cuda.merges.Merges`; addresses are of the memory of the host."""
 
-    def __call__(
-        self, a: Any, b: Any, out: Any, a_values: Any = None, b_values: Any = None, values_out: Any = None
-    ) -> None:
-        bits = SIGNED[a.dtype.itemsize]
-        for x in (a, b):
-            by = self.by(x)
-            assert (by[1:] >= by[:-1]).all()
-        both = torch.cat((a.view(bits), b.view(bits)))
-        order = torch.from_numpy(np.argsort(self.by(both.view(a.dtype)), kind="stable"))
-        moved = None if a_values is None else torch.cat((a_values, b_values))[order]
-        out.view(bits).copy_(both[order])
-        if moved is not None:
-            values_out.copy_(moved)
+    def scratch_bytes(self, n: int) -> int:
+        return 0
+
+    def enqueue(self, addresses: dict[str, int], first: int, second: int, stream: int) -> None:
+        n = first + second
+        size = KEYS[TYPES_OF_KEYS[self.key].key].bytes
+        moved = [("source", "other", "destination", size)]
+        if self.value:
+            moved.append(("values", "other_values", "values_out", self.value))
+        keys = [at(addresses[role], count, size) for role, count in (("source", first), ("other", second))]
+        by = [oracle.ordered(x.reshape(-1).view(f"u{size}"), self.kind, descending=self.descending) for x in keys]
+        assert all((x[1:] >= x[:-1]).all() for x in by)
+        order = np.argsort(np.concatenate(by), kind="stable")
+        for a, b, out, item in moved:
+            both = np.concatenate([at(addresses[a], first, item), at(addresses[b], second, item)])
+            at(addresses[out], n, item)[:] = both[order]
+
+
+def at(address: int, count: int, size: int) -> Any:
+    """Return `count` items of `size` bytes at an address of the host, shape (count, size)."""
+    memory = (ctypes.c_ubyte * (count * size)).from_address(address)
+    return np.frombuffer(memory, np.uint8).reshape(count, size)
 
 
 class TopK(StandIn):
@@ -136,24 +149,35 @@ class TopK(StandIn):
         values_out.copy_(order)
 
 
-class LowerBounds(StandIn):
-    """See `hsgen.cuda.lower_bounds.LowerBounds`."""
+class Searched(HostSearch):
+    """A search with tensors of the CPU."""
+
+    def counts(self, number: int, rows: Any) -> Any:
+        return torch.from_numpy(super().counts(number, None if rows is None else rows.numpy()))
+
+    def ends(self, rows: Any) -> Any:
+        return super().ends(rows.numpy())
 
 
 class OnHost(cuda_local.CudaLocal):
     """`CudaLocal` on the CPU."""
 
+    def search(self, *arguments: Any) -> Any:
+        return Searched(self, *arguments)
+
+    def _stream(self) -> int:
+        return 0
+
     def counts(self, run: Any, probes: Any) -> Any:
         by = StandIn(self.key, None, self._order).by(run.keys).astype(np.uint64)
-        return torch.from_numpy(np.searchsorted(by, probes.numpy().view(np.uint64)).astype(np.int64))
+        return np.searchsorted(by, probes.view(np.uint64)).astype(np.int64)
 
 
 def install() -> None:
     """Let tensors of the CPU be sorted by `CudaLocal`."""
     cuda_local._sorter = lambda key, value, order, device: Sorter(key, value, order)  # type: ignore[assignment]
-    cuda_local._merger = lambda key, value, order, device: Merger(key, value, order)  # type: ignore[assignment]
+    cuda_local._merger = lambda key, value, order, device: Merges(key, value, order)  # type: ignore[assignment]
     cuda_local._top_k = lambda key, order, device: TopK(key, None, order)  # type: ignore[assignment]
-    cuda_local._lower_bounds = lambda *arguments: None  # type: ignore[assignment]
     backend: Any = torch_backend.TorchBackend
     backend.local = lambda self, keys, descending: OnHost(
         self.check_keys(keys), descending=descending, device=keys.device
@@ -260,7 +284,9 @@ def main(rank: int, ranks: int, file: str) -> None:
         assert str(e) == "keys: i64 on rank 0, i32 on rank 1; give the same on every rank"
     check_distributed_tensors(ranks)
     install()
-    check(rank, ranks, "normal")
+    check(rank, ranks, "normal", slice(None, None, 2))  # runs are sorted again
+    cuda_local.SORTED = 0
+    check(rank, ranks, "normal", slice(1, None, 2))
     check(rank, ranks, "low", slice(0, None, 4))
     torch_group.TorchRank.unit, cuda_local.MERGED = torch_group.ALIGNMENT, 1
     check(rank, ranks, "normal", slice(1, None, 4))
@@ -268,6 +294,9 @@ def main(rank: int, ranks: int, file: str) -> None:
     check(rank, ranks, "low", slice(None, None, 3))
     torch_group.TorchRank.small = torch_group.SMALL
     check(rank, ranks, "low", slice(2, None, 3))
+    torch_group.TorchRank.small = 0
+    OnHost.chunks = lambda self, sizes, item: 3 if item in (0, 4, 8, 16) else 1  # type: ignore[method-assign]
+    check(rank, ranks, "normal", slice(0, None, 3))
     dist.destroy_process_group()
     print("ok")
 

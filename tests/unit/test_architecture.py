@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import covering
-import pytest
 
 import hsgen
 from hsgen.apis import APIS
@@ -81,13 +82,57 @@ def imports(tree: ast.Module) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
-def test_imports_go_one_way(path: Path) -> None:
-    own = path.relative_to(PACKAGE).with_suffix("").parts[0]
-    if own == "__init__":
-        return
-    used = {part(m) for m in imports(ast.parse(path.read_text(encoding="utf-8"))) if m.startswith("hsgen.")} - {""}
-    assert {u for u in used if layer(u) > layer(own)} == set()
+def long_functions(tree: ast.Module) -> list[str]:
+    """The functions of more than 40 lines of a module."""
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return [f.name for f in functions if (f.end_lineno or 0) - f.lineno >= 40]
+
+
+def undocumented(tree: ast.Module) -> list[str]:
+    """The public functions and classes of a module, or the module itself, that have no docstring."""
+    bare = [] if ast.get_docstring(tree) or not tree.body else ["the module"]
+    classes = [n for n in tree.body if isinstance(n, ast.ClassDef)]
+    for node in [*tree.body, *(m for c in classes for m in c.body)]:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            bare += [] if ast.get_docstring(node) else [node.name]
+    return bare
+
+
+@dataclass
+class Facts:
+    """What the tests below check of a module, from one reading of its text."""
+
+    imports: set[str]
+    long: list[str]
+    undocumented: list[str]
+    process: bool
+    """Whether the text prints, or reads the command line."""
+
+
+@cache
+def facts() -> dict[str, Facts]:
+    """The facts of each module, by its path in the package."""
+    modules: dict[str, Facts] = {}
+    for path in MODULES:
+        text = path.read_text(encoding="utf-8")
+        tree = ast.parse(text)
+        process = re.search(r"\bprint\(|sys\.(argv|exit|stdout)|\bclick\b", text) is not None
+        name = path.relative_to(PACKAGE).as_posix()
+        modules[name] = Facts(imports(tree), long_functions(tree), undocumented(tree), process)
+    assert len(modules) > 400
+    return modules
+
+
+def test_imports_go_one_way() -> None:
+    wrong: dict[str, set[str]] = {}
+    for name, module in facts().items():
+        package = name.removesuffix(".py").split("/")[0]
+        if package == "__init__":
+            continue
+        used = {part(m) for m in module.imports if m.startswith("hsgen.")} - {""}
+        if above := {u for u in used if layer(u) > layer(package)}:
+            wrong[name] = above
+    assert wrong == {}
 
 
 def possible_modules(tree: ast.Module) -> set[str]:
@@ -113,37 +158,21 @@ def test_no_module_imports_a_test() -> None:
         assert not imported, f"{path.relative_to(TESTS)} imports {sorted(imported)}"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
-def test_only_the_command_line_touches_the_process(path: Path) -> None:
-    if path.relative_to(PACKAGE).parts[0] in ("cli", "__main__.py") or path.name in (
-        "isolated_build.py",
-        "worker.py",
-        "sandbox.py",
-    ):
-        return  # each is the main module of a separate process
-    text = path.read_text(encoding="utf-8")
-    assert not re.search(r"\bprint\(|sys\.(argv|exit|stdout)|\bclick\b", text)
+PROCESSES = ("isolated_build.py", "worker.py", "sandbox.py")
+"""Main modules of separate processes."""
 
 
-def long_functions(path: Path) -> set[str]:
-    """The functions of more than 40 lines of a module, as PATH: NAME."""
-    name, text = path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
-    functions = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
-    return {f"{name}: {f.name}" for f in functions if (f.end_lineno or 0) - f.lineno >= 40}
+def test_only_the_command_line_touches_the_process() -> None:
+    outside = (n for n in facts() if n.split("/")[0] not in ("cli", "__main__.py") and Path(n).name not in PROCESSES)
+    assert [name for name in outside if facts()[name].process] == []
 
 
 def test_functions_stay_small() -> None:
-    assert set().union(*map(long_functions, MODULES)) == set()
+    assert {name: module.long for name, module in facts().items() if module.long} == {}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
-def test_public_names_have_docstrings(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    assert ast.get_docstring(tree) or not tree.body
-    classes = [n for n in tree.body if isinstance(n, ast.ClassDef)]
-    for node in [*tree.body, *(m for c in classes for m in c.body)]:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
-            assert ast.get_docstring(node), f"{path.name}: {node.name}"
+def test_public_names_have_docstrings() -> None:
+    assert {name: module.undocumented for name, module in facts().items() if module.undocumented} == {}
 
 
 def test_each_command_has_a_file_of_its_name() -> None:

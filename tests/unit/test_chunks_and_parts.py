@@ -58,7 +58,9 @@ def test_parts_of_chunks_are_one_sort(
 
     out = a.copy() if data.draw(st.booleans()) else np.zeros_like(a)
     source = out if (out == a).all() and data.draw(st.booleans()) else a
-    large.sort_large(source, out, limited, length, key, descending=descending, progress=lambda *x: shares.append(x))
+    large.sort_large(
+        source, out, large.in_turn(limited), length, key, descending=descending, progress=lambda *x: shares.append(x)
+    )
     assert out.tobytes() == expected.tobytes() and max(longest) <= length
     assert shares[-1] == (2 * n, 2 * n) and shares == sorted(shares)
 
@@ -84,7 +86,7 @@ def test_an_interrupt_leaves_a_documented_state(at: int, same: bool, tmp_path: P
         return np.sort(x)
 
     with pytest.raises(KeyboardInterrupt):
-        large.sort_large(a, out, sort, 25, "i64", descending=False)
+        large.sort_large(a, out, large.in_turn(sort), 25, "i64", descending=False)
     assert same or (a == keys).all()
     if at < 4:
         assert (out == (keys if same else -1)).all()
@@ -101,7 +103,7 @@ def test_a_full_disk_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(large, "reserve", full)
     with pytest.raises(Unavailable) as caught:
-        large.sort_large(out, out, np.sort, 30, "i64", descending=False)
+        large.sort_large(out, out, large.in_turn(np.sort), 30, "i64", descending=False)
     assert str(caught.value) == f"{tmp_path}/a{large.SUFFIX}: No space left on device; the sort needs 800 bytes there"
     assert [p.name for p in tmp_path.iterdir()] == ["a"]
 
@@ -110,10 +112,10 @@ def test_a_file_of_a_killed_sort_is_named(tmp_path: Path) -> None:
     out = mapped(tmp_path / "a", np.arange(100))
     (tmp_path / f"a{large.SUFFIX}").write_bytes(b"before")
     with pytest.raises(Unavailable, match=r"a\.hsgen-chunks: File exists; remove the file of a sort that was killed$"):
-        large.sort_large(out, out, np.sort, 30, "i64", descending=False)
+        large.sort_large(out, out, large.in_turn(np.sort), 30, "i64", descending=False)
     assert (tmp_path / f"a{large.SUFFIX}").read_bytes() == b"before"
 
 
 def test_too_little_memory_is_one_line() -> None:
     with pytest.raises(Unavailable, match="too little memory for one key; give a greater memory="):
-        large.sort_large(np.arange(3), np.arange(3), np.sort, 0, "i64", descending=False)
+        large.sort_large(np.arange(3), np.arange(3), large.in_turn(np.sort), 0, "i64", descending=False)

@@ -11,6 +11,7 @@ from hsgen.apis import APIS
 from hsgen.bundle.manifest import Choice
 from hsgen.bundle.selection import sorts
 from hsgen.core.errors import Usage
+from hsgen.core.interpreter import Options, scratch_bytes
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.system import resources
@@ -63,6 +64,8 @@ def test_it_sorts_whatever_the_other_sorts(form: dict[str, Any]) -> None:
         assert first.signature == sort.signature and first.key == sort.key and first.label == sort.label
         assert first.plan.max_n >= min(sort.plan.max_n, (1 << 30) - 1)
         assert first.plan.device_status is None and sort.plan.device_status is None
+        for n in (1, 100, 4096, 4097, 1 << 20, sort.plan.max_n):  # hs_vulkan_create begins with it
+            assert scratch_bytes(sort, n, Options()) >= scratch_bytes(first, n, Options())
 
 
 def test_a_sort_that_reports_a_status_has_none() -> None:

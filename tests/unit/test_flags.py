@@ -80,10 +80,11 @@ def test_python_uses_the_names() -> None:
         assert not python_masks(path.read_text(encoding="utf-8")), path
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=lambda p: str(p.relative_to(ROOT)))
-def test_c_and_templates_use_the_names(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert not text_masks(text.replace(c_constants.constants(), "")), path
+def test_c_and_templates_use_the_names() -> None:
+    assert len(TEXTS) > 300
+    constants = c_constants.constants()
+    numbers = {path: text_masks(path.read_text(encoding="utf-8").replace(constants, "")) for path in TEXTS}
+    assert {path: masks for path, masks in numbers.items() if masks} == {}
 
 
 @pytest.mark.parametrize(

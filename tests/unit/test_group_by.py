@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hsgen.algorithms import group_by
-from hsgen.algorithms.group_by import dealt_plan
+from hsgen.algorithms.group_by import pair_partition_plan
 from hsgen.core.errors import Usage
 from hsgen.core.flags import FLOAT_SUM
 from hsgen.core.interpreter import PLAIN, Launch, Options, launches, offset
@@ -64,7 +64,7 @@ def sorted_arrays(whole: Sort, n: int) -> tuple[int, int, int]:
     """Where the sorted keys begin, their values, and what follows."""
     params: Any = whole.parts[0].params
     item = whole.signature.value_bytes
-    keys = params.few.bytes + dealt_plan.words_bytes(params.dealt) if params.few else 0
+    keys = params.few.bytes + pair_partition_plan.words_bytes(params.pair_partition) if params.few else 0
     end = keys + n * whole.key.bytes
     values = -(-end // UNIT) * UNIT + UNIT if item else 0
     return keys, values, max(end, values + item * n)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hsgen.algorithms.group_by import dealt
+from hsgen.algorithms.group_by import pair_partition
 from hsgen.algorithms.radix import STRATEGIES, stages
 from hsgen.algorithms.radix.tile import Request, Tile
 from hsgen.core import records
@@ -26,7 +26,11 @@ def lineage(of: type[Any]) -> list[type[Any]]:
 EVERY = dict.fromkeys(x for module in STRATEGIES.values() for x in lineage(module.Params))
 
 
-@pytest.mark.parametrize("of", [*EVERY, dealt.Shape, dealt.Table, dealt.Digits, dealt.Sample], ids=lambda x: x.__name__)
+@pytest.mark.parametrize(
+    "of",
+    [*EVERY, pair_partition.Shape, pair_partition.Table, pair_partition.Digits, pair_partition.Sample],
+    ids=lambda x: x.__name__,
+)
 def test_a_record_has_few_fields_of_its_own(of: type[Any]) -> None:
     inherited = {f.name for base in of.__mro__[1:] if is_dataclass(base) for f in fields(base)}
     assert len([f for f in fields(of) if f.name not in inherited]) <= MOST

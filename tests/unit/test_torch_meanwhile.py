@@ -73,6 +73,7 @@ def test_calls_do_not_wait_for_the_preparation(monkeypatch: pytest.MonkeyPatch) 
     prepared, end = list[Any](), threading.Event()
 
     def order(shape: Any, method: str) -> None:
+        background.slow()
         prepared.append((threading.current_thread().name, shape.keys))
         assert end.wait(10)
 
@@ -87,6 +88,44 @@ def test_calls_do_not_wait_for_the_preparation(monkeypatch: pytest.MonkeyPatch) 
     assert background.wait_for_thread(10)
     assert ("hsgen", True) in prepared and ("hsgen", False) in prepared
     assert not rows.unprepared(x, 0, descending=False, keys=True)
+
+
+@pytest.mark.usefixtures("_thread")
+def test_lengths_whose_kernels_are_loaded_are_not_left_to_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each call prepares its length, as without the thread."""
+    names: list[str] = []
+    monkeypatch.setattr(rows, "_order", lambda *_: names.append(threading.current_thread().name))
+    for n in range(1000, 1010):
+        assert not rows.unprepared(random(torch.float32, (n,)), 0, descending=False, keys=True)
+    assert names == [threading.main_thread().name] * 10
+
+
+@pytest.mark.usefixtures("_thread")
+def test_rows_that_pytorch_cannot_sort_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meanwhile, "LONGEST", 999)
+    monkeypatch.setattr(rows, "_order", lambda *_: background.slow())
+    assert not rows.unprepared(random(torch.float32, (1000,)), 0, descending=False, keys=True)
+    assert rows.unprepared(random(torch.float32, (999,)), 0, descending=False, keys=True)
+
+
+@pytest.mark.usefixtures("_thread")
+@pytest.mark.parametrize("call", ["sort", "argsort"])
+def test_a_call_waits_if_pytorch_has_too_little_memory(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared: list[str] = []
+
+    def order(*_: Any) -> None:
+        background.slow()
+        prepared.append(threading.current_thread().name)
+
+    def sorts(*_: Any) -> None:
+        raise torch.cuda.OutOfMemoryError("no memory")
+
+    monkeypatch.setattr(rows, "_order", order)
+    monkeypatch.setattr(meanwhile, "argsorted_rows", sorts)
+    x = random(torch.float32, (1000,))
+    result = getattr(hsgen_torch, call)(x)
+    assert threading.main_thread().name in prepared
+    assert result[0].shape == x.shape if call == "sort" else result.shape == x.shape
 
 
 @pytest.mark.usefixtures("_thread")

@@ -1679,10 +1679,52 @@ static void first_sorts(const hs_sort *sort, uint32_t width, uint32_t deferred)
         hs_vulkan_release(sorter);
     }
     memset(&how, 0, sizeof how);
-    if (check(hs_vulkan_create(&both, &device, &sorter, NULL) == HS_OK, "without the option")) {
+    if (check(hs_vulkan_create_with(&both, &device, &how, &sorter, NULL) == HS_OK, "without the option")) {
         hs_vulkan_descriptors(sorter, &more, NULL);
         check(more <= sets && hs_vulkan_queries(sorter, 1000, &most) == HS_OK && most <= queries, "no more than both");
         one_sort(sort, sorter, &device, 1000, 0);
+        hs_vulkan_release(sorter);
+    }
+    check(live == 0, "all is destroyed");
+}
+
+/* Without options, a sorter begins with a first sort that takes all counts, and then makes no pipelines of its own. */
+static void begun_sorts(const hs_sort *sort, uint32_t width)
+{
+    const hs_sort first = made_up(sort, 1 << 16, 1);
+    hs_sort both = *sort;
+    hs_vulkan_device device = fresh(width);
+    hs_vulkan *sorter = NULL;
+    uint32_t left = 0, of_first, total;
+    context = "a sorter without options";
+    if (sort->max_n < first.max_n) return;
+    both.first = &first;
+    both.max_n = first.max_n;
+    for (uint32_t null = 0; null < 2; null++) {
+        const hs_status status = null ? hs_vulkan_create_with(&both, &device, NULL, &sorter, NULL)
+                                      : hs_vulkan_create(&both, &device, &sorter, NULL);
+        if (!check(status == HS_OK, "a sorter is made")) return;
+        of_first = hs_vulkan_first_count(sorter);
+        total = hs_vulkan_pipeline_count(sorter);
+        check(of_first && of_first < total, "pipelines of both");
+        one_sort(&first, sorter, &device, 1 << 16, 0);
+        check(hs_vulkan_create_next(sorter, &left, NULL) == HS_OK && left == total - of_first - 1, "its own are missing");
+        while (left) check(hs_vulkan_create_next(sorter, &left, NULL) == HS_OK, "the next");
+        one_sort(&both, sorter, &device, 1000, 0);
+        hs_vulkan_release(sorter);
+        check(live == 0, "all is destroyed");
+    }
+    both.max_n++; /* a count that the first sort does not take */
+    if (sort->max_n >= both.max_n && check(hs_vulkan_create(&both, &device, &sorter, NULL) == HS_OK, "a sorter is made")) {
+        check(!hs_vulkan_first_count(sorter), "without a first sort");
+        one_sort(&both, sorter, &device, both.max_n, 0);
+        hs_vulkan_release(sorter);
+    }
+    both.max_n--;
+    made_kernels[0].local_bytes = UINT32_MAX; /* which no device has */
+    if (check(hs_vulkan_create(&both, &device, &sorter, NULL) == HS_OK, "the device runs the sort")) {
+        check(!hs_vulkan_first_count(sorter), "the device does not run the first sort");
+        one_sort(&both, sorter, &device, 1000, 0);
         hs_vulkan_release(sorter);
     }
     check(live == 0, "all is destroyed");
@@ -2062,6 +2104,7 @@ int main(int argc, char **argv)
         deferred(sort, width);
         first_sorts(sort, width, 0);
         first_sorts(sort, width, 1);
+        begun_sorts(sort, width);
         if (sort->spirv_address && sort->max_n > 1 << 20) scope_addresses(sort, width);
         how.binding = HS_VULKAN_BY_PUSH;
         failures(sort, width);

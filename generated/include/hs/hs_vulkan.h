@@ -57,7 +57,7 @@ typedef enum hs_vulkan_binding {
                              all their buffers have an address.  HS_ERROR_KERNELS if the sort lacks such a kernel. */
 } hs_vulkan_binding;
 
-/* How a sorter is created; all 0: as by hs_vulkan_create. */
+/* How a sorter is created; all 0: with the pipelines for all calls, and without a first sort. */
 typedef struct hs_vulkan_create_options {
     hs_scope scope; /* the calls that it is for */
     hs_vulkan_binding binding;
@@ -66,12 +66,13 @@ typedef struct hs_vulkan_create_options {
                           none, and these come first): calls use them until hs_vulkan_create_next has found all others made */
 } hs_vulkan_create_options;
 
-/* Make the pipelines of a sort for all of its calls, with descriptor sets.  With HS_VULKAN_ADDRESS among the features
- * also those that take device addresses, for buffers beyond the binding limit.  `result`, if not null, gets the API's own
- * code.  Any thread. */
+/* Make a sorter for all calls of a sort, with descriptor sets.  If the sort has a `first` sort for all of its counts, only
+ * the pipelines of that are made: calls are possible at once, but slow for many keys until a thread has made the others
+ * (hs_vulkan_create_pipeline, hs_vulkan_create_next).  With HS_VULKAN_ADDRESS among the features also those that take device
+ * addresses, for buffers beyond the binding limit.  `result`, if not null, gets the API's own code.  Any thread. */
 hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, hs_vulkan **sorter, VkResult *result);
 
-/* The same with options, which may be null.  Pipelines for buffers beyond the binding limit are made only if the scope
+/* The same with options; null: as hs_vulkan_create.  Pipelines for buffers beyond the binding limit are made only if the scope
  * has calls with such buffers.  Any thread. */
 hs_status hs_vulkan_create_with(const hs_sort *sort, const hs_vulkan_device *device,
                                 const hs_vulkan_create_options *options, hs_vulkan **sorter, VkResult *result);

@@ -263,6 +263,7 @@ static const hs_scratch_rule hs_nvidia_vulkan_auto_u32_scratch[] = {
     {/* min_n */ 1048576u, /* max_n */ 72530432u, /* plus */ 16456u, /* per_n */ 4u, /* unit */ 8704u, /* per_unit */ 1024u, /* units */ 8334u},
     {/* min_n */ 72530432u, /* max_n */ 1073741823u, /* plus */ 16456u, /* per_n */ 4u, /* unit */ 17408u, /* per_unit */ 1024u, /* units */ 61681u},
     {/* min_n */ 1048576u, /* max_n */ 1073741823u, /* plus */ 16460u, /* per_n */ 4u, /* unit */ 2080u, /* per_unit */ 24u, /* units */ 516223u},
+    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 2100u, /* per_n */ 4u, /* unit */ 1024u, /* per_unit */ 1024u, /* units */ 1024u},
 };
 const hs_sort hs_nvidia_vulkan_auto_u32 = {
     "nvidia-vulkan", "auto", "u32", "none",
@@ -277,7 +278,7 @@ const hs_sort hs_nvidia_vulkan_auto_u32 = {
     hs_nvidia_vulkan_auto_u32_kernels,
     hs_nvidia_vulkan_auto_u32_steps,
     1073741823u, /* the greatest count */
-    hs_nvidia_vulkan_auto_u32_scratch, 4u,
+    hs_nvidia_vulkan_auto_u32_scratch, 5u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
     0, 0u, /* OpenCL C */
     hs_nvidia_vulkan_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
@@ -633,6 +634,7 @@ static const hs_scratch_rule hs_nvidia_vulkan_auto_u32_v4_scratch[] = {
     {/* min_n */ 4096u, /* max_n */ 1048576u, /* plus */ 9256u, /* per_n */ 8u, /* unit */ 4096u, /* per_unit */ 1024u, /* units */ 262144u},
     {/* min_n */ 1048576u, /* max_n */ 36265216u, /* plus */ 9292u, /* per_n */ 8u, /* unit */ 4352u, /* per_unit */ 1024u, /* units */ 8334u},
     {/* min_n */ 36265216u, /* max_n */ 1073741823u, /* plus */ 9292u, /* per_n */ 8u, /* unit */ 8704u, /* per_unit */ 1024u, /* units */ 123362u},
+    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 3124u, /* per_n */ 8u, /* unit */ 1024u, /* per_unit */ 1024u, /* units */ 1024u},
 };
 const hs_sort hs_nvidia_vulkan_auto_u32_v4 = {
     "nvidia-vulkan", "auto", "u32", "v4",
@@ -647,7 +649,7 @@ const hs_sort hs_nvidia_vulkan_auto_u32_v4 = {
     hs_nvidia_vulkan_auto_u32_v4_kernels,
     hs_nvidia_vulkan_auto_u32_v4_steps,
     1073741823u, /* the greatest count */
-    hs_nvidia_vulkan_auto_u32_v4_scratch, 4u,
+    hs_nvidia_vulkan_auto_u32_v4_scratch, 5u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
     0, 0u, /* OpenCL C */
     hs_nvidia_vulkan_auto_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
@@ -1122,6 +1124,7 @@ static const hs_scratch_rule hs_nvidia_vulkan_auto_u64_scratch[] = {
     {/* min_n */ 524288u, /* max_n */ 15753216u, /* plus */ 20600u, /* per_n */ 8u, /* unit */ 4096u, /* per_unit */ 1024u, /* units */ 3847u},
     {/* min_n */ 15753216u, /* max_n */ 1073741823u, /* plus */ 20600u, /* per_n */ 8u, /* unit */ 8192u, /* per_unit */ 1024u, /* units */ 131072u},
     {/* min_n */ 524288u, /* max_n */ 1073741823u, /* plus */ 20604u, /* per_n */ 8u, /* unit */ 1040u, /* per_unit */ 24u, /* units */ 1032445u},
+    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 2148u, /* per_n */ 8u, /* unit */ 512u, /* per_unit */ 1024u, /* units */ 1024u},
 };
 const hs_sort hs_nvidia_vulkan_auto_u64 = {
     "nvidia-vulkan", "auto", "u64", "none",
@@ -1136,7 +1139,7 @@ const hs_sort hs_nvidia_vulkan_auto_u64 = {
     hs_nvidia_vulkan_auto_u64_kernels,
     hs_nvidia_vulkan_auto_u64_steps,
     1073741823u, /* the greatest count */
-    hs_nvidia_vulkan_auto_u64_scratch, 3u,
+    hs_nvidia_vulkan_auto_u64_scratch, 4u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
     0, 0u, /* OpenCL C */
     hs_nvidia_vulkan_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
@@ -1546,6 +1549,7 @@ static const hs_scratch_rule hs_nvidia_vulkan_auto_u64_v4_scratch[] = {
     {/* min_n */ 0u, /* max_n */ 32768u, /* plus */ 1040u, /* per_n */ 20u, /* unit */ 1u, /* per_unit */ 0u, /* units */ 0u},
     {/* min_n */ 32768u, /* max_n */ 14820608u, /* plus */ 13412u, /* per_n */ 12u, /* unit */ 2816u, /* per_unit */ 1024u, /* units */ 5264u},
     {/* min_n */ 14820608u, /* max_n */ 1073741823u, /* plus */ 13412u, /* per_n */ 12u, /* unit */ 5632u, /* per_unit */ 1024u, /* units */ 190651u},
+    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 3172u, /* per_n */ 12u, /* unit */ 512u, /* per_unit */ 1024u, /* units */ 1024u},
 };
 const hs_sort hs_nvidia_vulkan_auto_u64_v4 = {
     "nvidia-vulkan", "auto", "u64", "v4",
@@ -1560,7 +1564,7 @@ const hs_sort hs_nvidia_vulkan_auto_u64_v4 = {
     hs_nvidia_vulkan_auto_u64_v4_kernels,
     hs_nvidia_vulkan_auto_u64_v4_steps,
     1073741823u, /* the greatest count */
-    hs_nvidia_vulkan_auto_u64_v4_scratch, 3u,
+    hs_nvidia_vulkan_auto_u64_v4_scratch, 4u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
     0, 0u, /* OpenCL C */
     hs_nvidia_vulkan_auto_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -63,7 +64,7 @@ def block_sort(p: Params, slabs: int) -> Kernel:
         pitch=pitch,
         sort=swaps(sorting(p.height)),
         runs=tuple(runs),
-        levels=tuple(map(tuple, levels)),
+        levels=tuple(levels),
         linear=tuple(linear),
     )
     return Kernel(
@@ -80,7 +81,7 @@ def block_sort(p: Params, slabs: int) -> Kernel:
     )
 
 
-def with_lane_halves(passes: list[Pass], lanes: int) -> list[Pass]:
+def with_lane_halves(passes: Sequence[Pass], lanes: int) -> Sequence[Pass]:
     """Append the half stages between lanes to the last pass, whose rows are adjacent."""
     if lanes == 1:
         return passes

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from hsgen.algorithms.bitonic.passes import Pass, Steps, clean_columns, half_rows, steps, swaps
+from functools import lru_cache
+
+from hsgen.algorithms.bitonic.passes import KEPT, Pass, Steps, clean_columns, half_rows, steps, swaps
 from hsgen.algorithms.bitonic.rows import Flip, Half, Op, Row
 from hsgen.core.networks import bitonic_merge, mirrored, odd_part
 
@@ -19,7 +21,8 @@ def held_rows(rows: int, most: int) -> int:
     return fitting
 
 
-def merge_lanes(rows: int, lanes: int, scale: int, most: int, spans: int, split: Steps = steps) -> list[Pass]:
+@lru_cache(KEPT)
+def merge_lanes(rows: int, lanes: int, scale: int, most: int, spans: int, split: Steps = steps) -> tuple[Pass, ...]:
     """Return the passes that merge two groups of `lanes` / 2 sorted columns of `rows` rows into a group of `lanes`.
 
     The rank order is lane-major (rank = lane * rows + row).  The first pass exchanges keys between lanes: the flip
@@ -50,7 +53,7 @@ def merge_lanes(rows: int, lanes: int, scale: int, most: int, spans: int, split:
         rows=table,
         ops=ops,
     )
-    return [first, *clean_columns(rows, scale, stride, spans, split)]
+    return first, *clean_columns(rows, scale, stride, spans, split)
 
 
 def lane_halves(registers: int, lanes: int) -> tuple[Op, ...]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from hsgen.algorithms.bitonic.rows import Op, OpGroup, Row, RowGroup, Swap, op_groups, row_groups
 from hsgen.core.networks import Network, halves, mirrored, pow2_ceil
@@ -150,9 +151,12 @@ def full_steps(stages: int, scale: int) -> list[int]:
 
 
 Steps = Callable[[int, int], list[int]]
+KEPT = 512
+"""The greatest number of merges whose passes are kept: the sorts of all targets have fewer different ones."""
 
 
-def merge_runs(run: int, tile: int, scale: int, *, mirror: bool = False, split: Steps = steps) -> list[Pass]:
+@lru_cache(KEPT)
+def merge_runs(run: int, tile: int, scale: int, *, mirror: bool = False, split: Steps = steps) -> tuple[Pass, ...]:
     """Return the passes that merge adjacent sorted runs of `run` rows in a tile of `tile` rows.
 
     A lane holds at most 2**scale rows; `split` distributes the stages among passes.  Source: the bitonic merge with a
@@ -174,7 +178,7 @@ def merge_runs(run: int, tile: int, scale: int, *, mirror: bool = False, split: 
         merged = _run_pass(note, run, tile, stride, chunk, rows, ops)
         out.append(replace(merged, mirror=mirror and not out))
         chunk = stride
-    return out
+    return tuple(out)
 
 
 def clean_columns(rows: int, scale: int, chunk: int, spans: int = 1, split: Steps = steps) -> list[Pass]:

@@ -1,9 +1,9 @@
 """Groups of equal keys: the sort of a target, followed by a reduction by key, in one plan."""
 
-from hsgen.algorithms.group_by import dealt_kernels
-from hsgen.algorithms.group_by.dealt import Dealt
+from hsgen.algorithms.group_by import pair_partition_kernels
 from hsgen.algorithms.group_by.kernels import context as _context
 from hsgen.algorithms.group_by.kernels import kernels
+from hsgen.algorithms.group_by.pair_partition import PairPartition
 from hsgen.algorithms.group_by.params import Params, block, notes, params, sorting, specialize
 from hsgen.algorithms.group_by.plan import joined, moved, plan, row_test_counts, test_counts
 from hsgen.algorithms.implicit import FIELDS, alone, problems, space
@@ -17,4 +17,4 @@ PARTS = {"reduce": "reduce_by_key"}
 
 def context(p: object) -> dict[str, object]:
     """Return the names that the templates use in addition to `kernel` and `p`."""
-    return dealt_kernels.context(p) if isinstance(p, Dealt) else _context(p)
+    return pair_partition_kernels.context(p) if isinstance(p, PairPartition) else _context(p)

@@ -22,7 +22,7 @@ TRIES = 64
 CLOSED = 32
 """The most slots whose groups one work-group stores."""
 SAMPLE = 1024
-"""The number of keys of the sample, if pairs are not dealt."""
+"""The number of keys of the sample, if pairs are not partitioned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ class Words:
 
     table_keys, table_sums, table_times: S + 1 words each.
     value_states: the same memory, as one word for each value of the first digit.
-    All other regions are one word; `way` and the words after it concern dealt pairs.
+    All other regions are one word; `way` and the words after it concern partitioned pairs.
     """
 
     stored: Region

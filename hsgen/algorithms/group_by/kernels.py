@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from hsgen.algorithms import reduce_by_key
 from hsgen.algorithms.buffers import DESTINATION, SOURCE, word_array
-from hsgen.algorithms.group_by import dealt, few
+from hsgen.algorithms.group_by import few, pair_partition
 from hsgen.algorithms.group_by.params import Params
 from hsgen.algorithms.reduce_by_key.kernels import COUNTS, FIRSTS, REPORT, VALUES_IN, VALUES_OUT
 from hsgen.core.buffers import Array, Buffer
@@ -14,13 +14,13 @@ from hsgen.core.kernels import Kernel
 
 REDUCE = "reduce_"
 """The prefix of the names of the kernels that reduce: sorts have kernels of the same names."""
-TABLES, DEALT = "group_by/tables", "group_by/dealt"
+TABLES, PAIR_PARTITION = "group_by/tables", "group_by/pair_partition"
 """The templates of the kernels."""
 GATE = Buffer(name="gate", type="u32")
 """A buffer whose first word is not 0 once the groups are stored; further kernels then have nothing to do."""
 FEW = Buffer(name="few", type="u32")
 DEALS = Buffer(name="deals", type="u32")
-"""The regions of dealt pairs (`hsgen.algorithms.group_by.dealt.Words`)."""
+"""The regions of partitioned pairs (`hsgen.algorithms.group_by.pair_partition.Words`)."""
 _LANES = 1536  # lanes that a core holds at once, for tables of few groups
 
 
@@ -45,8 +45,8 @@ def tables(p: Params) -> tuple[Kernel, ...]:
     table = (Array(name="tile", type="key", count=slots), *(word_array(x, p.few.closed) for x in ("ranks", "before")))
     reads = (SOURCE, VALUES_IN) if p.valued else (SOURCE,)
     repeats = word_array("differing", 1), word_array("repeats", 1), word_array("marks", p.few.sample_slots // 32 + 1)
-    sampled = word_array("slots", p.few.sample_slots), word_array("distinct", 1), *(repeats if p.dealt else ())
-    begin = (SOURCE, FEW, DEALS) if p.dealt else (SOURCE, FEW)
+    sampled = word_array("slots", p.few.sample_slots), word_array("distinct", 1), *(repeats if p.pair_partition else ())
+    begin = (SOURCE, FEW, DEALS) if p.pair_partition else (SOURCE, FEW)
     return (
         _kernel(p, "few_begin", "sample keys, clear what follows", begin, *sampled),
         _kernel(
@@ -67,7 +67,7 @@ class Phases:
     """The variants of the phases of the kernels of few groups, as names of sets of macros.
 
     values: whether there are values.
-    sample: whether the sample serves few groups only, or also pairs that may be dealt.
+    sample: whether the sample serves few groups only, or also pairs that may be partitioned.
     """
 
     values: str
@@ -80,18 +80,18 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *ar
         name=name,
         template=f"{TABLES}:{name}",
         summary=summary,
-        work_group=p.dealt.count.work_group if p.dealt and name == "few_begin" else p.few.work_group,
+        work_group=p.pair_partition.count.work_group if p.pair_partition and name == "few_begin" else p.few.work_group,
         buffers=buffers,
         arrays=arrays,
-        subgroup=p.reduce.subgroup if p.dealt and name == "few_begin" else 1,
+        subgroup=p.reduce.subgroup if p.pair_partition and name == "few_begin" else 1,
         resident=max(1, _LANES // p.few.work_group) if name == "few_tables" else 0,  # else compilers spill
         algorithm="group_by",
         params=p,
         data=Phases(
             values=f"{TABLES}.j2:" + ("pairs" if p.valued else "keys_alone"),
-            sample=f"{DEALT}.j2:for_pairs" if p.dealt else f"{TABLES}.j2:for_few",
+            sample=f"{PAIR_PARTITION}.j2:for_pairs" if p.pair_partition else f"{TABLES}.j2:for_few",
         ),
-        scratch=dealt.words(p.dealt, p.few) if p.dealt else few.words(p.few),
+        scratch=pair_partition.words(p.pair_partition, p.few) if p.pair_partition else few.words(p.few),
     )
 
 
@@ -99,11 +99,11 @@ def context(p: object) -> dict[str, object]:
     """Return the names that the templates use in addition to `kernel` and `p`."""
     if not isinstance(p, Params) or p.few is None:
         return {}
-    samples = [p.few.sample, *([p.dealt.sample.fewer] if p.dealt else [])]
+    samples = [p.few.sample, *([p.pair_partition.sample.fewer] if p.pair_partition else [])]
     return {
         "few": p.few,
         "sampled": [p.few.sampled(n) for n in samples],
-        "deal": p.dealt,
+        "deal": p.pair_partition,
         "EMPTY": few.EMPTY,
         "TRIES": few.TRIES,
     }

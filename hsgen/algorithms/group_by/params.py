@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hsgen.algorithms import reduce_by_key
-from hsgen.algorithms.group_by import dealt as deal
+from hsgen.algorithms.group_by import pair_partition as pairs
 from hsgen.algorithms.group_by.few import Few
 from hsgen.algorithms.group_by.few import shape as few_shape
 from hsgen.core.device import Device
@@ -20,14 +20,15 @@ class Params:
 
     reduce: the reduction of sorted keys.
     few: the tables of few groups; None if they are not tried.
-    dealt: the shape of the kernels that deal pairs into buckets, before a sort with buckets of pairs; None without.
+    pair_partition: the shape of the kernels that partition pairs into buckets, before a sort with buckets of pairs;
+    None without.
     """
 
     key: KeyType
     signature: Signature = PLAIN
     reduce: reduce_by_key.Params
     few: Few | None = None
-    dealt: deal.Shape | None = None
+    pair_partition: pairs.Shape | None = None
 
     @property
     def valued(self) -> bool:
@@ -60,8 +61,14 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
     reduce = reduce_by_key.specialize(p, key, plain, device)
     if reduce is None or signature.device_count:
         return None
-    few, dealt = few_shape(key, device), deal.shape(key, signature, device)
-    return Params(key=key, signature=signature, reduce=reduce, few=few and deal.sampling(few, dealt), dealt=dealt)
+    few, partition = few_shape(key, device), pairs.shape(key, signature, device)
+    return Params(
+        key=key,
+        signature=signature,
+        reduce=reduce,
+        few=few and pairs.sampling(few, partition),
+        pair_partition=partition,
+    )
 
 
 def block(p: Params) -> int:
@@ -74,8 +81,8 @@ def notes(p: Params) -> list[tuple[str, str]]:
     lines = [(f"reduction, {name}", value) for name, value in reduce_by_key.notes(p.reduce)]
     if p.few:
         lines.insert(0, ("few groups", f"from {p.few.least + 1} keys on, tables of {p.few.slots} slots"))
-    if p.few and p.dealt:
-        d = p.dealt
+    if p.few and p.pair_partition:
+        d = p.pair_partition
         lines.insert(
             1,
             (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hsgen.algorithms import reduce_by_key
-from hsgen.algorithms.group_by import dealt_kernels, dealt_plan
-from hsgen.algorithms.group_by.dealt import Dealt, following
+from hsgen.algorithms.group_by import pair_partition_kernels, pair_partition_plan
 from hsgen.algorithms.group_by.kernels import GATE, REDUCE, reducing, tables
+from hsgen.algorithms.group_by.pair_partition import PairPartition, following
 from hsgen.algorithms.group_by.params import Params
 from hsgen.algorithms.reduce_by_key.plan import BOUND
 from hsgen.core.kernels import Kernel
@@ -26,20 +26,20 @@ def plan(p: Params) -> Plan:
 def joined(p: Params, before: tuple[Kernel, ...], sort: Plan) -> tuple[tuple[Kernel, ...], Plan]:
     """Return the kernels and the plan of a grouping, given the kernels and the plan of its sort.
 
-    Scratch holds the table of few groups, the words of dealt pairs, the sorted keys, their values, and then the scratch
-    of the sort.  The reduction reuses the beginning of the sort's scratch.
+    Scratch holds the table of few groups, the words of partitioned pairs, the sorted keys, their values, and then the
+    scratch of the sort.  The reduction reuses the beginning of the sort's scratch.
     """
-    after, placed, deal = plan(p), _Placed(p, sort), following(p.few, p.dealt, before, sort)
+    after, placed, partition = plan(p), _Placed(p, sort), following(p.few, p.pair_partition, before, sort)
     top = min(sort.max_n, after.max_n)
     none, last = _without_keys(after), [s for s in (x.within(0, top) for x in after.steps) if not s.guard.empty]
     runs = {s.kernel for s in last}
     kernels = [*before, *(k for k in reducing(p) if k.name in runs)]
     steps = [*(placed.sorting(s) for s in sort.steps), *(placed.reducing(s) for s in last)]
     if p.few and top > p.few.least:
-        kernels, steps = _gated(p, kernels, steps, top, placed, deal)
+        kernels, steps = _gated(p, kernels, steps, top, placed, partition)
     status = sort.device_status and replace(sort.device_status, binding=placed.moved(sort.device_status.binding, 0))
     rules = (ScratchRule(), *sort.scratch.rules, *after.scratch.within(0, top).rules)
-    scratch = Scratch((*(placed.rule(r) for r in rules), *([dealt_plan.rule(deal)] if deal else [])))
+    scratch = Scratch((*(placed.rule(r) for r in rules), *([pair_partition_plan.rule(partition)] if partition else [])))
     return tuple(kernels), replace(sort, steps=(*none, *steps), max_n=top, scratch=scratch, device_status=status)
 
 
@@ -50,9 +50,9 @@ def _without_keys(after: Plan) -> list[Step]:
 
 
 def _gated(
-    p: Params, kernels: list[Kernel], steps: list[Step], top: int, placed: _Placed, deal: Dealt | None
+    p: Params, kernels: list[Kernel], steps: list[Step], top: int, placed: _Placed, partition: PairPartition | None
 ) -> tuple[list[Kernel], list[Step]]:
-    """The kernels and plan rows, with those of tables and those that deal pairs.
+    """The kernels and plan rows, with those of tables and those that partition pairs.
 
     If tables hold all groups, a gate makes the kernels of the sort and of the reduction return at once.
     """
@@ -62,19 +62,23 @@ def _gated(
     steps = [replace(s, bindings=(*s.bindings, _FEW)) if s.kernel in gated else s for s in steps]
     gated_kernels = [replace(k, buffers=(*k.buffers, GATE), gate=GATE.name) if k.name in gated else k for k in kernels]
     table_steps = _tables(p, least, top)
-    if deal is None:
+    if partition is None:
         return [*tables(p), *gated_kernels], [*table_steps, *steps]
-    dealing = dealt_plan.steps(deal, top, *placed.sorted_arrays)
-    runs = {s.kernel for s in dealing}
-    dealing_kernels = [k for k in (*dealt_kernels.tables(deal), *dealt_kernels.buckets(deal)) if k.name in runs]
-    rows = [x for s in steps for x in (_without_dealt(s, deal) if not s.kernel.startswith(REDUCE) else [s])]
-    return [*tables(p), *dealing_kernels, *gated_kernels], [*table_steps, *dealing, *rows]
+    partition_steps = pair_partition_plan.steps(partition, top, *placed.sorted_arrays)
+    runs = {s.kernel for s in partition_steps}
+    partition_kernels = [
+        k
+        for k in (*pair_partition_kernels.tables(partition), *pair_partition_kernels.buckets(partition))
+        if k.name in runs
+    ]
+    rows = [x for s in steps for x in (_without_partition(s, partition) if not s.kernel.startswith(REDUCE) else [s])]
+    return [*tables(p), *partition_kernels, *gated_kernels], [*table_steps, *partition_steps, *rows]
 
 
-def _without_dealt(step: Step, deal: Dealt) -> list[Step]:
-    """The plan rows of a step of the sort; where pairs are dealt into buckets, only sums of floats need the step."""
-    between = (deal.above, deal.shape.most)
-    if not deal.bucketed:
+def _without_partition(step: Step, partition: PairPartition) -> list[Step]:
+    """The plan rows of a step of the sort; only sums of floats need it where pairs are partitioned into buckets."""
+    between = (partition.above, partition.shape.most)
+    if not partition.bucketed:
         return [step]
     rows = [step.within(0, between[0]), step.within(*between), step.within(between[1], step.guard.max_n)]
     rows[1] = replace(rows[1], guard=replace(rows[1].guard, reduction="rounded"))
@@ -117,7 +121,7 @@ class _Placed:
         every += [sort.device_status.binding] if sort.device_status else []
         sizes = {b.per_n for b in every if b.role == "scratch"}
         self._ranks = {per_n: i for i, per_n in enumerate(sorted(sizes | {0}))}
-        first = p.few.bytes + dealt_plan.words_bytes(p.dealt) if p.few else 0
+        first = p.few.bytes + pair_partition_plan.words_bytes(p.pair_partition) if p.few else 0
         self._own = {
             "destination": Binding(role="scratch", plus=first),
             "values_out": Binding(role="scratch", per_n=p.key.bytes, plus=first + UNIT),
@@ -150,13 +154,13 @@ class _Placed:
         return replace(rule, plus=plus, per_n=rule.per_n + self._item)
 
 
-def moved(p: Params | reduce_by_key.Params | Dealt, step: Step, n: int) -> int:
+def moved(p: Params | reduce_by_key.Params | PairPartition, step: Step, n: int) -> int:
     """Return the bytes that a launch of the reduction reads and writes for `n` keys, if all keys are equal.
 
     For a kernel that deals pairs, no two keys are equal.
     """
-    if isinstance(p, Dealt):
-        return dealt_plan.moved(p, step, n)
+    if isinstance(p, PairPartition):
+        return pair_partition_plan.moved(p, step, n)
     reduction = p.reduce if isinstance(p, Params) else p
     return reduce_by_key.moved(reduction, replace(step, kernel=step.kernel.removeprefix(REDUCE)), n)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import ClassVar
 
 from hsgen.algorithms.buffers import word_array
@@ -31,6 +32,9 @@ SHARED = {**rankers.FIELDS, "groups": tile.GROUPS, **tile.SINGLE, "sorted_exit":
 """The table keys of strategies whose passes, or whose retries, are by reduce-scan."""
 MORE = Field("int", "the most work-groups for counts so large that scratch has room", required=False, greatest=65535)
 FIELDS = {**SHARED, "compact": COMPACT, "large_groups": MORE}
+
+KEPT = 128
+"""The greatest number of shapes whose kernels are kept, since plans name each kernel once per pass."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +67,7 @@ class ReduceScan(Ranked):
 Params = ReduceScan
 
 
+@lru_cache(KEPT)
 def count(p: Ranked) -> Kernel:
     """Return the kernel that counts the digits of the keys of each work-group."""
     more = () if p.looks_back else order_flag(p)
@@ -83,6 +88,7 @@ def _data(p: Ranked) -> Counted:
     )
 
 
+@lru_cache(KEPT)
 def scanned(p: Ranked) -> Kernel:
     """Return the kernel that scans the counts of one digit over all work-groups, one work-group per digit."""
     sums = Array(name="sums", type="u64" if p.index64 else "u32", count=p.work_group)
@@ -92,6 +98,7 @@ def scanned(p: Ranked) -> Kernel:
     return replace(kernel, data=_data(p))
 
 
+@lru_cache(KEPT)
 def scatter(p: Ranked) -> Kernel:
     """Return the kernel that ranks tiles and stores each key at the offset of its digit plus its rank."""
     bases = Array(name="bases", type="u64" if p.index64 else "u32", count=p.radix)

@@ -1,14 +1,14 @@
-"""The plan rows of groupings that deal pairs into buckets, and their scratch.
+"""The plan rows of groupings that partition pairs into buckets, and their scratch.
 
-Scratch holds, in this order: the regions of words; the sorted keys and their values, where pairs are first dealt; and
-the buckets.  The passes over uneven pairs use the memory of the buckets as second buffers.
+Scratch holds, in this order: the regions of words; the sorted keys and their values, where pairs are first partitioned;
+and the buckets.  The passes over uneven pairs use the memory of the buckets as second buffers.
 """
 
 from __future__ import annotations
 
-from hsgen.algorithms.group_by import dealt
-from hsgen.algorithms.group_by.dealt import Dealt
-from hsgen.algorithms.group_by.dealt_kernels import buckets, tables
+from hsgen.algorithms.group_by import pair_partition
+from hsgen.algorithms.group_by.pair_partition import PairPartition
+from hsgen.algorithms.group_by.pair_partition_kernels import buckets, tables
 from hsgen.algorithms.radix.partition.params import words as rest_words
 from hsgen.algorithms.reduce_by_key.plan import BOUND
 from hsgen.core.flags import DIRECT
@@ -17,12 +17,12 @@ from hsgen.core.plan import Binding, BitRange, Grid, Guard, Literal, Step, fixed
 from hsgen.core.scratch import UNIT, ScratchRule, aligned
 
 
-def words_bytes(p: dealt.Shape | None) -> int:
-    """Return the bytes of the words; 0 without dealing."""
-    return aligned(4 * dealt.words_count(p)) if p else 0
+def words_bytes(p: pair_partition.Shape | None) -> int:
+    """Return the bytes of the words; 0 without a partition."""
+    return aligned(4 * pair_partition.words_count(p)) if p else 0
 
 
-def bound(p: Dealt) -> dict[str, Binding]:
+def bound(p: PairPartition) -> dict[str, Binding]:
     """Return the binding of each buffer, by the names in kernels; buffers of the call are as in a reduction by key."""
     deals = p.few.bytes
     first = deals + words_bytes(p.shape)
@@ -40,7 +40,7 @@ def bound(p: Dealt) -> dict[str, Binding]:
     }
 
 
-def rule(p: Dealt) -> ScratchRule:
+def rule(p: PairPartition) -> ScratchRule:
     """Return the rule for the scratch of these rows."""
     rest = p.rest
     plus = bound(p)["rest"].plus + UNIT + (4 * rest_words(rest).tile_states.start if rest else 0)
@@ -48,7 +48,7 @@ def rule(p: Dealt) -> ScratchRule:
     return ScratchRule(min_n=p.few.least, max_n=p.shape.most, plus=plus, per_n=bound(p)["rest"].per_n, **each)
 
 
-def steps(p: Dealt, most: int, keys: Binding, values: Binding) -> list[Step]:
+def steps(p: PairPartition, most: int, keys: Binding, values: Binding) -> list[Step]:
     """Return the plan rows for up to `most` keys; keys, values: the bindings of the sorted keys and values."""
     most, shape, bindings_ = min(most, p.shape.most), p.shape, bound(p)
     sorted_bindings = {**bindings_, "destination": keys, "values_out": values}
@@ -76,7 +76,7 @@ def steps(p: Dealt, most: int, keys: Binding, values: Binding) -> list[Step]:
     return [*(step(k, p.few.least, bindings_) for k in tables(p)), *more]
 
 
-def _buckets(p: Dealt) -> Grid:
+def _buckets(p: PairPartition) -> Grid:
     """The grid of one work-group for each bucket.
 
     The number of buckets is a power of two.  Buckets have more than half of the limit on average, unless there are only
@@ -90,10 +90,10 @@ def _tiles(pairs: int, *, more: int = 0) -> Grid:
     return Grid(add=(more + 1) * pairs - 1, div=pairs)
 
 
-def moved(p: Dealt, step: Step, n: int) -> int:
+def moved(p: PairPartition, step: Step, n: int) -> int:
     """Return the bytes that a launch reads and writes for `n` keys, if no two keys are equal."""
     if n <= p.above:
-        return 0  # nothing is dealt
+        return 0  # nothing is partitioned
     both = 2 * n * (p.key.bytes + p.signature.value_bytes)
     return {"pairs_count": n * p.key.bytes, **dict.fromkeys(("pairs_deal", "pairs_again", "pairs_bucket"), both)}.get(
         step.kernel, 0

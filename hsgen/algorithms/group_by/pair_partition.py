@@ -1,14 +1,14 @@
-"""Groupings of 32-bit keys with values, for reductions that do not depend on the order of values: dealt pairs.
+"""Groupings of 32-bit keys with values, for reductions that do not depend on the order of values: partitioned pairs.
 
 A sort keeps equal keys in their order, so each tile waits for earlier tiles.  If the order of values does not matter,
 no tile needs to wait.  A work-group reserves room in a bucket by an atomic addition, and stores the pairs of a tile
 there in any order.  Buckets are numbered by the highest bits in which keys of a sample differ, as many as keep buckets
 small.
 
-The first launch counts the pairs of all buckets.  If the sample has equal keys, pairs are dealt by a first digit of
-these bits.  A work-group then reduces the pairs of each value of the digit in a hash table on chip.  Otherwise a second
-digit deals the pairs into buckets, each bucket is sorted on chip, and a reduction by key follows.  Keys too uneven for
-tables and buckets are sorted by passes over all digits, in one launch.
+The first launch counts the pairs of all buckets.  If the sample has equal keys, pairs are partitioned by a first digit
+of these bits.  A work-group then reduces the pairs of each value of the digit in a hash table on chip.  Otherwise a
+second digit partitions the pairs into buckets, each bucket is sorted on chip, and a reduction by key follows.  Keys too
+uneven for tables and buckets are sorted by passes over all digits, in one launch.
 """
 
 from __future__ import annotations
@@ -87,10 +87,10 @@ _BUCKET, _TABLE = Bucket(work_group=512, items=10, bins=4096), Table(work_group=
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The shape of the kernels that deal pairs.
+    """The shape of the kernels that partition pairs.
 
     count: the keys that a work-group counts at once.
-    deal, again: the tiles that are dealt by the first digit, and by the second digit.
+    deal, again: the tiles that are partitioned by the first digit, and by the second digit.
     bucket: the bucket that a work-group sorts on chip.
     table: the hash table of a value of the first digit.
     cores: the cores of the device.
@@ -122,9 +122,9 @@ class Shape:
 
 
 def shape(key: KeyType, signature: Signature, device: Device) -> Shape | None:
-    """Return the shape for a device; None if pairs are not dealt.
+    """Return the shape for a device; None if pairs are not partitioned.
 
-    Pairs are dealt only for keys and values of 4 bytes.  The device must guarantee forward progress, and have
+    Pairs are partitioned only for keys and values of 4 bytes.  The device must guarantee forward progress, and have
     work-groups of 1024 lanes, 160 KiB of local memory on chip, and a known number of cores.
     """
     fits = device.local == "chip" and device.local_bytes >= _LOCAL and device.work_group >= 1024
@@ -132,18 +132,18 @@ def shape(key: KeyType, signature: Signature, device: Device) -> Shape | None:
     return Shape(cores=device.cores) if served and fits and device.promised and device.cores else None
 
 
-def sampling(tables: Few, dealt: Shape | None) -> Few:
-    """Return the tables of few groups with a sample that also serves the kernels that deal pairs."""
-    return replace(tables, sample=dealt.sample.keys) if dealt else tables
+def sampling(tables: Few, pair_partition: Shape | None) -> Few:
+    """Return the tables of few groups with a sample that also serves the kernels that partition pairs."""
+    return replace(tables, sample=pair_partition.sample.keys) if pair_partition else tables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dealt:
-    """The parameters of the kernels that deal pairs.
+class PairPartition:
+    """The parameters of the kernels that partition pairs.
 
     few: the tables of few groups, which precede them.
-    above: the count above which pairs are dealt into buckets if tables do not hold the groups; up to it, the target's
-    sort follows.
+    above: the count above which pairs are partitioned into buckets if tables do not hold the groups; up to it, the
+    target's sort follows.
     rest: the passes, in one launch, over pairs that buckets cannot hold; None if the target's sort has no such passes.
     Without `rest` there are no buckets.
     """
@@ -158,43 +158,45 @@ class Dealt:
 
     @property
     def valued(self) -> bool:
-        """True: keys without values are not dealt."""
+        """True: keys without values are not partitioned."""
         return True
 
     @property
     def bucketed(self) -> bool:
-        """Whether pairs are dealt into buckets for some counts."""
+        """Whether pairs are partitioned into buckets for some counts."""
         return self.rest is not None and self.above < self.shape.most
 
 
-def following(tables: Few | None, dealt: Shape | None, kernels: tuple[Kernel, ...], sort: Plan) -> Dealt | None:
-    """Return the parameters of dealing before a sort with these kernels; None if pairs are not dealt."""
+def following(
+    tables: Few | None, pair_partition: Shape | None, kernels: tuple[Kernel, ...], sort: Plan
+) -> PairPartition | None:
+    """Return the parameters of a partition before a sort with these kernels; None if pairs are not partitioned."""
     waiting = [k for k in kernels if k.cooperative]
     many = next((k.params for k in kernels if isinstance(k.params, Hybrid) and k.params.has_pair_buckets), None)
     sorter: Any = many or next((k.params for k in waiting), None)
-    if tables is None or dealt is None or sorter is None:
+    if tables is None or pair_partition is None or sorter is None:
         return None
     names = {k.name for k in waiting}
     alone = max((s.guard.max_n for s in sort.steps if s.kernel in names), default=0)
-    return Dealt(
+    return PairPartition(
         key=sorter.key,
         signature=sorter.signature,
-        shape=dealt,
+        shape=pair_partition,
         few=tables,
         above=max(tables.least, alone),
-        rest=_rest(many, dealt) if many else None,
+        rest=_rest(many, pair_partition) if many else None,
         subgroup=sorter.subgroup,
     )
 
 
-def _rest(sort: Hybrid, dealt: Shape) -> Partition:
+def _rest(sort: Hybrid, shape: Shape) -> Partition:
     """The passes in one launch, in the tiles of the fallback of a hybrid sort."""
-    return recast(sort, Partition, bucket=None, begin=0, end=None, single=None, groups=2 * dealt.cores)
+    return recast(sort, Partition, bucket=None, begin=0, end=None, single=None, groups=2 * shape.cores)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tile:
-    """A tile that a work-group deals at once: `items` pairs for each of its lanes.
+    """A tile that a work-group partitions at once: `items` pairs for each of its lanes.
 
     digits: the most values of the digit.
     """

@@ -1,4 +1,4 @@
-"""Groupings that deal pairs into buckets: when steps run, the room of their buffers, and the numbers of buckets."""
+"""Groupings that partition pairs into buckets: when steps run, the room of buffers, and the numbers of buckets."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hsgen.algorithms import group_by
-from hsgen.algorithms.group_by import dealt, dealt_plan
-from hsgen.algorithms.group_by.dealt import Dealt
+from hsgen.algorithms.group_by import pair_partition, pair_partition_plan
+from hsgen.algorithms.group_by.pair_partition import PairPartition
 from hsgen.algorithms.radix.partition.params import words as rest_words
 from hsgen.core.flags import FLOAT_SUM, REDUCTION_MASK
 from hsgen.core.interpreter import Options, launches, offset
@@ -30,10 +30,10 @@ BUCKETS = ["pairs_again", "pairs_bucket", "pairs_rest"]
 
 
 @cache
-def grouping() -> tuple[Sort, Dealt]:
-    """That of the target whose pairs are dealt, and its parameters."""
+def grouping() -> tuple[Sort, PairPartition]:
+    """That of the target whose pairs are partitioned, and its parameters."""
     whole = target.find("nvidia-hopper").sort("group_by", "u32", Signature(value="v4"))
-    return whole, next(k.params for k in whole.kernels if isinstance(k.params, Dealt))
+    return whole, next(k.params for k in whole.kernels if isinstance(k.params, PairPartition))
 
 
 def run(n: int, how: Options = Options()) -> list[str]:  # noqa: B008
@@ -67,8 +67,8 @@ def test_ways_by_count() -> None:
     assert run(most + 1) == run(most + 1, ROUNDED)
 
 
-def number_bits(s: dealt.Shape, n: int) -> int:
-    """The bits that number buckets, as templates/group_by/dealt.j2 has them."""
+def number_bits(s: pair_partition.Shape, n: int) -> int:
+    """The bits that number buckets, as templates/group_by/pair_partition.j2 has them."""
     return max(s.digits.least, next(b for b in range(32) if (n - 1) >> b < s.bucket.limit))
 
 
@@ -95,8 +95,10 @@ def test_buckets_of_all_counts_have_work_groups() -> None:
     _, p = grouping()
     s = p.shape
     for above in (1, s.bucket.limit << 3, p.above):
-        some = Dealt(key=p.key, signature=p.signature, shape=s, few=p.few, above=above, rest=p.rest, subgroup=32)
-        (step,) = [x for x in dealt_plan.steps(some, s.most, *_arrays()) if x.kernel == "pairs_bucket"]
+        some = PairPartition(
+            key=p.key, signature=p.signature, shape=s, few=p.few, above=above, rest=p.rest, subgroup=32
+        )
+        (step,) = [x for x in pair_partition_plan.steps(some, s.most, *_arrays()) if x.kernel == "pairs_bucket"]
         for n in sorted(
             {
                 above + 1,
@@ -117,8 +119,8 @@ def _arrays() -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("n", [(1 << 21) + 1, (1 << 24) + 77, 4160 << 15])
 def test_buffers_do_not_overlap(n: int) -> None:
-    """Except where pairs are dealt first, which is where they are sorted at last, and the buckets, which are the second
-    buffers of the passes."""
+    """Except where pairs are partitioned first, which is where they are sorted at last, and the buckets, which are the
+    second buffers of the passes."""
     whole, p = grouping()
     room = {}
     for step in whole.plan.steps:
@@ -128,7 +130,7 @@ def test_buffers_do_not_overlap(n: int) -> None:
                     assert room.setdefault(buffer.name, offset(binding, n)) == offset(binding, n)
     keys, pairs, again, end = room["destination"], room["pairs"], room["again"], whole.plan.scratch.bytes(n)
     assert room["few"] == 0 and p.few.bytes <= room["deals"]
-    assert room["deals"] + 4 * dealt.words_count(p.shape) <= keys == pairs
+    assert room["deals"] + 4 * pair_partition.words_count(p.shape) <= keys == pairs
     assert keys + 4 * n <= room["values_out"] and room["values_out"] + 4 * n <= again and pairs + 8 * n <= again
     assert again == room["other"] and again + 4 * n <= room["values_tmp"] and room["values_tmp"] + 4 * n <= room["rest"]
     assert again + 8 * n <= room["rest"] == room["words"]
@@ -139,7 +141,7 @@ def test_buffers_do_not_overlap(n: int) -> None:
 
 
 def numbers(keys: Any, one: int, width: int, bits: int) -> Any:
-    """The numbers of the buckets of keys, as templates/group_by/dealt.j2 has them."""
+    """The numbers of the buckets of keys, as templates/group_by/pair_partition.j2 has them."""
     span = (1 << width) - 1
     low = np.uint64(one & ~span & 0xFFFFFFFF)
     return np.minimum(np.where(keys < low, 0, keys - np.minimum(keys, low)), np.uint64(span)) >> np.uint64(
@@ -173,7 +175,7 @@ def test_a_sort_without_buckets_of_pairs_has_tables_alone() -> None:
     text = (Path(target.__file__).parents[2] / "targets/nvidia-hopper.toml").read_text(encoding="utf-8")
     plain = re.sub(r"(?m)^(pair_bucket|sample).*\n", "", text).replace('"nvidia-hopper"', '"plain"')
     whole = target.parse(plain, "plain", "plain.toml").sort("group_by", "u32", Signature(value="v4"))
-    (dealing,) = {k.params for k in whole.kernels if isinstance(k.params, Dealt)}
+    (dealing,) = {k.params for k in whole.kernels if isinstance(k.params, PairPartition)}
     assert dealing.rest is None and not dealing.bucketed
     for n in (1 << 17, 1 << 21, (1 << 21) + 1, 1 << 24, 1 << 28):
         found = [
@@ -192,7 +194,7 @@ def test_keys_alone_are_never_added() -> None:
     assert names[0] == names[1] and names[0][:3] == ["few_begin", "few_tables", "few_close"]
 
 
-def test_other_groupings_are_not_dealt() -> None:
+def test_other_groupings_are_not_partitioned() -> None:
     found = target.find("nvidia-hopper")
     for key, value in (("u32", "none"), ("u64", "v4"), ("u16", "v4")):
         whole = found.sort("group_by", key, Signature(value=value))

@@ -1,4 +1,4 @@
-"""The kernels of groupings that deal pairs into buckets, and the variables of their templates."""
+"""The kernels of groupings that partition pairs into buckets, and the variables of their templates."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from hsgen.algorithms.buffers import DESTINATION, SOURCE, word_array
-from hsgen.algorithms.group_by import dealt, few
-from hsgen.algorithms.group_by.dealt import Dealt
-from hsgen.algorithms.group_by.kernels import DEALS, DEALT, FEW, TABLES
+from hsgen.algorithms.group_by import few, pair_partition
+from hsgen.algorithms.group_by.kernels import DEALS, FEW, PAIR_PARTITION, TABLES
+from hsgen.algorithms.group_by.pair_partition import PairPartition
 from hsgen.algorithms.radix import bin_sort
 from hsgen.algorithms.radix.bin_sort import BinSort, Crowd, OnChip
 from hsgen.algorithms.radix.partition.kernels import fallback as all_passes
@@ -35,7 +35,7 @@ class Phases:
     passes: str
 
 
-def tables(p: Dealt) -> tuple[Kernel, ...]:
+def tables(p: PairPartition) -> tuple[Kernel, ...]:
     """Return the kernels up to the tables of the values of the first digit, in the order of their launches."""
     s, full = p.shape, word_array("full", 4)
     count = word_array("counts", 1 << s.digits.bits)
@@ -59,7 +59,7 @@ def tables(p: Dealt) -> tuple[Kernel, ...]:
         _deal(
             p,
             "pairs_deal",
-            "deal pairs by the first digit",
+            "partition pairs by the first digit",
             s.deal.work_group,
             s.deal.items,
             1 << s.digits.first,
@@ -77,19 +77,21 @@ def tables(p: Dealt) -> tuple[Kernel, ...]:
     )
 
 
-def buckets(p: Dealt) -> tuple[Kernel, ...]:
+def buckets(p: PairPartition) -> tuple[Kernel, ...]:
     """Return the kernels that sort the pairs that have no tables, in the order of their launches."""
     s = p.shape
     again = (replace(PAIRS, read_only=True), AGAIN, FEW, DEALS)
     digits = 1 << s.digits.bits - s.digits.least
     return (
-        _deal(p, "pairs_again", "deal pairs by the second digit", s.again.work_group, s.again.items, digits, again),
+        _deal(
+            p, "pairs_again", "partition pairs by the second digit", s.again.work_group, s.again.items, digits, again
+        ),
         _bucket(p),
         *((replace(all_passes(p.rest), name="pairs_rest"),) if p.rest else ()),
     )
 
 
-def _bucket(p: Dealt) -> Kernel:
+def _bucket(p: PairPartition) -> Kernel:
     """The kernel that sorts a bucket on chip.
 
     Bins are crowded above an eighth of the bucket's keys in one bin: a network is then faster than comparing the keys
@@ -111,7 +113,7 @@ def _bucket(p: Dealt) -> Kernel:
     return bin_sort.with_room(replace(kernel, template="group_by/pairs_bucket:bucket", data=OnChip(bins=bins)))
 
 
-def _table_bins(p: Dealt) -> BinSort:
+def _table_bins(p: PairPartition) -> BinSort:
     """The sort by bins of the groups of a table."""
     table = p.shape.table
     items = (table.groups + table.work_group) // table.work_group
@@ -120,17 +122,19 @@ def _table_bins(p: Dealt) -> BinSort:
 
 
 def _deal(
-    p: Dealt, name: str, summary: str, lanes: int, items: int, digits: int, buffers: tuple[Buffer, ...]
+    p: PairPartition, name: str, summary: str, lanes: int, items: int, digits: int, buffers: tuple[Buffer, ...]
 ) -> Kernel:
     arrays = (word_array("counts", digits), word_array("bases", digits), word_array("tile_value", 1))
     tile = Array(name="tile", type="pair", count=lanes * items)
     kernel = _kernel(p, name, summary, lanes, buffers, tile, *arrays, *sums(lanes, p.subgroup))
-    return replace(kernel, data=dealt.Tile(lanes=lanes, items=items, digits=digits))
+    return replace(kernel, data=pair_partition.Tile(lanes=lanes, items=items, digits=digits))
 
 
-def _kernel(p: Dealt, name: str, summary: str, lanes: int, buffers: tuple[Buffer, ...], *arrays: Array) -> Kernel:
+def _kernel(
+    p: PairPartition, name: str, summary: str, lanes: int, buffers: tuple[Buffer, ...], *arrays: Array
+) -> Kernel:
     summing = name == "digit_tables" or any(a.name == "tops" for a in arrays)
-    template = f"{TABLES if name == 'digit_tables' else DEALT}:{name}"
+    template = f"{TABLES if name == 'digit_tables' else PAIR_PARTITION}:{name}"
     return Kernel(
         name=name,
         template="group_by/pairs_bucket" if name == "pairs_bucket" else template,
@@ -142,15 +146,15 @@ def _kernel(p: Dealt, name: str, summary: str, lanes: int, buffers: tuple[Buffer
         resident=_RESIDENT.get(name, 0),
         algorithm="group_by",
         params=p,
-        data=Phases(passes=f"{DEALT}.j2:" + ("with_passes" if p.rest else "no_passes")),
-        scratch=dealt.words(p.shape, p.few),
+        data=Phases(passes=f"{PAIR_PARTITION}.j2:" + ("with_passes" if p.rest else "no_passes")),
+        scratch=pair_partition.words(p.shape, p.few),
     )
 
 
-def context(p: Dealt) -> dict[str, Any]:
+def context(p: PairPartition) -> dict[str, Any]:
     """Return the names that the templates use in addition to `kernel` and `p`."""
     s = p.shape
-    ways = {"sorted": dealt.SORTED, "tables": dealt.TABLES, "buckets": dealt.BUCKETS}
+    ways = {"sorted": pair_partition.SORTED, "tables": pair_partition.TABLES, "buckets": pair_partition.BUCKETS}
     return {
         "few": p.few,
         "deal": s,
@@ -159,8 +163,8 @@ def context(p: Dealt) -> dict[str, Any]:
         "EMPTY": few.EMPTY,
         "TRIES": few.TRIES,
         "way": ways,
-        "share": dealt.SHARE,
-        "rest": SimpleNamespace(words=dealt.rest_words(p.rest), uneven=rest_words(p.rest).fallback.start)
+        "share": pair_partition.SHARE,
+        "rest": SimpleNamespace(words=pair_partition.rest_words(p.rest), uneven=rest_words(p.rest).fallback.start)
         if p.rest
         else None,
     }
