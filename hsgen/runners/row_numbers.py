@@ -90,21 +90,21 @@ def check(numbers: Mapping[str, Any], x: Any, dim: int, arrays: Arrays, name: st
     shape = tuple(x.shape)
     rows = shape[:dim] + shape[dim + 1 :]
     for key, y in numbers.items():
-        own = tuple(getattr(y, "shape", ()))
+        has = tuple(getattr(y, "shape", ()))
         if key in _EACH:
             arrays.check(key, y, f"the {_EACH[key]} of each row")
-            if own != rows:
-                raise ValueError(f"{key} has the shape {own}; give {rows}, a {_EACH[key]} for each row")
+            if has != rows:
+                raise ValueError(f"{key} has the shape {has}; give {rows}, a {_EACH[key]} for each row")
         elif key == "count":
             arrays.check(key, y, "the number of rows")
-            if own not in ((), (1,)):
-                raise ValueError(f"count has the shape {own}; give one number")
+            if has not in ((), (1,)):
+                raise ValueError(f"count has the shape {has}; give one number")
         else:
             kind = arrays.check(key, y, "an entry for each element")
             if kind.itemsize not in ENTRIES:
                 raise TypeError(f"table has elements of {kind}; give integers of 4 or 8 bytes")
-            if "table_starts" not in numbers and own != shape:
-                raise ValueError(f"table has the shape {own}; give {shape}, that of {name}, or table_starts")
+            if "table_starts" not in numbers and has != shape:
+                raise ValueError(f"table has the shape {has}; give {shape}, that of {name}, or table_starts")
         if (here := arrays.device(x)) != (there := arrays.device(y)):
             raise ValueError(f"{key} is on {there}, {name} on {here}")
     if "table_starts" in numbers and "table" not in numbers:

@@ -64,8 +64,8 @@ def play(function: Any, blocks: int, arrays: tuple[Any, ...], *numbers: int) -> 
     """Run a kernel with arrays, None for no array, and numbers."""
     function.restype = ctypes.c_char_p
     at = [ctypes.c_void_p(None if a is None else a.ctypes.data) for a in arrays]
-    said = function(blocks, *at, *map(ctypes.c_longlong, numbers))
-    assert said is None, said
+    message = function(blocks, *at, *map(ctypes.c_longlong, numbers))
+    assert message is None, message
 
 
 @pytest.mark.parametrize("names", [(), *((name,) for name in NAMES if name != "table_starts"), NAMES], ids="-".join)

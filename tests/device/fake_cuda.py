@@ -645,7 +645,7 @@ class Array:
 
     def get(self) -> Any:
         """Return its elements."""
-        found = np.empty(self.shape, self.dtype)
-        if found.size:
-            self.fake.read(self.address, found)
-        return found
+        elements = np.empty(self.shape, self.dtype)
+        if elements.size:
+            self.fake.read(self.address, elements)
+        return elements

@@ -61,12 +61,13 @@ def call(fake: Fake, ready: Any, rows: Any, numbers: Mapping[str, Any] = NONE) -
     shape = (take.rows, take.k)
     source, keys = Array(fake, rows), Array(fake, np.zeros(shape, rows.dtype))
     indices = Array(fake, np.full(shape, 99, np.int64))
-    held = {name: Array(fake, x.astype(KINDS.get(name, np.int32))) for name, x in numbers.items() if name != "table"}
+    arrays = {name: Array(fake, x.astype(KINDS.get(name, np.int32))) for name, x in numbers.items() if name != "table"}
     entries = None
     if "table" in numbers:
-        held["table"], held["entries"] = (Array(fake, x) for x in (numbers["table"], np.zeros(shape, f"i{take.entry}")))
-        entries = held["entries"]
-    addresses = {name: x.address for name, x in held.items()}
+        pair = numbers["table"], np.zeros(shape, f"i{take.entry}")
+        arrays["table"], arrays["entries"] = (Array(fake, x) for x in pair)
+        entries = arrays["entries"]
+    addresses = {name: x.address for name, x in arrays.items()}
     if entries is not None:
         addresses["size"] = numbers["table"].size
     scratch = fake.allocate(ready.scratch)

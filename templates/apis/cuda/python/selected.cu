@@ -1,5 +1,5 @@
-/* After a selection, or after a sort of all rows: the indices of the first k keys of each row, the bits of zeros and
- * NaNs before the selection, and the entries of a table.
+/* After a selection, or after a sort of all rows: the indices of the first k keys of each row, and the entries of a
+ * table.  Zeros and NaNs get their bits before the selection.
  *
  * Defined before: HS_BITS, the type of keys as unsigned numbers; HS_FILL, the key beyond the end of a row; HS_FLOATS,
  * whether keys are floats, then HS_MAGNITUDE and HS_INFINITY, the bits of all numbers without sign, and of infinity;
