@@ -97,9 +97,7 @@ def first_of_rows(
             values, indices = first_of_rows(moved, k, -1, largest, sorted, lengths, method)
             return values.movedim(-1, dim).contiguous(), indices.movedim(-1, dim).contiguous()
         if x.is_contiguous():
-            if len(_known) >= _KEPT:
-                _known.clear()
-            _known[known] = ready
+            _keep(known, ready)
         x = x.contiguous()
     elif lengths is not None:
         check_lengths(x, x.dim() - 1, lengths)
@@ -109,6 +107,13 @@ def first_of_rows(
         lengths = lengths.to(torch.int32).contiguous()
     launch(ready, x, values, indices, lengths)
     return values, indices
+
+
+def _keep(known: tuple[Any, ...], ready: Selection) -> None:
+    """Keep the prepared selection of a call along the last dimension."""
+    if len(_known) >= _KEPT:
+        _known.clear()
+    _known[known] = ready
 
 
 def check_count(x: torch.Tensor, k: int, dim: int) -> None:

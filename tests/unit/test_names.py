@@ -36,6 +36,7 @@ OTHER_THINGS = {
     ("bundle/manifest.py", "glsl"): "a member of manifest.json",
     ("bundle/manifest_parser.py", "glsl"): "a member of manifest.json",
     ("cuda/driver.py", "cuda"): "the API of these GPUs; the first call does not wait for an import of all APIs",
+    ("engines/host.py", "opencl"): "the API of most devices; a first call does not wait for an import of all APIs",
     ("emit/spirv.py", "vulkan"): "an extra of hsgen, with a GLSL compiler",
     ("targets/isa.py", "cuda"): "the name of an offline compiler, a key of [isa]",
     ("targets/isa.py", "hip"): "the name of an offline compiler, a key of [isa]",
