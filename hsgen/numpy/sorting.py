@@ -15,7 +15,7 @@ from hsgen.core.keys import TYPES
 from hsgen.core.numbers import integer
 from hsgen.cuda import background
 from hsgen.numpy import meanwhile
-from hsgen.numpy.devices import Device, device_of
+from hsgen.numpy.devices import Device, chosen, device_of
 from hsgen.numpy.large import Progress, Sort, bar, greatest_length, sort_large
 from hsgen.numpy.sorter import bits
 
@@ -236,7 +236,7 @@ def _served(
     """
     if device is not None or size > meanwhile.MOST or not background.enabled():
         return call()
-    device_of()  # a missing device is an error at once
+    chosen()  # a missing device is an error at once
     return background.served(kind, call, prepare, instead)
 
 
