@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hsgen.core.errors import Unavailable, Wrong
+from hsgen.cuda import shipped
 from hsgen.cuda.driver import package
 from hsgen.system import folders
 
@@ -19,10 +20,11 @@ _MAGIC = b"\x7fELF"
 
 
 def cubin(text: str, arch: int, path: str) -> bytes:
-    """Return the machine code of CUDA C++ for sm_<arch>, from the cache or a compilation; `path` is for messages.
+    """Return the machine code of CUDA C++ for sm_<arch>; `path` is for messages.
 
-    The name of a cache entry is the hash of the text, the options, the version of NVRTC and the architecture.  A
-    damaged entry, or an entry of another user, is compiled again.
+    The code is from the package of machine code (`hsgen.cuda.shipped`), from the cache, or from a compilation.  The
+    name of a cache entry is the hash of the text, the options, the version of NVRTC and the architecture.  A damaged
+    entry, or an entry of another user, is compiled again.
 
     Raises:
         Unavailable: NVRTC is not installed, or does not compile for the architecture.
@@ -31,10 +33,13 @@ def cubin(text: str, arch: int, path: str) -> bytes:
     if _collected is not None:
         _collected[arch, text] = path
         return b""
+    code = shipped.code(text, arch, options(arch))
+    if code is not None:
+        return code
     place = folders.cached("cubin") / _name(text, arch)
     code = _kept(place)
     if code is None:
-        code = _checked(text, arch, path)
+        code = compiled(text, arch, path)
         with suppress(Unavailable):  # without the entry, the next call compiles again
             folders.keep(place, code)
     return code
@@ -67,17 +72,18 @@ def warm(text: str, arch: int, path: str) -> bool:
     place = folders.lasting("cubin") / _name(text, arch)
     if _kept(place) is not None:
         return False
-    folders.keep(place, _checked(text, arch, path))
+    folders.keep(place, compiled(text, arch, path))
     return True
 
 
-def _options(arch: int) -> list[str]:
+def options(arch: int) -> list[str]:
+    """Return the options of compilations for sm_<arch>."""
     return [f"--gpu-architecture=sm_{arch}", "-std=c++17"]
 
 
 def _name(text: str, arch: int) -> str:
     """Return the name of a cache entry."""
-    state = "\0".join([*_options(arch), ".".join(map(str, version())), text])
+    state = "\0".join([*options(arch), ".".join(map(str, version())), text])
     return f"sm{arch}-{hashlib.sha256(state.encode()).hexdigest()}.cubin"
 
 
@@ -87,13 +93,17 @@ def _kept(place: Path) -> bytes | None:
     return code if code is not None and code.startswith(_MAGIC) else None
 
 
-def _checked(text: str, arch: int, path: str) -> bytes:
-    """Return the machine code of a compilation, if NVRTC compiles for the architecture."""
+def compiled(text: str, arch: int, path: str) -> bytes:
+    """Return the machine code of a compilation.
+
+    Raises:
+        Unavailable, Wrong: as `cubin`.
+    """
     if arch not in (known := architectures()):
         have = ", ".join(f"sm_{a}" for a in known)
         release = "an older cuda-bindings (12 for sm_50 to sm_72)" if arch < min(known) else "a newer cuda-bindings"
         raise Unavailable(f"NVRTC {_version()} does not compile for sm_{arch}, only for {have}; install {release}")
-    return _compiled(text, _options(arch), path)
+    return _compiled(text, options(arch), path)
 
 
 @cache

@@ -10,10 +10,10 @@ from threading import Lock
 from typing import Any
 
 from hsgen.apis.cuda import API
-from hsgen.core.errors import Unavailable
+from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.kernels import Kernel
 from hsgen.core.sort import Sort
-from hsgen.cuda import background, compiler
+from hsgen.cuda import background, compiler, shipped
 from hsgen.cuda.driver import Device, bindings, done
 from hsgen.emit.kernels import render
 
@@ -61,11 +61,13 @@ class Kernels:
         if any(n not in self._loaded for n in needed):
             background.slow()
             with self._lock:
-                missing = [n for n in needed if n not in self._loaded]
-                codes = self._compiled(missing)
-                for name, code in zip(missing, codes, strict=True):
-                    self._loaded[name] = self._load(self._known[name], code)
+                _with_compiler(lambda: self._add([n for n in needed if n not in self._loaded]))
         return self._loaded
+
+    def _add(self, names: Sequence[str]) -> None:
+        """Compile and load kernels."""
+        for name, code in zip(names, self._compiled(names), strict=True):
+            self._loaded[name] = self._load(self._known[name], code)
 
     def _compiled(self, names: Sequence[str]) -> list[bytes]:
         arch, texts = self.device.arch, map(self.text, names)
@@ -119,6 +121,18 @@ def load(device: Device, name: str, code: bytes) -> int:
     return int(kernel)
 
 
+def _with_compiler(loads: Callable[[], None]) -> None:
+    """Load kernels; if the driver refuses machine code of the package, load them again from a compilation."""
+    used = shipped.used()
+    try:
+        loads()
+    except Wrong:
+        if not used:
+            raise
+        shipped.refuse()
+        loads()
+
+
 _single: dict[tuple[int, str, str], Any] = {}
 _compiling = Lock()
 
@@ -134,7 +148,9 @@ def single(device: Device, name: str, text: str, path: str) -> Any:
         background.slow()
         with _compiling:
             if key not in _single:
-                _single[key] = load(device, name, compiler.cubin(text, device.arch, path))
+                _with_compiler(
+                    lambda: _single.update({key: load(device, name, compiler.cubin(text, device.arch, path))})
+                )
     return bindings().CUfunction(_single[key])
 
 

@@ -222,20 +222,33 @@ def _flat(a: Any, axis: int | None) -> tuple[Any, int]:
 
 
 def _one_nan(array: Any) -> Any:
-    """Return a sorted array with one bit pattern for all NaNs, as sorts of hsgen return it."""
-    if array.dtype.kind == "f":
+    """Return a sorted array with one bit pattern for all NaNs, as sorts of hsgen return it.
+
+    NaNs need a kernel, which CuPy compiles at its first use in 0.7 s.
+    """
+    if array.dtype.kind == "f" and not _ends_in_number(array):
         array[cupy.isnan(array)] = cupy.nan
     return array
+
+
+def _ends_in_number(array: Any) -> bool:
+    """Return True if a sorted array of one dimension has no NaN; a capture of a graph cannot read this from the GPU."""
+    if array.ndim != 1 or array.size < 2 or _captured():
+        return False
+    last = float(array[-1])
+    return last == last
+
+
+def _captured() -> bool:
+    return bool(cupy.cuda.runtime.streamIsCapturing(cupy.cuda.get_current_stream().ptr))
 
 
 def _order_now(a: Any, axis: int, *, keys: bool) -> Order | None:
     """Return the prepared sort of an array; None is CuPy's own sort, which also serves while a thread prepares ours."""
     shape = _shape(a, axis, keys=keys)
-    if shape is not None and background.enabled() and choice(shape.key, shape.rows, shape.length):
-        captured = cupy.cuda.runtime.streamIsCapturing(cupy.cuda.get_current_stream().ptr)
-        if not captured and background.pending(shape, lambda: _prepared(shape)):
-            return None
-    return _prepared(shape)
+    if shape is None or not background.enabled() or not choice(shape.key, shape.rows, shape.length) or _captured():
+        return _prepared(shape)
+    return None if background.pending(shape, lambda: _prepared(shape)) else _prepared(shape)
 
 
 def _order(a: Any, axis: int, *, keys: bool) -> Order | None:

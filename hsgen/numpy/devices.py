@@ -11,7 +11,7 @@ from typing import Any
 from hsgen import cuda, opencl
 from hsgen.core.errors import Unavailable, wrong_type
 from hsgen.core.numbers import integer
-from hsgen.cuda import driver, streams
+from hsgen.cuda import background, driver, streams
 from hsgen.engines import hosts, selection
 from hsgen.engines.builds import context_for
 from hsgen.engines.hosts import Host
@@ -178,6 +178,8 @@ def device_of(name: str | None = None) -> Device:
         TypeError, Usage, Unavailable: as `chosen`.
     """
     host, kind = chosen(name)
+    if host.label not in _made:
+        background.slow()
     with _lock:
         if host.label not in _made:
             _made[host.label] = kind(host)

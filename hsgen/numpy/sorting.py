@@ -16,7 +16,7 @@ from hsgen.core.keys import TYPES
 from hsgen.core.numbers import integer
 from hsgen.cuda import background
 from hsgen.numpy import meanwhile
-from hsgen.numpy.devices import CudaDevice, Device, device_of
+from hsgen.numpy.devices import CudaDevice, Device, chosen, device_of
 from hsgen.numpy.large import Job, Progress, Sort, bar, greatest_length, in_turn, sort_large
 from hsgen.numpy.pipeline import SLOTS, Pipeline
 from hsgen.numpy.sorter import bits
@@ -60,33 +60,42 @@ def sort(
     """
     rows, key, axis = _rows(a, axis)
     result = np.empty(rows.shape, rows.dtype) if out is None else _checked(out, rows, axis)
-    chunk = partial(_sorted, key=key, descending=descending, device=device)
-
-    def on_device(rows: Any, result: Any, progress: bool | Progress) -> None:
-        on, order = device_of(device), "descending" if descending else "ascending"
-        sorter = _sorter(on, "Sorter" if rows.size == rows.shape[-1] else "SegmentedSorter", key, None, order)
-        length = greatest_length(sorter, *on.room(memory))
-        if rows.size > length:
-            background.slow()
-        with bar(progress) as report:
-            chunked = partial(_sort_chunked, on, sorter, chunk, key, memory, descending=descending)
-            _sort_rows(rows, result, chunk, length, chunked, report)
-
-    def by_numpy() -> None:
-        result[...] = meanwhile.sorted_rows(rows, key, descending=descending)
-
     if rows.size and rows.shape[-1] > 1:
-        _served(
-            ("sort", rows.shape, key, descending),
-            rows.size,
-            device,
-            lambda: on_device(rows, result, progress),
-            lambda: on_device(np.zeros_like(rows), np.empty_like(rows), False),
-            by_numpy,
-        )
+        run = partial(_sort_on_device, key=key, descending=descending, device=device, memory=memory)
+        kind = "sort", rows.shape, key, descending
+        instead = partial(meanwhile.sorted_rows, rows, key, descending=descending)
+        call = partial(run, rows, result, progress=progress)
+        _served(kind, rows.size, device, call, lambda: run(*_dummies(rows)), lambda: np.copyto(result, instead()))
     else:
         result[...] = _numeric(rows, zeros=False)
     return np.moveaxis(result, -1, axis) if out is None else out
+
+
+def _sort_on_device(
+    rows: Any,
+    result: Any,
+    *,
+    key: str,
+    descending: bool,
+    device: str | None,
+    memory: int | None,
+    progress: bool | Progress = False,
+) -> None:
+    """Sort rows on a device into `result`, in chunks if the device has too little memory."""
+    on, order = device_of(device), "descending" if descending else "ascending"
+    sorter = _sorter(on, "Sorter" if rows.size == rows.shape[-1] else "SegmentedSorter", key, None, order)
+    length = greatest_length(sorter, *on.room(memory))
+    if rows.size > length:
+        background.slow()  # chunks may need several kernels, and the result, which may be the array, stays until then
+    chunk = partial(_sorted, key=key, descending=descending, device=device)
+    with bar(progress) as report:
+        chunked = partial(_sort_chunked, on, sorter, chunk, key, memory, descending=descending)
+        _sort_rows(rows, result, chunk, length, chunked, report)
+
+
+def _dummies(rows: Any) -> tuple[Any, Any]:
+    """Return rows of zeros, and room for their result."""
+    return np.zeros_like(rows), np.empty_like(rows)
 
 
 def _checked(out: Any, rows: Any, axis: int) -> Any:
@@ -280,15 +289,7 @@ def topk(
         order = np.zeros((*rows.shape[:-1], k), np.intp)
     else:
         ordered = sorted or "takes" in present  # the first of sorted elements are those of a smaller k
-        select = partial(_select, key=key, k=k, largest=largest, sorted=ordered, device=device)
-        order = _served(
-            ("topk", rows.shape, key, k, largest, ordered),
-            rows.size if ordered else meanwhile.MOST + 1,  # without a sort, only the device knows the order
-            device,
-            lambda: select(_numeric(rows, zeros=True)),
-            lambda: select(np.zeros_like(rows)),
-            lambda: meanwhile.argsorted_rows(rows, key, descending=largest)[..., :k],
-        )
+        order = _first(rows, key, k, largest=largest, sorted=ordered, device=device)
     values = np.take_along_axis(rows, order, -1)
     if counted is not None:
         order[~np.take_along_axis(counted, order, -1)] = -1
@@ -299,6 +300,19 @@ def topk(
     if table is None:
         return Selected(values, indices)
     return SelectedEntries(values, indices, np.moveaxis(_entries(order, present), -1, axis))
+
+
+def _first(rows: Any, key: str, k: int, *, largest: bool, sorted: bool, device: str | None) -> Any:
+    """Return the indices of the first elements of rows, selected on a device, or by numpy while a thread compiles."""
+    select = partial(_select, key=key, k=k, largest=largest, sorted=sorted, device=device)
+    return _served(
+        ("topk", rows.shape, key, k, largest, sorted),
+        rows.size if sorted else meanwhile.MOST + 1,  # without a sort, only the device knows the order
+        device,
+        lambda: select(_numeric(rows, zeros=True)),
+        lambda: select(np.zeros_like(rows)),
+        lambda: meanwhile.argsorted_rows(rows, key, descending=largest)[..., :k],
+    )
 
 
 def _served(
@@ -315,7 +329,7 @@ def _served(
     """
     if device is not None or size > meanwhile.MOST or not background.enabled():
         return call()
-    device_of()  # a missing device is an error at once
+    chosen()  # a missing device is an error at once
     return background.served(kind, call, prepare, instead)
 
 

@@ -113,9 +113,7 @@ def first_of_rows(
             moved = first_of_rows(x.movedim(dim, -1).contiguous(), k, -1, largest, sorted, numbers, method)
             return tuple(y.movedim(-1, dim).contiguous() for y in moved)
         if x.is_contiguous():
-            if len(_known) >= _KEPT:
-                _known.clear()
-            _known[known] = ready
+            _keep(known, ready)
         x = x.contiguous()
     elif numbers:
         row_numbers.check(numbers, x, x.dim() - 1, ARRAYS, "input")
@@ -158,6 +156,13 @@ def entries_of(x: torch.Tensor, dim: int, indices: torch.Tensor, numbers: Number
     if words.numel() == 0:
         return torch.full_like(places, -1, dtype=words.dtype).view(table.dtype)
     return torch.where(within, words[torch.where(within, places, 0)], -1).view(table.dtype)
+
+
+def _keep(known: tuple[Any, ...], ready: Selection) -> None:
+    """Keep the prepared selection of a call along the last dimension."""
+    if len(_known) >= _KEPT:
+        _known.clear()
+    _known[known] = ready
 
 
 def check_count(x: torch.Tensor, k: int, dim: int) -> None:

@@ -8,6 +8,7 @@ the first result of hsgen, and the last.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -339,6 +340,7 @@ def ends() -> None:
 def process(name: str, arguments: list[str], folder: str, **variables: str) -> dict[str, Any]:
     """The output of this program in a fresh process, with a cache in a folder."""
     environment = {**os.environ, "XDG_CACHE_HOME": folder, "PYTHONUNBUFFERED": "1", **variables}
+    environment |= {"CUDA_CACHE_PATH": f"{folder}/nvrtc", "CUPY_CACHE_DIR": f"{folder}/cupy"}  # NVRTC has a cache, too
     begin = time.time()
     command = [sys.executable, __file__, *arguments]
     try:
@@ -369,6 +371,8 @@ def judged(case: Case, out: dict[str, Any], theirs: dict[str, Any]) -> list[str]
 
 def main(seconds: float) -> int:
     """Run all cases and checks; return the exit code."""
+    package = importlib.util.find_spec("hsgen_cubins")
+    print(json.dumps({"machine code": package is not None and package.origin}), flush=True)
     begin, bad, of_library = time.perf_counter(), 0, dict[tuple[Any, ...], dict[str, Any]]()
     folder = tempfile.TemporaryDirectory()
     for number, case in enumerate(CASES):

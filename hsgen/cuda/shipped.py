@@ -1,0 +1,76 @@
+"""Machine code of kernels in the package `hsgen_cubins`, which is optional; `.ci/cubins.py` builds the package.
+
+A first call whose kernels are in the package needs no NVRTC.  The name of an entry is the hash of the text, the options
+and the architecture, so entries of another version of hsgen are never used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from hsgen.core.errors import HsgenError
+from hsgen.cuda import driver
+
+PACKAGE, INDEX = "hsgen_cubins", "index.json"
+
+
+def name(text: str, arch: int, options: Sequence[str]) -> str:
+    """Return the path of an entry in the package."""
+    state = "\0".join([*options, text])
+    return f"sm{arch}/{hashlib.sha256(state.encode()).hexdigest()}.cubin"
+
+
+def code(text: str, arch: int, options: Sequence[str]) -> bytes | None:
+    """Return the machine code of a text for sm_<arch>; None if the package lacks an entry with the recorded hash."""
+    folder, codes = _installed()
+    entry = name(text, arch, options)
+    if _refused or entry not in codes:
+        return None
+    with suppress(OSError):
+        found = (folder / entry).read_bytes()
+        if hashlib.sha256(found).hexdigest() == codes[entry]:
+            return found
+    return None
+
+
+_refused = False
+
+
+def used() -> bool:
+    """Return True if the package is installed and in use."""
+    return not _refused and bool(_installed()[1])
+
+
+def refuse() -> None:
+    """Use the package no longer in this process, because the driver does not load an entry."""
+    global _refused
+    _refused = True
+
+
+@cache
+def _installed() -> tuple[Path, Mapping[str, str]]:
+    """Return the folder of the package, and the hash of each entry; no entries if the driver is older than these."""
+    nothing: tuple[Path, Mapping[str, str]] = (Path(), {})
+    try:
+        found = find_spec(PACKAGE)
+        if found is None or not found.origin:
+            return nothing
+        folder = Path(found.origin).parent
+        index: dict[str, Any] = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+        if _driver() < int(index["cuda"]):
+            return nothing
+        return folder, {str(key): str(value) for key, value in index["codes"].items()}
+    except (OSError, ValueError, KeyError, AttributeError, HsgenError):
+        return nothing
+
+
+def _driver() -> int:
+    """Return the major version of CUDA that the driver serves."""
+    return int(driver.done(driver.bindings().cuDriverGetVersion())) // 1000
