@@ -269,7 +269,7 @@ def _few_optional(rng: Rng, d: Table, b: Bounds) -> dict[str, Table]:
     lanes, items = _lanes(rng, b, 1, lambda: _power(rng, 1, d["work_group"])), int(rng.integers(0, 16))
     select = {"work_group": lanes, "items": items + 1, "capacity": _power(rng, max(4, 2 * lanes), 16 * max(4, lanes))}
     select |= {"bits": int(rng.integers(4, 10)), "groups": int(rng.integers(1, 30)), "row_limit": 1 << 14}
-    select["places"] = bool(rng.random() < 0.6)
+    select["bin_sort"] = bool(rng.random() < 0.6)
     tables = {
         "radix_select": select,
         "reduce_by_key": {"work_group": lanes, "items": 2 * items + 1, "groups": int(rng.integers(1, 30))},

@@ -67,7 +67,8 @@ def _early(text: str, data: Mapping[str, Any], stem: str, where: str) -> str | N
     strategy, out = "", list[str]()
     for line in text.splitlines(True):
         if _ANY_HEAD.match(line):
-            strategy = line.split("]")[0].strip("[ ").rpartition(DOT)[2].strip()
+            names = [part.strip() for part in line.split("]")[0].strip("[ ").split(DOT)]
+            strategy = next((name for name in reversed(names) if name in EARLY), "")
         match = re.match(r"\s*([A-Za-z_]+)(?=\s*=)", line)
         new = EARLY.get(strategy, {}).get(match[1]) if match else None
         out.append(line.replace(match[1], new, 1) if match and new else line)
@@ -79,14 +80,14 @@ def _early(text: str, data: Mapping[str, Any], stem: str, where: str) -> str | N
 
 
 def _present(data: Mapping[str, Any], strategy: str = "") -> dict[str, Any]:
-    """Return data of schema 3 with the present keys; `strategy`: the key of `data` in the table above."""
+    """Return data of schema 3 with the present keys; `strategy`: the strategy or the optional table."""
     out: dict[str, Any] = {}
     for key, value in data.items():
         name = EARLY.get(strategy, {}).get(key, key)
         if isinstance(value, dict):
-            out[name] = _present(value, key)
+            out[name] = _present(value, key if key in EARLY else strategy)
         elif isinstance(value, list):
-            out[name] = [_present(x, key) if isinstance(x, dict) else x for x in value]
+            out[name] = [_present(x, key if key in EARLY else strategy) if isinstance(x, dict) else x for x in value]
         else:
             out[name] = value
     return out

@@ -25,7 +25,7 @@ from hsgen.targets import target
 
 SHAPES: dict[str, dict[str, Any]] = {
     "bitmask": {"ranker": "bitmask", "work_group": 16, "items": 2},
-    "places": {"ranker": "bitmask", "work_group": 16, "items": 8},
+    "bins": {"ranker": "bitmask", "work_group": 16, "items": 8},
     "split": {"ranker": "radix_split", "work_group": 16, "items": 2},
     "serial": {"work_group": 1, "items": 64},
 }
@@ -33,15 +33,15 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 def sort_of(ranker: str, value: str) -> Sort:
     """A sort of 16-bit keys by three digits: tiles of 32 keys, or segments of up to 64 keys per lane; or windows of 112
-    by places, in which those of few distinct keys are crowded."""
+    by bins, in which those of few distinct keys are crowded."""
     found = target.find("cpu" if ranker == "serial" else "generic")
     own = replace(found.choices["radix", "u32"], bits=6, groups=3, **SHAPES[ranker])
     p = IMPLICIT["segmented_sort"].specialize({"radix": own}, KEYS["u16"], Signature(value=value), found.device)
     assert isinstance(p, segmented.Params)
     if p.serial:
         p = replace(p, small=48, window=100, tile=64, chunk=64)
-    if ranker == "places":  # they do not need votes
-        p = replace(p, placed=7, small=56, window=56)
+    if ranker == "bins":  # they do not need votes
+        p = replace(p, bin_items=7, small=56, window=56)
     return sort_by("segmented_sort", p, p.signature)
 
 

@@ -30,7 +30,7 @@ def test_nothing_is_reported_of_sorts_with_values(algorithm: str, value: str) ->
 @pytest.mark.device
 @pytest.mark.parametrize(
     ("ranker", "value"),
-    [("bitmask", "v4"), nightly("serial", "none"), ("serial", "v4"), ("places", "v4"), nightly("places", "none")],
+    [("bitmask", "v4"), nightly("serial", "none"), ("serial", "v4"), ("bins", "v4"), nightly("bins", "none")],
 )
 def test_nothing_is_reported_of_segmented_sorts(ranker: str, value: str) -> None:
     """Of every layout, in and out of place."""

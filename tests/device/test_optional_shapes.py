@@ -26,7 +26,7 @@ KEYS = {"radix_select": ["u32", "u64", "u8"], "reduce_by_key": ["u32", "u64", "u
 EDGES: list[tuple[str, dict[str, Any]]] = [
     ("radix_select", {"work_group": 1, "items": 2, "capacity": 4, "bits": 4, "groups": 1}),
     ("radix_select", {"work_group": 64, "items": 1023, "capacity": 128, "bits": 13, "row_limit": 16384}),
-    ("radix_select", {"work_group": 32, "capacity": 128, "items": 1, "places": True}),
+    ("radix_select", {"work_group": 32, "capacity": 128, "items": 1, "bin_sort": True}),
     ("radix_select", {"chunk.lanes": 1, "chunk.items": 32, "chunk.take": 1, "short.items": 1, "short.rows": 1}),
     ("radix_select", {"chunk.lanes": 256, "chunk.items": 3, "chunk.take": 128, "short.items": 16}),
     ("reduce_by_key", {"work_group": 1, "items": 1, "groups": 1}),

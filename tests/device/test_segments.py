@@ -85,7 +85,7 @@ WAYS = [
     nightly("nvidia-sm90", "u32", Signature(segment_ends=True)),
 ]
 """Target, key and signature: lanes that work alone, bitmask histograms, comparison in 16 lanes, ballots of 32,
-radix-split, places: the fast run has each too."""
+radix-split, bins: the fast run has each too."""
 
 
 def engine(host: Host, name: str, key: str, signature: Signature) -> Direct:
@@ -158,7 +158,7 @@ def test_short_segments_are_compared_or_ranked(embedded: Host, old: str, new: st
     [
         nightly("windows", f"if (crowd > {CROWD}u)", "if (crowd > 0u)", True),  # all windows are crowded
         ("windows", f"if (crowd > {CROWD}u)", "if (crowd > 60000u)", True),  # or none
-        nightly("windows", "= (before << 19)", "= 0u * (before << 19)", True),  # other places in their order
+        nightly("windows", "= (before << 19)", "= 0u * (before << 19)", True),  # other bins in their order
         nightly("windows", "< (mine & 65535u)", "> (mine & 65535u)", False),  # equal keys in reverse order
         # a fault must not leave local memory: a number of a segment that is too small by one, and a count of 2 at most
         nightly("windows", "prior[hs_local_id()] = before;", "prior[hs_local_id()] = before - (before > 1u);", False),
@@ -166,8 +166,8 @@ def test_short_segments_are_compared_or_ranked(embedded: Host, old: str, new: st
         ("windows_rest", "number < hs_to_int", "number < 0 * hs_to_int", False),  # nobody sorts what is crowded
     ],
 )
-def test_segments_are_sorted_by_places_or_ranked(embedded: Host, kernel: str, old: str, new: str, right: bool) -> None:
-    """Both ways sort all short segments, with crowded places and without, and a fault of either is detected."""
+def test_segments_are_sorted_by_bins_or_ranked(embedded: Host, kernel: str, old: str, new: str, right: bool) -> None:
+    """Both ways sort all short segments, with crowded bins and without, and a fault of either is detected."""
     sort = target.find("nvidia-sm90").sort("segmented_sort", "u32", Signature(value="v4"))
     source = render(sort, "opencl")
     parts = {k: text.replace(old, new) if k == kernel else text for k, text in source.parts.items()}
@@ -215,14 +215,14 @@ def test_segments_through_vulkan(
 
 
 @pytest.mark.parametrize(("key", "value"), [("u32", "none"), nightly("u64", "v4")])
-def test_segments_by_places_through_vulkan(
+def test_segments_by_bins_through_vulkan(
     lavapipe: Lavapipe, key: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lavapipe(8)
-    path, text = tmp_path / "places8.toml", Path(lanes("radix8")).read_text(encoding="utf-8")
-    path.write_text(text.replace('name = "radix8"', 'name = "places8"').replace('"started"', '"guaranteed"'))
+    path, text = tmp_path / "bins8.toml", Path(lanes("radix8")).read_text(encoding="utf-8")
+    path.write_text(text.replace('name = "radix8"', 'name = "bins8"').replace('"started"', '"guaranteed"'))
     options = ["--algorithm", "segmented_sort", "--key", key, "--value", value, "--order", "both"]
-    assert target.find(str(path)).sort("segmented_sort", key, Signature(value=value)).parts[0].params.placed
+    assert target.find(str(path)).sort("segmented_sort", key, Signature(value=value)).parts[0].params.bin_items
     code, rows, said = validated(capsys, "-t", str(path), *options)
     assert code == 0 and rows[0]["failures"] == 0 and rows[0]["cases"] > 400, (rows, said)
 

@@ -103,14 +103,14 @@ def ways() -> Iterator[Any]:
         {"bits": 3},
         {"work_group": 8, "items": 8, "groups": 3},
         {"bits": 8, "items": 1},
-        {"places": True, "crowd": 4},
-        {"places": True, "bits": 6, "work_group": 16, "items": 4},
+        {"bin_sort": True, "crowd": 4},
+        {"bin_sort": True, "bits": 6, "work_group": 16, "items": 4},
     )
     for i, key in enumerate(KEYS):
         for j, value in enumerate(("none", "v4", "v16", "index", "index64")):
             for host in ("embedded", "pocl"):
                 shape = shapes[(i + j) % len(shapes)]
-                if host == "pocl" and "places" in shape:  # PoCL takes all lanes to have keys if the first one has
+                if host == "pocl" and "bin_sort" in shape:  # PoCL takes all lanes to have keys if the first one has
                     continue
                 yield pytest.param(key, value, shape, host, id=f"{key}-{value}-{host}")
 
@@ -139,8 +139,8 @@ def test_numbers_of_rows(embedded: Host, key: str, value: str, features: tuple[s
 
 
 @pytest.mark.nightly
-def test_numbers_of_rows_by_places(embedded: Host) -> None:
-    shape = {"places": True, "bits": 6, "work_group": 16, "items": 4}
+def test_numbers_of_rows_by_bins(embedded: Host) -> None:
+    shape = {"bin_sort": True, "bits": 6, "work_group": 16, "items": 4}
     check(engine(embedded, "u32", "v4", NUMBERS, **shape))
 
 

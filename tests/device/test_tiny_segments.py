@@ -1,4 +1,4 @@
-"""Segments that are tiny on average, where windows are sorted by places: networks, comparisons, and falling back.
+"""Segments that are tiny on average, where windows are sorted by bins: networks, comparisons, and falling back.
 
 - Lengths at which a network or a comparison ends, in windows whose average is just below the limit and just above.
 - Windows without segments, whose notes must be empty, and segments that one lane, a subgroup or nobody takes.
@@ -105,15 +105,15 @@ def test_tiny_segments(embedded: Host, monkeypatch: pytest.MonkeyPatch, key: str
 @pytest.mark.parametrize(
     ("kernel", "old", "new", "right"),
     [
-        ("windows", f"if ((valid + {TINY - 1}) / {TINY} <= b - a)", "if (false)", True),  # all by places
+        ("windows", f"if ((valid + {TINY - 1}) / {TINY} <= b - a)", "if (false)", True),  # all by bins
         nightly(
             "windows", f"if ((valid + {TINY - 1}) / {TINY} <= b - a)", "if (true)", True
         ),  # all that have no longer one
         nightly("windows", f"if (size > {MOST}) hs_local", "if (size > 1) hs_local", True),  # all fall back
         nightly("windows", f"if (size > {FEW}) order", "if (size > 1) order", True),  # none in the first step
-        nightly("windows", f"if (size > {SOME}) places", "if (size > 1) places", True),  # nor in the second
+        nightly("windows", f"if (size > {SOME}) bins", "if (size > 1) bins", True),  # nor in the second
         nightly("windows", f"if (size > {FEW}) order", "if (size > 9) order", False),  # a key of nine is lost
-        nightly("windows", f"if (size > {SOME}) places", "if (size > 17) places", False),
+        nightly("windows", f"if (size > {SOME}) bins", "if (size > 17) bins", False),
         nightly("windows", "if (size > 32) for", "if (size > 33) for", False),  # the 33rd key of a subgroup
         nightly("windows", "(j < q0 && !hs_less(own0, near))", "false", False),  # equal keys at one position
         nightly("windows", "{ hs_key less = hs_min(m5, m6); m6 = hs_max(m5, m6); m5 = less; }", "", False),

@@ -1,7 +1,7 @@
 """A model of the kernels of segmented sorts in numpy: proves that a plan sorts, without a device.
 
 Launches run sequentially on the scratch layout of a device.  Work within a tile is not modelled: a stable sort gives
-its order.  Lists have a random order.  Where windows are sorted by places, random ones are crowded, or all.
+its order.  Lists have a random order.  Where windows are sorted by bins, random ones are crowded, or all.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _begin(m: _Play, at: Launch) -> None:
     m.words[PARTS] = most if at.argument >= 0 or m.live is None else min(most, m.live)
     if m.p.signature.segment_count:
         m.words[GREATEST] = most
-    if m.p.placed:
+    if m.p.bin_items:
         m.words[m.part("crowded")] = 0
         m.words[m.part("bounds") :][: min(at.groups * m.p.wave, 2 * m.windows)] = 0
     if most == 0 and m.offsets is not None and m.ends is None and m.offsets[0] > m.n:
@@ -157,7 +157,7 @@ def _sift(m: _Play, at: Launch) -> None:
         m.words[STATUS] = 1
     for s in m.rng.permutation(len(starts)):
         begin, end = int(starts[s]), int(ends[s])
-        if p.placed and not at.argument & ROWS and begin // p.window < m.windows:
+        if p.bin_items and not at.argument & ROWS and begin // p.window < m.windows:
             _note(m, starts, int(s))
         if begin > end or end > m.n or (s + 1 < len(starts) and starts[s + 1] < end):
             m.words[STATUS] = 1
@@ -211,7 +211,7 @@ def _windows(m: _Play, at: Launch) -> None:
     if at.groups * p.window < m.n:
         raise Fault("some keys are in no window")
     numbers, crowded = np.arange(m.windows), m.rng.choice([0, 0.3, 1])
-    for number in m.rng.permutation(numbers) if p.placed else numbers:
+    for number in m.rng.permutation(numbers) if p.bin_items else numbers:
         low = int(number) * p.window
         outside = np.arange(low, min(low + p.window, m.n))
         first, last = (starts[0], m.bounds(at)[1][-1]) if len(starts) else (m.n, m.n)
@@ -220,7 +220,7 @@ def _windows(m: _Play, at: Launch) -> None:
         outside = outside[(outside < first) | (outside >= last)]
         if at.argument & DIRECT and not p.signature.segment_ends:
             m.store(1, outside, outside, stored)
-        if p.placed and m.rng.random() < crowded:
+        if p.bin_items and m.rng.random() < crowded:
             m.list_crowded(int(number))
         else:
             _window(m, at, low, stored)
@@ -228,7 +228,7 @@ def _windows(m: _Play, at: Launch) -> None:
 
 def _window(m: _Play, at: Launch, low: int, stored: NDArray[np.bool_]) -> None:
     (starts, ends), p = m.bounds(at), m.p
-    if p.placed and not at.argument & ROWS:  # as noted
+    if p.bin_items and not at.argument & ROWS:  # as noted
         a, b = (int(x) for x in m.words[m.part("bounds") + 2 * (low // p.window) :][:2])
         if not 0 <= a <= b <= len(starts):
             raise Fault("a window reads what was never noted")

@@ -167,7 +167,12 @@ WRONG = [
     ("radix_select", {"row_limit": 2048}, TEXT, "row_limit: scratch for rows of 2048 keys has more words than 32-bit"),
     ("radix_select", {"capacity": 8192}, TEXT, "capacity: selections need 74768 bytes of local memory, the device h"),
     ("radix_select", {"work_group": 1, "items": 1}, TEXT, "row_limit: scratch for rows of 131072 keys has more words"),
-    ("radix_select", {"work_group": 32, "places": True}, TEXT, "places: 32 lanes would hold 64 keys each in registers"),
+    (
+        "radix_select",
+        {"work_group": 32, "bin_sort": True},
+        TEXT,
+        "bin_sort: 32 lanes would hold 64 keys each in registers",
+    ),
     ("radix_select", {"bits": 14}, TEXT, "bits: 14 is not between 4 and 13; give the bits of the widest digit"),
     ("radix_select", {"groups": 70000}, TEXT, "groups: 70000 is not between 1 and 65535; give the most work-groups"),
     (
@@ -195,7 +200,7 @@ WRONG = [
         TEXT,
         "chunk.items: chunks of 112 keys are sh",
     ),
-    ("radix_select", {"passes": 4}, TEXT, "passes: unknown key; did you mean places?"),
+    ("radix_select", {"bin_sorts": True}, TEXT, "bin_sorts: unknown key; did you mean bin_sort?"),
     ("reduce_by_key", {"work_group": 48}, TEXT, "work_group: 48 is not a power of two; give 32 or 64"),
     ("reduce_by_key", {"items": 8}, TEXT, "items: with 8 keys per lane, lanes access the same banks of local memory"),
     ("reduce_by_key", {"items": 31}, TEXT, "items: a tile needs 66560 bytes of local memory, the device has 32768; g"),
@@ -224,7 +229,7 @@ def test_values_at_their_bounds() -> None:
     for name, table, text in (
         ("radix_select", {"work_group": 64, "items": 1023, "capacity": 128, "row_limit": 16384}, TEXT),
         ("radix_select", {"work_group": 1, "capacity": 4, "bits": 4, "items": 2}, TEXT),
-        ("radix_select", {"work_group": 64, "places": True}, TEXT),
+        ("radix_select", {"work_group": 64, "bin_sort": True}, TEXT),
         ("reduce_by_key", {"work_group": 1, "items": 1, "groups": 1}, TEXT),
         ("reduce_by_key", {"work_group": 64, "items": 31, "subgroup": 1}, PROMISED),
         ("reduce_by_key", {"work_group": 16, "items": 32, "subgroup": 16, "resident": 0}, PROMISED),

@@ -37,7 +37,7 @@ RANKERS: dict[str, dict[str, Any]] = {
     "match_ballot": {"subgroup": 32, "work_group": 64, "items": 1},
     "serial": {"subgroup": 1, "work_group": 1, "items": 64},
     "match_broadcast": {"subgroup": 16, "work_group": 64, "items": 1},
-    "places": {"subgroup": 32, "work_group": 64, "items": 1},
+    "bins": {"subgroup": 32, "work_group": 64, "items": 1},
 }
 LARGE = ("nvidia-hopper", "nvidia-blackwell")
 """Targets with 128 KiB of local memory and more, whose sorts of segments place keys by bins."""
@@ -46,7 +46,7 @@ PLACED = ("nvidia-ada", "nvidia-blackwell-rtx", "nvidia-sm90", "nvidia-vulkan")
 FROM = {
     "bitmask": "generic",
     "match_ballot": "amd-rdna",
-    "places": "nvidia-sm90",
+    "bins": "nvidia-sm90",
     "serial": "cpu",
     "match_broadcast": "intel-gen8",
 }
@@ -66,10 +66,10 @@ def shape(
     """A shape with tiles of 64 keys; 16-bit keys have four digits, or with 6 bits three."""
     found = target.find(FROM[ranker])
     own = replace(found.choices["radix", "u32"], bits=bits, groups=groups, **RANKERS[ranker])
-    assert dict(radix.notes(own))["ranker"].startswith({"places": "match_ballot"}.get(ranker, ranker))
+    assert dict(radix.notes(own))["ranker"].startswith({"bins": "match_ballot"}.get(ranker, ranker))
     signature = Signature(value=value, bit_range=ranges, segment_ends=ends, segment_count=counted)
     made = IMPLICIT["segmented_sort"].specialize({"radix": own}, KEYS[key], signature, found.device)
-    assert isinstance(made, segmented.Params) and (made.placed == 1) == (ranker == "places")
+    assert isinstance(made, segmented.Params) and (made.bin_items == 1) == (ranker == "bins")
     return replace(made, small=24, window=100, tile=64, chunk=64) if made.serial else made
 
 
@@ -242,7 +242,7 @@ def test_the_model_sees_a_window_that_no_tile_holds() -> None:
 
 def test_the_model_sees_segments_that_are_sorted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where windows are longer than the greatest short segment, they sort the longer ones between others."""
-    p, offsets = replace(shape("places"), small=20, window=44), np.array([0, 5, 30, 35, 500])
+    p, offsets = replace(shape("bins"), small=20, window=44), np.array([0, 5, 30, 35, 500])
     for in_place in (False, True):
         play(p, 500, offsets, in_place=in_place)
     monkeypatch.setattr(model, "_last", lambda *_: True)
@@ -252,7 +252,7 @@ def test_the_model_sees_segments_that_are_sorted_twice(monkeypatch: pytest.Monke
 
 def test_the_model_sees_windows_whose_notes_are_not_cleared() -> None:
     """Where no segment starts, nothing is noted; scratch holds what an earlier call has left."""
-    p, offsets = shape("places"), np.array([0, 9, 5000, 5003])
+    p, offsets = shape("bins"), np.array([0, 9, 5000, 5003])
     play(p, 5010, offsets, in_place=False)
     plan, keys = sort_of(p).plan, np.arange(5010, dtype=np.uint16)
     assert plan.steps[0].kernel == "begin" and plan.steps[0].grid.groups(5010) > 1
@@ -264,13 +264,13 @@ def test_the_model_sees_windows_whose_notes_are_not_cleared() -> None:
 def test_the_model_sees_notes_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model, "layout", lambda p: replace(layout(p), bounds=layout(p).bounds + 1))
     with pytest.raises(Fault, match="no room for the notes"):
-        play(shape("places"), 5010, np.arange(5011), in_place=False)
+        play(shape("bins"), 5010, np.arange(5011), in_place=False)
 
 
 @pytest.mark.parametrize("n", [1, 2, 31, 32, 33, 63, 64, 65, 1000, 1023, 1024, 1025, 4096])
 def test_notes_of_all_windows_are_cleared(n: int) -> None:
     """For any number of windows: those of one segment, of none, and of empty segments at each end."""
-    p = replace(shape("places"), window=16, small=16, tile=64)
+    p = replace(shape("bins"), window=16, small=16, tile=64)
     grid = sort_of(p).plan.steps[0].grid
     assert grid.groups(n) * p.wave >= 2 * -(-n // p.window) >= 2
     for offsets in ([0, n], [n, n], [0, 0, n, n], [0, n // 2, n // 2, n - 1]):
@@ -328,7 +328,7 @@ def test_every_target_with_a_radix_sort_has_one(name: str) -> None:
             assert isinstance(p, segmented.Params) and sort.operation == "segmented_sort"
             assert p.serial or (p.window + p.small <= (p.capacity or p.tile) <= p.tile <= p.chunk)
             assert p.together == (name in LARGE), name
-            assert bool(p.placed) == (name in (*LARGE, *PLACED)), name
+            assert bool(p.bin_items) == (name in (*LARGE, *PLACED)), name
             assert all(k.local_bytes(sort.key) <= found.device.local_bytes for k in sort.kernels)
             units = -(-sort.plan.max_n // p.tile)
             assert HEAD + units * layout(p).size < 2**31

@@ -221,7 +221,10 @@ def test_comments_stay_where_they_explain_something() -> None:
 
 
 def test_early_names_of_schema_3_are_upgraded() -> None:
-    """The keys of three strategies get their present names; comments, and keys of the same name elsewhere, stay."""
+    """The keys of three strategies and of selections get their present names.
+
+    Comments, and keys of the same name elsewhere, stay.
+    """
     table = 'bits = 8\nitems = 4\nwork_group = 64\nsubgroup = 8\nranker = "match_ballot"\n'
     early = f"{NEW}\n[radix.u32.grid.cooperative] # one\n{table}groups = 8\nplaces = 64 # bins\n"
     after = upgrade.upgraded(early, "mine", "mine.toml")
@@ -234,6 +237,10 @@ def test_early_names_of_schema_3_are_upgraded() -> None:
     ):
         target.parse(before, "webgpu-subgroups", "x.toml")
     assert upgrade.upgraded(before, "webgpu-subgroups", "x.toml") == text
+    selects = f"{NEW}\n[radix_select.u32]\nplaces = false # by a network\n"
+    with pytest.raises(Usage, match=r"radix_select\.u32\.places: is called bin_sort; rewrite the file with"):
+        target.parse(selects, "mine", "mine.toml")
+    assert upgrade.upgraded(selects, "mine", "mine.toml") == selects.replace("places = false", "bin_sort = false")
     inline = early.replace("places = 64 # bins", '"places" = 64')
     with pytest.raises(Usage, match="cannot be rewritten"):
         upgrade.upgraded(inline, "mine", "mine.toml")

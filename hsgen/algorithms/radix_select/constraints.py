@@ -30,12 +30,12 @@ def problems(p: Params, device: Device) -> list[Problem]:
     if 2 * p.work_group > p.capacity:
         problem = f"{p.work_group} lanes exceed half of the {p.capacity} keys that a work-group sorts"
         faults.append(("work_group", problem, "give fewer lanes, or a larger capacity"))
-    if p.places and p.capacity > HELD * p.work_group:
+    if p.bin_sort and p.capacity > HELD * p.work_group:
         problem = f"{p.work_group} lanes would hold {p.capacity // p.work_group} keys each in registers"
-        faults.append(("places", problem, f"give false, or at least {p.capacity // HELD} lanes"))
-    if p.places and p.ranges * p.work_group > p.capacity:
+        faults.append(("bin_sort", problem, f"give false, or at least {p.capacity // HELD} lanes"))
+    if p.bin_sort and p.ranges * p.work_group > p.capacity:
         problem = f"{p.work_group} lanes have more ranges of keys than the {p.capacity} keys that a work-group sorts"
-        faults.append(("places", problem, f"give false, or at most {p.capacity // p.ranges} lanes"))
+        faults.append(("bin_sort", problem, f"give false, or at most {p.capacity // p.ranges} lanes"))
     if p.tile > TILE:
         problem = f"a tile of {p.work_group} lanes x {p.items} has more than {TILE} keys"
         faults.append(("items", problem, f"give at most {TILE // p.work_group}"))

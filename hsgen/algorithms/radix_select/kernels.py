@@ -24,7 +24,7 @@ _RESULT = ("short_rows", "short_row", "merge", "finish", "row", "place", "order"
 
 def _resident(p: Params, lanes: int) -> int:
     """Return the work-groups that share a core; 1 where 64 registers a lane are too few: wide keys, older devices."""
-    return p.resident if lanes == 256 and p.places and p.key_words == 1 else 1
+    return p.resident if lanes == 256 and p.bin_sort and p.key_words == 1 else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,14 +168,14 @@ def _narrowing(p: Params) -> tuple[Array, ...]:
 
 def _sorting(p: Params) -> tuple[Array, ...]:
     """Return what a sort by bins needs in addition; nothing for a sort by a network."""
-    return (word_array("ranges", p.ranges), word_array("crowded", CROWDED)) if p.places else ()
+    return (word_array("ranges", p.ranges), word_array("crowded", CROWDED)) if p.bin_sort else ()
 
 
 def _kernel(
     p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *arrays: Array, template: str = "shared_rows"
 ) -> Kernel:
     spills = name in ("row", "place", "finish") or (
-        name == "order" and p.places
+        name == "order" and p.bin_sort
     )  # by default, compilers spill to fit more work-groups
     return Kernel(
         name=name,
@@ -187,7 +187,7 @@ def _kernel(
         resident=2 if spills else 0,
         algorithm="radix_select",
         params=p,
-        data=Body(sorter=f"radix_select/sort.j2:{'by_bins' if p.places else 'by_network'}"),
+        data=Body(sorter=f"radix_select/sort.j2:{'by_bins' if p.bin_sort else 'by_network'}"),
         scratch=layout(p) if WORDS in buffers else None,
     )
 
@@ -198,7 +198,7 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
     keys, narrowing, sorting = _keys(p), _narrowing(p), _sorting(p)
     bins, partials, _ = narrowing
     counts = word_array("tile_counts", 2)
-    on_chip = (*keys, bins, partials, *sorting) if p.places else keys
+    on_chip = (*keys, bins, partials, *sorting) if p.bin_sort else keys
     return (
         *bounded(p),
         *sampled(p),

@@ -33,7 +33,7 @@ FIELDS = {
     "bits": Field("int", "the bits of the widest digit, 4 to 13", required=False, least=4, greatest=13),
     "groups": Field("int", "the most work-groups that share tiles", required=False, least=1, greatest=65535),
     "row_limit": Field("int", "the longest row of one work-group", required=False, least=4, greatest=1 << 24),
-    "places": Field("bool", "whether a work-group sorts its keys by places", required=False),
+    "bin_sort": Field("bool", "whether a work-group sorts its keys by bins", required=False),
     "short.items": Field("int", "the keys per lane of a short row", required=False, least=1, greatest=16),
     "short.rows": Field("int", "the short rows of a work-group", required=False, least=1, greatest=128),
     "chunk.lanes": Field("int", "the lanes of a chunk, a power of two", required=False, least=1, greatest=1024),
@@ -195,10 +195,10 @@ class Params:
     work_group, items: the lanes, and the keys of a lane in a tile.
     groups: the most work-groups that share all tiles.
     row_limit: the longest row that one work-group selects from.
-    places: keys on chip are sorted by bins.
+    bin_sort: keys on chip are sorted by bins.
     crowd: the greatest number of keys of a bin; with more, bins are crowded.
-    resident: the work-groups of 256 lanes that share a core, with `places` and keys of one word.  With 4, a lane has 64
-    registers; with more registers, fewer loads are under way.
+    resident: the work-groups of 256 lanes that share a core, with `bin_sort` and keys of one word.  With 4, a lane has
+    64 registers; with more registers, fewer loads are under way.
     """
 
     key: KeyType
@@ -209,7 +209,7 @@ class Params:
     bits: int = 11
     groups: int = 1024
     row_limit: int = _ROW_LIMIT
-    places: bool = False
+    bin_sort: bool = False
     crowd: int = 64
     short: Bounded = field(default=Bounded(lanes=32, items=8, take=32), metadata={RECORD: Bounded})
     chunk: Bounded = field(default=Bounded(lanes=256, items=16, take=128), metadata={RECORD: Bounded})
@@ -324,7 +324,7 @@ class Params:
 
     def sort_bytes(self) -> int:
         """Return the local memory in bytes of a kernel that sorts keys."""
-        shared = PICK + GATHERED + (self.ranges + CROWDED if self.places else 0)
+        shared = PICK + GATHERED + (self.ranges + CROWDED if self.bin_sort else 0)
         return self.capacity * (self.key.held + 4) + 4 * (self.bins + self.work_group + shared)
 
 
@@ -389,7 +389,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
             capacity=capacity,
             bits=bits,
             groups=min(_GROUPS[device.local], device.groups),
-            places=device.cooperative,
+            bin_sort=device.cooperative,
             short=_short(key, device, _widths(p, device)),
             chunk=_chunk(key, device),
         )

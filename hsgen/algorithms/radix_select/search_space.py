@@ -16,7 +16,7 @@ def space(key: KeyType, device: Device) -> tuple[Box, ...]:
         "bits": (6, 7, 8, 9, 10, 11, 12),
         "groups": steps(16, min(device.groups, 4096)),
         "row_limit": steps(1 << 13, 1 << 20),
-        "places": (False, True),
+        "bin_sort": (False, True),
         "short.items": (1, 2, 4, 8, 16),
         "short.rows": steps(1, 16) if device.shuffle else (1,),
         "chunk.lanes": steps(least, min(1024, device.work_group)),

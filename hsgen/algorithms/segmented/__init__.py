@@ -1,7 +1,7 @@
 """Segmented sorts: every segment of an array is sorted independently and stably; n determines the number of launches.
 
 Segments are classified by length.  A work-group sorts many short segments together on chip: by their keys and then by
-their segment number, or by bins (templates/segmented_sort/windows_by_place.j2).  A work-group sorts one medium segment
+their segment number, or by bins (templates/segmented_sort/windows_by_bins.j2).  A work-group sorts one medium segment
 at a time.  Longer segments are sorted one digit at a time: the digits of tiles are counted, and the counts are scanned
 for each segment.  The device builds the lists of segments, without host synchronization.  Sequential lanes (CPUs) sort
 short segments by sorting networks or, with values, by comparing all pairs of keys.  Tiles are ranked as in the target's

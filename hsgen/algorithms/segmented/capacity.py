@@ -29,7 +29,7 @@ times as long as bins (NVIDIA H100).
 """
 
 
-def placed_items(chip: Ranked, signature: Signature, device: Device) -> int:
+def bin_items(chip: Ranked, signature: Signature, device: Device) -> int:
     """Return the keys of a lane that sorts short segments by bins: an odd number; 0 if short segments are ranked.
 
     Only lanes that vote, on a device with guaranteed forward progress, sort by bins.  NVIDIA's GPUs since Volta are

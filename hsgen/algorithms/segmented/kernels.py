@@ -79,7 +79,7 @@ def begin(p: Params) -> Kernel:
     form, summary = p.signature, "store the number of segments, clear counts"
     buffers = (*[OFFSETS] * (not form.segment_ends), WORDS, *[COUNTED] * form.segment_count)
     return _kernel(
-        p, "begin", summary, buffers, lanes=p.wave if p.placed else 1
+        p, "begin", summary, buffers, lanes=p.wave if p.bin_items else 1
     )  # many lanes clear the bounds of windows
 
 
@@ -104,8 +104,8 @@ def windows(p: Params) -> Kernel:
         return replace(
             _kernel(p, "windows", summary, buffers, columns, p.wave), template="segmented_sort/serial_columns:windows"
         )
-    if p.placed:
-        return _by_place(p, summary)
+    if p.bin_items:
+        return _by_bins(p, summary)
     return _ranked(p, "windows", summary)
 
 
@@ -123,14 +123,14 @@ def _ranked(p: Params, name: str, summary: str) -> Kernel:
     return ranking(_kernel(p, name, summary, buffers, (*rank_arrays(shape), *_marks(p, p.tile))), shape)
 
 
-def _by_place(p: Params, summary: str) -> Kernel:
+def _by_bins(p: Params, summary: str) -> Kernel:
     """The kernel that sorts windows by bins; it requests registers for 1024 lanes per core."""
     lanes, subgroup = p.chip.work_group, p.chip.subgroup
-    keys = (Array(name="tile", type="key", count=p.capacity), _array("places", p.capacity))
+    keys = (Array(name="tile", type="key", count=p.capacity), _array("bins", p.capacity))
     order = (_array("order", p.capacity + 1), *_marks(p, p.capacity))
-    arrays = (*keys, *order, _array("bins", lanes + 1), _array("full", 5), *sums(lanes, subgroup))
+    arrays = (*keys, *order, _array("shares", lanes + 1), _array("full", 5), *sums(lanes, subgroup))
     kernel = _kernel(p, "windows", summary, (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS), arrays)
-    kernel = replace(kernel, template="segmented_sort/windows_by_place:windows", subgroup=subgroup)
+    kernel = replace(kernel, template="segmented_sort/windows_by_bins:windows", subgroup=subgroup)
     return replace(kernel, resident=max(1, 1024 // lanes))
 
 
@@ -187,7 +187,7 @@ def copy(p: Params) -> Kernel:
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels in the order in which they run."""
-    short = (windows(p), *([windows_rest(p)] if p.placed else []))
+    short = (windows(p), *([windows_rest(p)] if p.bin_items else []))
     always = (begin(p), sift(p), *short, alone(p), count(p), rows(p), scatter(p))
     return (*always, *([copy(p)] if len(p.rank.digits) % 2 or p.signature.bit_range else []))
 

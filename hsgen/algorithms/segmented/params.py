@@ -11,7 +11,7 @@ from hsgen.algorithms.radix import strategies
 from hsgen.algorithms.radix.per_thread import PerThread
 from hsgen.algorithms.radix.reduce_scan import ReduceScan
 from hsgen.algorithms.radix.tile import Tile, recast
-from hsgen.algorithms.segmented.capacity import most_items, placed_items, window_bytes
+from hsgen.algorithms.segmented.capacity import bin_items, most_items, window_bytes
 from hsgen.core.device import Device
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
@@ -58,7 +58,7 @@ class Params:
     most_columns: the most columns of a segment.
     groups: the most work-groups of a kernel that loops.
     apart: each medium segment has a separate work-group, which does not loop.
-    placed: the keys of a lane that sorts short segments by bins; 0 if short segments are ranked.
+    bin_items: the keys of a lane that sorts short segments by bins; 0 if short segments are ranked.
     sift: the segments that a lane examines, if lanes are not sequential.
     """
 
@@ -72,7 +72,7 @@ class Params:
     most_columns: int
     groups: int
     apart: bool = False
-    placed: int = 0
+    bin_items: int = 0
     sift: int = 8
 
     @property
@@ -113,7 +113,7 @@ class Params:
     @property
     def capacity(self) -> int:
         """Greatest number of keys of a window, if short segments are sorted by bins."""
-        return self.placed * self.wave
+        return self.bin_items * self.wave
 
     @property
     def together(self) -> bool:
@@ -161,22 +161,22 @@ def _specialized(p: Mapping[str, Any], key: KeyType, signature: Signature, devic
     chip = replace(shape, signature=carried, items=max(1, min(shape.items, REGISTERS // words)))
     while chip.items > 1 and window_bytes(chip, full) > device.local_bytes:
         chip = replace(chip, items=chip.items - 1)
-    placed = placed_items(chip, full, device)
-    most = placed * chip.work_group or chip.tile
-    large = placed > 0 and device.local_bytes >= LARGE
+    by_bins = bin_items(chip, full, device)
+    most = by_bins * chip.work_group or chip.tile
+    large = by_bins > 0 and device.local_bytes >= LARGE
     small = most // (SHARE if large else 2)
     return Params(
         signature=full,
         chip=chip,
         rank=shape,
         small=small,
-        window=most - small if placed else small,
+        window=most - small if by_bins else small,
         tile=chip.tile,
         chunk=shape.tile,
         most_columns=shape.groups,
         groups=shape.groups,
         apart=apart,
-        placed=placed,
+        bin_items=by_bins,
         sift=2 if large else 8,
     )
 
@@ -247,7 +247,7 @@ def notes(p: Params) -> list[tuple[str, str]]:
     """Return derived values for headers and `hsgen show`: (name, value)."""
     method = "sorted by networks" if p.networks else "compared pairwise"
     if not p.serial:
-        method = f"{'sorted by places, or else ' if p.placed else ''}ranked in tiles of {p.tile}"
+        method = f"{'sorted by bins, or else ' if p.bin_items else ''}ranked in tiles of {p.tile}"
     return [
         ("segments up to", f"{p.small} keys: together with others that start within {p.window} keys, {method}"),
         ("longer segments", f"up to {p.tile} keys: one per work-group; others in {len(p.rank.digits)} passes"),

@@ -52,10 +52,10 @@ def plan(p: Params) -> Plan:
     all_bits = BitRange if p.signature.bit_range else Literal  # the argument of kernels that sort by all digits
     cleared = p.wave // 2 * p.window  # keys for whose windows a work-group clears the bounds, two words each
     steps = [
-        _row(p, "begin", 0, Grid(add=cleared, div=cleared) if p.placed else fixed(1), CallNumber()),
+        _row(p, "begin", 0, Grid(add=cleared, div=cleared) if p.bin_items else fixed(1), CallNumber()),
         _row(p, "sift", 0, Grid(x="number", add=each - 1, div=each)),
         _row(p, "windows", 0, Grid(add=p.window - 1, div=p.window), all_bits(flags=DIRECT)),
-        *([_row(p, "windows_rest", 0, loop, all_bits())] if p.placed else []),
+        *([_row(p, "windows_rest", 0, loop, all_bits())] if p.bin_items else []),
         _row(p, "alone", p.small, Grid(add=p.tile - 1, div=p.tile, mul=p.mediums) if p.apart else loop, all_bits()),
     ]
     for number in range(len(p.rank.digits)):

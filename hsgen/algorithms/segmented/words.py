@@ -50,8 +50,8 @@ def layout(p: Params) -> Layout:
     records = p.mediums
     owners = records + 4
     crowded = owners + 2
-    windows = -(-p.tile // p.window) if p.placed else 0
-    bounds = crowded + (1 + windows if p.placed else 0)
+    windows = -(-p.tile // p.window) if p.bin_items else 0
+    bounds = crowded + (1 + windows if p.bin_items else 0)
     totals = bounds + 2 * windows
     table = totals + p.rank.radix
     return Layout(
