@@ -187,7 +187,8 @@ def run(cupy: Any, library: Any, options: argparse.Namespace) -> int:
     """Run all selections; return the exit code."""
     calls = wrong = kernels = 0
     never: dict[str, int] = {}
-    forms = [form for form in FORMS if options.forms in (None, form.group)]
+    forms = [FORMS[i] for i in options.form] if options.form else FORMS
+    forms = [form for form in forms if options.forms in (None, form.group)]
     with recorded(library) as done:
         for key in options.key or sorted(KEYS):
             for form in forms:
@@ -225,6 +226,8 @@ def parsed(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--few", action="store_true", help="keys of one kind, and two rows")
     parser.add_argument("--shrunk", action="store_true", help="rows of --most keys by the launches of longer rows")
     parser.add_argument("--forms", choices=("plain", "rows"), help="selections without numbers of rows, or with these")
+    numbers = range(len(FORMS))
+    parser.add_argument("--form", type=int, choices=numbers, action="append", help="a form by its number in FORMS")
     parser.add_argument("--target", help="the name or file of a target; by default the one that matches the GPU")
     return parser.parse_args(argv)
 

@@ -4,10 +4,9 @@ The calls are few enough for compute-sanitizer's racecheck.
 
 Usage: python tests/device/every_sort.py [--most COUNT] [--shrunk] [--merges] [--key KEY] [--value BYTES]
 Each result is checked by CuPy, or by numpy where arrays are small.  With --shrunk, the launches of large counts sort
-few keys (`shrunk.py`): every kernel of a plan runs, with the text that hsgen generates.  Launches that need many keys
-sort as many as they need, up to --most.  The last lines name the kernels that were never launched, which takes counts
-above --most (by default 2^25).  Exit code 0 if all results are right, 1 if not, 3 without CuPy or hsgen[cuda].  With
---shrunk, a kernel that was never launched is a failure, if --most keys are enough for it.
+few keys (`shrunk.py`): every kernel of a plan runs, with the text that hsgen generates.  The last lines name the
+kernels that were never launched, which takes counts above --most (by default 2^25).  Exit code 0 if all results are
+right, 1 if not, 3 without CuPy or hsgen[cuda].  With --shrunk, a kernel that was never launched is a failure.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from grouping_ways import recorded
-from shrunk import SLOTTED, shrunk, slotted
+from shrunk import ZEROS, shrunk, slotted
 
 import hsgen.cuda
 from hsgen.core.errors import HsgenError
@@ -34,7 +33,9 @@ VALUES = (None, 4, 8)
 CHUNK = 1 << 26
 """The keys that are compared at once."""
 FEW = 61003
-"""The keys of a shrunk call: more than five tiles, and a part of a tile."""
+"""The least number of keys of a shrunk call: more than five tiles, and a part of a tile."""
+MANY = 1 << 22
+"""The greatest number of keys that numpy checks."""
 MASKS = (~0, 0x000FFF000FFF0FFF, 0xFF000003FF000003)
 """Even keys; keys of one highest digit; keys crowded in few values of the highest digit."""
 FULL = 0x000FFFFF000FFFFF
@@ -43,13 +44,18 @@ FULL = 0x000FFFFF000FFFFF
 
 @dataclass(frozen=True)
 class Call:
-    """A sort of n keys with a mask.  way: the count whose launches sort the keys, or 0 for n."""
+    """A sort of n keys with a mask.
+
+    way: the count whose launches sort the keys, or 0 for n.  zeros: the lowest bits that the mask clears in keys, and
+    that are anything in results.
+    """
 
     sorter: Any
     n: int
     mask: int
     in_place: bool = False
     way: int = 0
+    zeros: int = 0
 
     def __str__(self) -> str:
         return f"n={self.n} way={self.way} mask={self.mask:x} in_place={self.in_place}"
@@ -91,7 +97,7 @@ def right(cupy: Any, call: Call, dtype: Any, value: int | None) -> bool:
     result is the stable permutation of all pairs.  Keys without values ascend and have the sums of the input.
     """
     n = call.n
-    xp = np if n <= FEW else cupy  # numpy's arrays need no kernel that a sanitizer would follow
+    xp = np if n <= MANY else cupy  # numpy's arrays need no kernel that a sanitizer would follow
     keys = draw(xp, dtype, n, call.mask)
     given = cupy.array(keys)
     out = given if call.in_place else cupy.empty_like(given)
@@ -102,12 +108,14 @@ def right(cupy: Any, call: Call, dtype: Any, value: int | None) -> bool:
     call.sorter(given, out, values=values, values_out=moved)
     if xp is np:
         out, moved = cupy.asnumpy(out), None if moved is None else cupy.asnumpy(moved)
+    if call.zeros:
+        out = out >> dtype(call.zeros) << dtype(call.zeros)
     return ordered(xp, keys, out, moved)
 
 
 def merged(cupy: Any, call: Call, dtype: Any, value: int | None) -> bool:
     """Whether a merge is the stable merge of its arrays; values are the places of the keys in both arrays."""
-    xp = np if call.n <= FEW else cupy
+    xp = np if call.n <= MANY else cupy
     keys, first = draw(xp, dtype, call.n, call.mask), call.n * 3 // 8
     a, b = xp.sort(keys[:first]), xp.sort(keys[first:])
     out = cupy.empty_like(cupy.array(keys))
@@ -165,16 +173,16 @@ def calls_of(sorter: Any, options: argparse.Namespace) -> Iterator[Call]:
     assert sorter._kernels.source, "kernels are rendered from the whole plan"
     seen: set[str] = set()
     for way, small in shrunk(plan, FEW):
-        if slotted(sorter._sort, small):
-            names = {s.kernel for s in small.steps}
-            if way <= options.most and names - seen:
-                yield from (Call(sorter, way, mask) for mask in (MASKS[0], MASKS[2]))
-                seen |= names
+        names = {step.kernel for step in small.steps}
+        if slotted(sorter._sort, small) and names <= seen:
             continue
-        other = planned(sorter, small)
+        seen |= names
+        other, n, zeros, masks = planned(sorter, small), FEW, 0, (*MASKS, FULL)
+        if slotted(sorter._sort, small):
+            n, zeros, masks = max(FEW, (way >> ZEROS) + 1), ZEROS, MASKS
         for in_place in places:
-            masks = MASKS[:1] if in_place else (*MASKS, FULL)
-            yield from (Call(other, FEW, mask, in_place, way) for mask in masks)
+            for mask in masks[: 1 if in_place else None]:
+                yield Call(other, n, mask >> zeros << zeros, in_place, way, zeros)
 
 
 def run(cupy: Any, library: Any, options: argparse.Namespace) -> int:
@@ -182,7 +190,6 @@ def run(cupy: Any, library: Any, options: argparse.Namespace) -> int:
     made, check = (hsgen.cuda.Merger, merged) if options.merges else (hsgen.cuda.Sorter, right)
     calls = wrong = kernels = 0
     never: dict[str, int] = {}
-    missing = 0
     with recorded(library) as done:
         for key, dtype in KEYS:
             if options.key not in (None, key):
@@ -192,23 +199,23 @@ def run(cupy: Any, library: Any, options: argparse.Namespace) -> int:
                 plan, launched = sorter._sort.plan, set[str]()
                 for call in calls_of(sorter, options):
                     done.clear()
+                    if options.calls:
+                        print(f"{key} {value} {call}", flush=True)
                     fine = check(cupy, call, dtype, value)
                     launched |= set(done.kernels)
                     calls, wrong = calls + 1, wrong + (not fine)
-                    if not fine or call.n > FEW:
-                        print(f"{'right' if fine else 'WRONG'} {key} {value} {call}", flush=True)
+                    if not fine:
+                        print(f"WRONG {key} {value} {call}", flush=True)
                 kernels += len(launched)
                 for step in plan.steps:
                     if step.kernel not in launched:
                         name = f"{key} {value}: {step.kernel}"
                         never[name] = min(never.get(name, 1 << 62), step.guard.min_n)
-                        needs = sorter._sort.kernel(step.kernel).template.startswith(SLOTTED)
-                        missing += not (needs and step.guard.min_n >= options.most)
                 print(f"{key} {value}: launched {' '.join(sorted(launched))}", flush=True)
     for name, least in sorted(never.items()):
         print(f"never launched: {name}, from {least + 1} keys on")
     print(f"{calls} calls, {wrong} wrong, {kernels} kernels launched, {len(never)} never", flush=True)
-    return 1 if wrong or (options.shrunk and missing) else 0
+    return 1 if wrong or (options.shrunk and never) else 0
 
 
 def with_cupy(program: str, run: Callable[..., int], options: argparse.Namespace) -> int:
@@ -234,6 +241,7 @@ def parsed(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--most", type=int, default=1 << 25, help="the greatest count")
     parser.add_argument("--shrunk", action="store_true", help="few keys by the launches of large counts")
     parser.add_argument("--merges", action="store_true", help="merges in place of sorts")
+    parser.add_argument("--calls", action="store_true", help="print each call before it begins")
     parser.add_argument("--key", choices=[name for name, _ in KEYS], help="one key type only")
     parser.add_argument("--value", type=int, choices=[value or 0 for value in VALUES], help="one size of values only")
     parser.add_argument("--target", help="the name or file of a target; by default the one that matches the GPU")

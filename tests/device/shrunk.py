@@ -1,7 +1,7 @@
 """The launches that a plan has for large counts, as plans for small counts: the same kernels, arguments and order.
 
 Kernels are those of the sort, so their text is the text that hsgen generates.  Kernels compute the number of buckets
-from the count, and are right for any count, but for those of `SLOTTED`.
+from the count.  They are right for any count, but for those of `SLOTTED`, which restrict the keys.
 """
 
 from __future__ import annotations
@@ -13,8 +13,13 @@ from hsgen.core.plan import Guard, Plan
 from hsgen.core.sort import Sort
 
 SLOTTED = "radix/hybrid/pair_bucket_sort:"
-"""The templates of kernels that need many keys: the number of a slot replaces the bits that the keys of a bucket share,
-and fewer keys share fewer bits."""
+"""The templates of kernels that replace the highest bits of keys by the number of a slot.
+
+The keys of a bucket share these bits if there are many keys.  With 2^7 times fewer keys, they share 7 bits fewer.  Then
+the kernels are right if the 7 lowest bits of all keys are 0, but these bits of the results are those of slots.
+"""
+ZEROS = 7
+"""The lowest bits that are 0 in keys, and anything in results."""
 
 
 def _runs(guard: Guard, n: int) -> bool:
@@ -28,17 +33,19 @@ def ways(plan: Plan, most: int) -> list[int]:
 
 
 def shrunk(plan: Plan, most: int) -> Iterator[tuple[int, Plan]]:
-    """Yield each way of a plan above `most` keys as a plan for up to `most` keys, with the way's least count.
+    """Yield each way of a plan above `most` keys as a plan for any count up to the way's, with the way's least count.
 
     The steps have the grids and the offsets of the small count.  Scratch has the rules of the large count.  Counts are
-    lengths of rows where guards are.  A way that differs from an earlier one only in its counts is left out.
+    lengths of rows where guards are.  A way with the kernels, arguments and buffers of an earlier one is left out.
     """
     seen = []
     for large in ways(plan, most):
-        steps = [replace(s, guard=replace(s.guard, min_n=0, max_n=most)) for s in plan.steps if _runs(s.guard, large)]
-        if steps in seen:
+        chosen = [s for s in plan.steps if _runs(s.guard, large)]
+        launches = [(s.kernel, s.argument, s.guard.min_take, [b.role for b in s.bindings]) for s in chosen]
+        if launches in seen:
             continue
-        seen.append(steps)
+        seen.append(launches)
+        steps = [replace(s, guard=replace(s.guard, min_n=0, max_n=large)) for s in chosen]
         rules = [replace(rule, min_n=0) for rule in plan.scratch.rules if rule.min_n < large]
         status = plan.device_status and replace(plan.device_status, min_n=0)
         scratch = replace(plan.scratch, rules=tuple(rules))
@@ -46,5 +53,5 @@ def shrunk(plan: Plan, most: int) -> Iterator[tuple[int, Plan]]:
 
 
 def slotted(sort: Sort, plan: Plan) -> bool:
-    """Whether a plan of a sort has kernels that need many keys."""
+    """Whether a plan of a sort has kernels of `SLOTTED`."""
     return any(sort.kernel(step.kernel).template.startswith(SLOTTED) for step in plan.steps)
