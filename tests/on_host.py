@@ -177,15 +177,15 @@ def compiled(
     header = SOURCES / {"cuda": "cuda_on_host.hpp", "hip": "hip_on_host/hip/hip_runtime.h"}[api]
     source.write_text(f'#include "{header}"\n{text}{play}', encoding="utf-8")
     lanes = [f"-DHOST_WARP={sort.lanes}"] if 1 < sort.lanes < 32 else []
-    flags = ["-std=c++14", "-O1", "-fPIC", *["-fsanitize=thread"] * memory]
-    flags += [*parsed_headers(compiler, *flags), *lanes]
+    flags = ["-std=c++14", "-O1", "-fPIC"]
     if memory:
+        flags.append("-fsanitize=thread")
+        flags += [*parsed_headers(compiler, *flags), *lanes, "-DHOST_MEMORY", "-DHOST_YIELDS=400000000ull"]
         made = source.with_suffix(".o")
-        flags += ["-DHOST_MEMORY", "-DHOST_YIELDS=400000000ull"]
         _done([compiler, *flags, "-c", str(source), "-o", str(made)])
         _done([compiler, "-shared", "-Wl,-Bsymbolic", str(memory_model(compiler)), str(made), "-o", str(library)])
     else:
-        _done([compiler, *flags, "-shared", str(source), "-o", str(library)])
+        _done([compiler, *flags, *lanes, "-shared", str(source), "-o", str(library)])
     return OnHost(sort, library)
 
 
