@@ -148,22 +148,23 @@ def right_of_rows(cupy: Any, select: Any, keys: Any, k: int, form: Form) -> bool
     out, values_out = results(cupy, keys.dtype, form, size)
     more: dict[str, Any] = {}
     for name in form.numbers:
-        given = getattr(call, NUMBERS[name])
+        numbers = getattr(call, NUMBERS[name])
         argument = "count" if name == "row_count" else name
-        more[argument] = cupy.asarray(np.array([given], np.uint32) if name == "row_count" else given)
+        more[argument] = cupy.asarray(np.array([numbers], np.uint32) if name == "row_count" else numbers)
     if values is not None:
         more["values"] = cupy.asarray(values.ravel())
     if values_out is not None:
         more["values_out"] = values_out[:size]
     select(cupy.asarray(call.keys), k, rows=rows, out=out[:size], **more)
-    kept = np.zeros(size, bool) if call.unchanged is None else call.unchanged
+    unchanged = np.zeros(size, bool) if call.unchanged is None else call.unchanged
     pairs = [(out, call.expected, keys.dtype.type(0x5A))]
     if values_out is not None:
         assert call.values_expected is not None
         pairs.append((values_out, call.values_expected.ravel(), np.uint32(0x5A5A5A5A)))
-    for got, wanted, blank in pairs:
-        found = cupy.asnumpy(got)
-        if not ((found[:size] == np.where(kept, blank, wanted)).all() and (found[size:] == blank).all()):
+    for stored, expected_, blank in pairs:
+        result = cupy.asnumpy(stored)
+        fine = (result[:size] == np.where(unchanged, blank, expected_)).all() and (result[size:] == blank).all()
+        if not fine:
             return False
     return True
 

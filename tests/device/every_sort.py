@@ -99,13 +99,13 @@ def right(cupy: Any, call: Call, dtype: Any, value: int | None) -> bool:
     n = call.n
     xp = np if n <= MANY else cupy  # numpy's arrays need no kernel that a sanitizer would follow
     keys = draw(xp, dtype, n, call.mask)
-    given = cupy.array(keys)
-    out = given if call.in_place else cupy.empty_like(given)
+    source = cupy.array(keys)
+    out = source if call.in_place else cupy.empty_like(source)
     values = moved = None
     if value is not None:
         values = cupy.array(xp.arange(n, dtype=f"u{value}"))
         moved = values if call.in_place else cupy.empty_like(values)
-    call.sorter(given, out, values=values, values_out=moved)
+    call.sorter(source, out, values=values, values_out=moved)
     if xp is np:
         out, moved = cupy.asnumpy(out), None if moved is None else cupy.asnumpy(moved)
     if call.zeros:
@@ -151,15 +151,15 @@ def ordered(xp: Any, keys: Any, out: Any, moved: Any) -> bool:
 
 def planned(sorter: Any, plan: Plan) -> Any:
     """Return a sorter with the same compiled kernels and another plan."""
-    other, kernels = copy(sorter), copy(sorter._kernels)
+    replaced, kernels = copy(sorter), copy(sorter._kernels)
     kernels.sort = replace(sorter._sort, plan=plan)
-    other._known, other._ready = {}, {}
+    replaced._known, replaced._ready = {}, {}
 
     def prepare(n: int, options: Options, *, in_place: bool) -> Prepared:
         return Prepared(kernels, n, options, in_place=in_place)
 
-    other._prepare = prepare
-    return other
+    replaced._prepare = prepare
+    return replaced
 
 
 def calls_of(sorter: Any, options: argparse.Namespace) -> Iterator[Call]:
@@ -177,17 +177,17 @@ def calls_of(sorter: Any, options: argparse.Namespace) -> Iterator[Call]:
         if slotted(sorter._sort, small) and names <= seen:
             continue
         seen |= names
-        other, n, zeros, masks = planned(sorter, small), FEW, 0, (*MASKS, FULL)
+        small_sorter, n, zeros, masks = planned(sorter, small), FEW, 0, (*MASKS, FULL)
         if slotted(sorter._sort, small):
             n, zeros, masks = max(FEW, (way >> ZEROS) + 1), ZEROS, MASKS
         for in_place in places:
             for mask in masks[: 1 if in_place else None]:
-                yield Call(other, n, mask >> zeros << zeros, in_place, way, zeros)
+                yield Call(small_sorter, n, mask >> zeros << zeros, in_place, way, zeros)
 
 
 def run(cupy: Any, library: Any, options: argparse.Namespace) -> int:
     """Run all sorts or merges; return the exit code."""
-    made, check = (hsgen.cuda.Merger, merged) if options.merges else (hsgen.cuda.Sorter, right)
+    runner, check = (hsgen.cuda.Merger, merged) if options.merges else (hsgen.cuda.Sorter, right)
     calls = wrong = kernels = 0
     never: dict[str, int] = {}
     with recorded(library) as done:
@@ -195,7 +195,7 @@ def run(cupy: Any, library: Any, options: argparse.Namespace) -> int:
             if options.key not in (None, key):
                 continue
             for value in VALUES if options.value is None else [options.value or None]:
-                sorter = made(key, value=value, target=options.target)
+                sorter = runner(key, value=value, target=options.target)
                 plan, launched = sorter._sort.plan, set[str]()
                 for call in calls_of(sorter, options):
                     done.clear()

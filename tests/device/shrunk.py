@@ -1,7 +1,7 @@
 """The launches that a plan has for large counts, as plans for small counts: the same kernels, arguments and order.
 
 Kernels are those of the sort, so their text is the text that hsgen generates.  Kernels compute the number of buckets
-from the count.  They are right for any count, but for those of `SLOTTED`, which restrict the keys.
+from the count.  All kernels are right for any count, but those of `SLOTTED` restrict the keys.
 """
 
 from __future__ import annotations

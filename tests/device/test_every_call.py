@@ -64,9 +64,9 @@ FILE, SELECTING = (str(LANES / name) for name in ("forms1.toml", "lanes4.toml"))
 @pytest.mark.device
 def test_sorts_at_each_count(stand: Stand, capsys: pytest.CaptureFixture[str]) -> None:
     assert sort(stand, "--most", "140", "--key", "u32", "--value", "0", "--target", FILE) == 0
-    said = capsys.readouterr().out
-    assert "never launched: u32 None: scatter, from 201 keys on" in said
-    assert said.endswith("8 calls, 0 wrong, 2 kernels launched, 4 never\n")
+    output = capsys.readouterr().out
+    assert "never launched: u32 None: scatter, from 201 keys on" in output
+    assert output.endswith("8 calls, 0 wrong, 2 kernels launched, 4 never\n")
 
 
 @pytest.mark.device
@@ -93,18 +93,18 @@ def test_shrunk_merges(stand: Stand, monkeypatch: pytest.MonkeyPatch, capsys: py
 def test_wrong_results_fail(stand: Stand, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(Stand, "asnumpy", staticmethod(lambda array: np.roll(array.get(), 1)))
     assert sort(stand, "--most", "140", "--key", "u32", "--value", "0", "--target", FILE) == 1
-    said = capsys.readouterr().out
-    assert said.count("WRONG u32 None n=129 way=0") == 4 and "8 calls, 4 wrong" in said
+    output = capsys.readouterr().out
+    assert output.count("WRONG u32 None n=129 way=0") == 4 and "8 calls, 4 wrong" in output
     assert select(stand, "--few", "--most", "2", "--key", "u32", "--target", SELECTING) == 1
-    said = capsys.readouterr().out
-    assert all(f"WRONG u32 {form}: 2 x" in said for form in every_selection.FORMS)
+    output = capsys.readouterr().out
+    assert all(f"WRONG u32 {form}: 2 x" in output for form in every_selection.FORMS)
 
 
 @pytest.mark.device
 def test_selections_with_every_number_of_rows(stand: Stand, capsys: pytest.CaptureFixture[str]) -> None:
     assert select(stand, "--few", "--most", "300", "--key", "u32", "--forms", "rows", "--target", SELECTING) == 0
-    said = capsys.readouterr().out
-    assert "never launched: u32 index takes: chunks, from 4097 keys" in said and " 0 wrong, " in said
+    output = capsys.readouterr().out
+    assert "never launched: u32 index takes: chunks, from 4097 keys" in output and " 0 wrong, " in output
 
 
 @pytest.mark.device
