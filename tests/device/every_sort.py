@@ -166,8 +166,10 @@ def calls_of(sorter: Any, options: argparse.Namespace) -> Iterator[Call]:
     """Yield the calls of a sorter."""
     plan: Plan = sorter._sort.plan
     places = (False,) if options.merges else (False, True)
+    masks: tuple[int, ...] = (MASKS[0], MASKS[2]) if options.shrunk else MASKS
     for n in (*counts(plan.steps, FEW if options.shrunk else options.most), *[FEW] * options.shrunk):
-        yield from (Call(sorter, n, mask, in_place) for in_place in places for mask in MASKS[: 1 if in_place else 3])
+        for in_place in places:
+            yield from (Call(sorter, n, mask, in_place) for mask in masks[: 1 if in_place else None])
     if not options.shrunk:
         return
     assert sorter._kernels.source, "kernels are rendered from the whole plan"
@@ -177,11 +179,11 @@ def calls_of(sorter: Any, options: argparse.Namespace) -> Iterator[Call]:
         if slotted(sorter._sort, small) and names <= seen:
             continue
         seen |= names
-        small_sorter, n, zeros, masks = planned(sorter, small), FEW, 0, (*MASKS, FULL)
+        small_sorter, n, zeros = planned(sorter, small), FEW, 0
         if slotted(sorter._sort, small):
-            n, zeros, masks = max(FEW, (way >> ZEROS) + 1), ZEROS, MASKS
+            n, zeros = max(FEW, (way >> ZEROS) + 1), ZEROS
         for in_place in places:
-            for mask in masks[: 1 if in_place else None]:
+            for mask in masks[:1] if in_place else (*masks, FULL):
                 yield Call(small_sorter, n, mask >> zeros << zeros, in_place, way, zeros)
 
 

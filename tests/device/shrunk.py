@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hsgen.core.plan import Guard, Plan
+from hsgen.core.scratch import ScratchRule
 from hsgen.core.sort import Sort
 
 SLOTTED = "radix/hybrid/pair_bucket_sort:"
@@ -32,11 +33,17 @@ def ways(plan: Plan, most: int) -> list[int]:
     return sorted(n for n in changes if most < n <= plan.max_n)
 
 
+def _table(rule: ScratchRule, large: int) -> ScratchRule:
+    """Return a rule that has the tables of a large count for any count: counted buckets are as many for few keys."""
+    units = min(-(-large // rule.unit), rule.units)
+    return replace(rule, min_n=0, plus=rule.plus + rule.per_unit * units, unit=1, per_unit=0, units=0)
+
+
 def shrunk(plan: Plan, most: int) -> Iterator[tuple[int, Plan]]:
     """Yield each way of a plan above `most` keys as a plan for any count up to the way's, with the way's least count.
 
-    The steps have the grids and the offsets of the small count.  Scratch has the rules of the large count.  Counts are
-    lengths of rows where guards are.  A way with the kernels, arguments and buffers of an earlier one is left out.
+    The steps have the grids and the offsets of the small count.  Scratch has room for the tables of the large count.
+    Counts are lengths of rows where guards are.  Only ways with other kernels, arguments or buffers are yielded.
     """
     seen = []
     for large in ways(plan, most):
@@ -46,7 +53,7 @@ def shrunk(plan: Plan, most: int) -> Iterator[tuple[int, Plan]]:
             continue
         seen.append(launches)
         steps = [replace(s, guard=replace(s.guard, min_n=0, max_n=large)) for s in chosen]
-        rules = [replace(rule, min_n=0) for rule in plan.scratch.rules if rule.min_n < large]
+        rules = [_table(rule, large) for rule in plan.scratch.rules if rule.min_n < large]
         status = plan.device_status and replace(plan.device_status, min_n=0)
         scratch = replace(plan.scratch, rules=tuple(rules))
         yield large, replace(plan, steps=tuple(steps), scratch=scratch, device_status=status)
