@@ -79,6 +79,17 @@ def memory_model(compiler: str) -> Path:
     return model
 
 
+@cache
+def parsed_headers(compiler: str, *flags: str) -> list[str]:
+    """Return the flags that include the headers of cuda_on_host.hpp, which a process parses once for equal flags."""
+    folder = Path(tempfile.mkdtemp(prefix="hsgen-headers-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    header = folder / "host_headers.hpp"
+    shutil.copy(SOURCES / header.name, header)
+    _done([compiler, *flags, "-x", "c++-header", str(header), "-o", f"{header}.gch"])
+    return ["-include", str(header)]
+
+
 @dataclass(frozen=True)
 class OnHost:
     """The compiled kernels of a sort."""
@@ -166,13 +177,15 @@ def compiled(
     header = SOURCES / {"cuda": "cuda_on_host.hpp", "hip": "hip_on_host/hip/hip_runtime.h"}[api]
     source.write_text(f'#include "{header}"\n{text}{play}', encoding="utf-8")
     lanes = [f"-DHOST_WARP={sort.lanes}"] if 1 < sort.lanes < 32 else []
+    flags = ["-std=c++14", "-O1", "-fPIC"]
     if memory:
+        flags.append("-fsanitize=thread")
+        flags += [*parsed_headers(compiler, *flags), *lanes, "-DHOST_MEMORY", "-DHOST_YIELDS=400000000ull"]
         made = source.with_suffix(".o")
-        flags = ["-fsanitize=thread", "-DHOST_MEMORY", "-DHOST_YIELDS=400000000ull"]
-        _done([compiler, "-std=c++14", "-O1", "-fPIC", *lanes, *flags, "-c", str(source), "-o", str(made)])
+        _done([compiler, *flags, "-c", str(source), "-o", str(made)])
         _done([compiler, "-shared", "-Wl,-Bsymbolic", str(memory_model(compiler)), str(made), "-o", str(library)])
     else:
-        _done([compiler, "-std=c++14", "-O1", "-fPIC", *lanes, "-shared", str(source), "-o", str(library)])
+        _done([compiler, *flags, *lanes, "-shared", str(source), "-o", str(library)])
     return OnHost(sort, library)
 
 

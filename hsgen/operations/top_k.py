@@ -292,7 +292,7 @@ class _TopK(Operation):
         )
         values = oracle.values_for(rng, len(keys), sort)
         if sort.signature.of_rows:
-            return _call_of_rows(sort, keys, values, options, rng)
+            return call_of_rows(sort, keys, values, options, rng)
         expected, after = selected(sort, keys, values, options)
         return Call(
             n=len(keys), keys=keys, expected=expected, in_place=False, values=values, values_expected=after, how=options
@@ -324,7 +324,7 @@ def _beyond(rng: np.random.Generator, numbers: NDArray[np.int64], most: int) -> 
     return np.where((numbers == most) & (rng.integers(0, 2, len(numbers)) > 0), NO_INDEX, numbers)
 
 
-def _call_of_rows(
+def call_of_rows(
     sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
 ) -> Call:
     """Return a call with random numbers of rows: of lengths and keys to take, some are 0 or beyond the greatest."""

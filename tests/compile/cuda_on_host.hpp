@@ -3,15 +3,7 @@
  *
  * With HOST_MEMORY, the kernels are compiled with -fsanitize=thread, whose calls before each access go to the model of
  * memory_on_host.cpp.  That model gets the events of the functions `memory_...` below. */
-#undef _FORTIFY_SOURCE /* it takes jumps to another stack for errors */
-#include <setjmp.h>
-#include <ucontext.h>
-
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <random>
-#include <vector>
+#include "host_headers.hpp"
 
 #ifndef HOST_WARP
 #define HOST_WARP 32 /* lanes of a warp */

@@ -6,8 +6,8 @@
 #   bash tests/device/nvidia.sh pairs [FOLDER]   the same of keys with values, and of argsorts
 #   bash tests/device/nvidia.sh arrays [FOLDER]  sorts of PyTorch's and CuPy's arrays, and their speed; part of check, bench
 #   bash tests/device/nvidia.sh parted [FOLDER]  segmented sorts and merges beside CUB, sorts that tell of changes
-#   bash tests/device/nvidia.sh ways [FOLDER]    groupings in every way, other operations at every plan; under racecheck and
-#                                                initcheck, or the tools in TOOLS, and sorts at every plan; part of check
+#   bash tests/device/nvidia.sh ways [FOLDER]    groupings in every way, other operations, sorts and selections at every plan;
+#                                                under racecheck, initcheck and synccheck, or the tools in TOOLS; part of check
 #   bash tests/device/nvidia.sh stress [FOLDER]  all operations in random order for STRESS_SECONDS, 480 by default; part of check
 # BUNDLE, of generated or another, is where Vulkan's SPIR-V comes from; of forms that it does not hold there is none.
 # Needs nvcc, a C compiler and a python3 with jinja2, click and numpy (.venv's if there is one).  What else is missing
@@ -139,21 +139,36 @@ ways() {
   step ways "$python" tests/device/grouping_ways.py --large
   step ways-others "$python" tests/device/grouping_ways.py --others
   step sorts "$python" tests/device/every_sort.py
+  step sorts-shrunk "$python" tests/device/every_sort.py --shrunk
+  step merges-shrunk "$python" tests/device/every_sort.py --shrunk --merges
   step selections "$python" tests/device/every_selection.py
   if ! command -v compute-sanitizer >/dev/null; then
     leave ways-sanitizers "compute-sanitizer is not installed"
     return
   fi
-  # kernels that only more keys launch are named at the end of the log
-  local key value
+  local key value forms program
   for key in u32 u64; do
     for value in 0 4 8; do
-      step "sorts-racecheck-$key-$value" "$python" tests/device/sanitized.py racecheck "$python" tests/device/every_sort.py \
+      step "sorts-racecheck-$key-$value-5m" "$python" tests/device/sanitized.py racecheck "$python" tests/device/every_sort.py \
         --most 5000000 --key $key --value $value
     done
   done
-  step selections-racecheck "$python" tests/device/sanitized.py racecheck "$python" tests/device/every_selection.py \
-    --few --most 140000
+  # --shrunk: kernels for large counts, with few keys
+  for tool in ${TOOLS:-racecheck initcheck synccheck}; do
+    program=("$python" tests/device/sanitized.py "$tool" "$python")
+    for key in u32 u64; do
+      for value in 0 4 8; do
+        step "sorts-$tool-$key-$value" "${program[@]}" tests/device/every_sort.py --shrunk --key $key --value $value
+      done
+      step "merges-$tool-$key" "${program[@]}" tests/device/every_sort.py --shrunk --merges --key $key
+    done
+    for key in u16 u32 u64; do
+      for forms in plain rows; do
+        step "selections-$tool-$key-$forms" "${program[@]}" tests/device/every_selection.py --few --shrunk --most 140000 \
+          --key $key --forms $forms
+      done
+    done
+  done
   for tool in ${TOOLS:-racecheck initcheck}; do
     for part in "" --others; do
       # shellcheck disable=SC2086  # no word for groupings

@@ -31,7 +31,10 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, PLAIN, Signature
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
+from hsgen.operations import oracle
+from hsgen.operations.calls import Call
 from hsgen.operations.reduce_by_key import COUNTS, FIRSTS, number
+from hsgen.operations.top_k import selected
 from hsgen.targets import target
 from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import Frame
@@ -114,7 +117,7 @@ GROUPS: dict[str, tuple[str, Mapping[str, Any]]] = {
 """Keys of each way of a grouping, and the shape of its tables."""
 
 
-@pytest.mark.parametrize("name", nightly_except(GROUPS, ("tables", "passes")))
+@pytest.mark.parametrize("name", nightly_except(GROUPS, ("few",)))
 def test_groupings_hand_over_in_order(name: str, tmp_path: Path) -> None:
     shape, makes = GROUPS[name]
     engine, n = HostEngine(grouping(shape), tmp_path, late=50), 6000 if NIGHTLY else 3000
@@ -145,6 +148,18 @@ def small_cases(sort: Sort) -> list[tuple[int, str]]:
     return cases
 
 
+def launching(sort: Sort, cases: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return the cases that launch kernels which no earlier case launches."""
+    launched, chosen = LaunchedKernels(sort), []
+    for case in cases:
+        before = len(launched.names)
+        if case[1] in validation.operations.of(sort).kinds:
+            validation.run(launched, [case], 1)
+        if len(launched.names) > before:
+            chosen.append(case)
+    return chosen
+
+
 COVERING = [
     ("pieces8.toml", "auto", "v4"),
     ("simd32.toml", "bitonic", "v4"),
@@ -166,7 +181,7 @@ COVERING = [
     ("buckets8.toml", "reduce_by_key", "none"),
     ("buckets8.toml", "radix_select", "none"),
 ]
-"""Sorts that have every kernel of every strategy and operation."""
+"""Sorts that have every kernel of every strategy and operation, but for selections of long rows."""
 OTHERS = [
     nightly(file.name, label, value)
     for file in sorted(LANES.glob("*.toml"))
@@ -176,11 +191,35 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("file", "label", "value"), nightly_except(COVERING, ()))
+@pytest.mark.parametrize(("file", "label", "value"), COVERING)
 def test_no_kernel_of_any_algorithm_races(file: str, label: str, value: str, tmp_path: Path) -> None:
-    """Every kernel of every strategy in small shapes."""
+    """Every kernel of every strategy in small shapes; the fast run takes only cases that launch further kernels."""
     sort = sort_of(file, label, "u32", Signature(value=value))
-    check(HostEngine(sort, tmp_path, late=200), small_cases(sort))
+    cases = small_cases(sort)
+    check(HostEngine(sort, tmp_path, late=200), cases if NIGHTLY else launching(sort, cases))
+
+
+SELECTIONS = ((3, 8, 2), (2, 30, 2), (2, 100, 16), (1, 33000, 2), (2, 400, 100))
+"""Rows, lengths and k of each way of a selection: few keys of short rows, chunks, one work-group, a sample, passes."""
+
+
+def selecting(engine: HostEngine | LaunchedKernels, rows: int, length: int, k: int) -> str | None:
+    """Select k of each row of even keys; return what is wrong."""
+    sort, rng = engine.sort, np.random.default_rng(k)
+    keys, options = rng.integers(0, 1 << 32, rows * length, np.uint32), Options(segment_count=rows, take=k)
+    values = oracle.values_for(rng, len(keys), sort)
+    expected, after = selected(sort, keys, values, options)
+    call = Call(
+        n=len(keys), keys=keys, expected=expected, in_place=False, values=values, values_expected=after, how=options
+    )
+    return Frame(engine, len(keys)).run(call)
+
+
+def test_no_way_of_a_selection_races(tmp_path: Path) -> None:
+    engine = HostEngine(SORTS["selection"](), tmp_path, late=200)
+    for shape in SELECTIONS:
+        assert selecting(engine, *shape) is None, shape
+    declared(engine)
 
 
 @pytest.mark.parametrize(("file", "label", "value"), OTHERS)
@@ -201,20 +240,21 @@ def templates(sort: Sort) -> set[str]:
 
 @pytest.mark.nightly
 def test_the_cases_above_run_every_kernel() -> None:
-    """With those of tables of few groups and of shared rows."""
+    """With those of tables of few groups."""
     known: set[str] = set()
     run: set[str] = set()
     for file, label, value in [*COVERING, *(case.values for case in OTHERS)]:
         with suppress(Usage):
             known |= templates(sort_of(file, label, "u32", Signature(value=value)))
-    chosen = [sort_of(file, label, "u32", Signature(value=value)) for file, label, value in COVERING]
-    for sort in (*chosen, SORTS["selection"]()):
-        launched = LaunchedKernels(sort)
-        cases = pairs_of(sort, 24, 5003) if sort.target == "test" else small_cases(sort)
-        for case in cases:
-            if case[1] in validation.operations.of(sort).kinds:
-                validation.run(launched, [case], 1)
-        run |= {f"{k.algorithm} {k.template}" for k in sort.kernels if k.name in launched.names}
+    engines = []
+    for file, label, value in COVERING:
+        engines.append(LaunchedKernels(sort_of(file, label, "u32", Signature(value=value))))
+        validation.run(engines[-1], launching(engines[-1].sort, small_cases(engines[-1].sort)), 1)
+    engines.append(LaunchedKernels(SORTS["selection"]()))
+    for shape in SELECTIONS:
+        selecting(engines[-1], *shape)
+    for engine in engines:
+        run |= {f"{k.algorithm} {k.template}" for k in engine.sort.kernels if k.name in engine.names}
     assert known - run == {f"group_by group_by/tables:{name}" for name in ("few_tables", "few_close")}
 
 
