@@ -31,6 +31,9 @@ The rules follow from measurements on an H200 with PyTorch 2.11, of float32 rows
 | 4 x 2^22 | 1078 | | 903 | 1042 |
 | 8 x 2^22 | 2171 | | 1812 | 2172 |
 | 2 x 2^24 | 1601 | | 1909 | 1600 |
+
+Outputs of ReLU, half of which are zero, take longer by `each`: on an H100, three rows of 7809 take 145 microseconds by
+`each`, 86 by `segments`, and 91 by torch.sort.
 """
 
 from __future__ import annotations
@@ -88,7 +91,6 @@ RULES = (
     Rule(EACH, most=64, length=1 << 23),
     Rule(ROWS, to=4096, total=TOGETHER),
     Rule(EACH, most=2, to=1 << 18),
-    Rule(EACH, most=3, to=1 << 14),
     Rule(LIBRARY, most=4, length=(1 << 17) + 1, to=1 << 18, keys=_LIKEWISE),
     Rule(SEGMENTS, total=TOGETHER),
     Rule(LIBRARY),

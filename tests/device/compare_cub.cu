@@ -5,8 +5,9 @@
  *       $(cd sorts && sed "s|^|$PWD/|" sources/cuda.txt) -o compare_cub
  *   ./compare_cub u32 none uniform 9 2^28 3*2^29 2^32
  * Keys: u32 or u64; values: none or v4; kinds: uniform, ramps, equal, hot, normal (floats), few (1000 values), many (100000
- * values), sparse (a quarter of the bits are set), late (timestamps), zipf (log-uniform), power (Pareto of exponent 0.2), byte
- * (256 values), morton (points on a sphere).  Exit code 0 if all were right, else 1. */
+ * values), sparse (a quarter of the bits are set), late (timestamps), zipf (log-uniform).  More kinds: power (Pareto of exponent
+ * 0.2), byte (256 values), morton (points on a sphere), relu (half are zero, the others floats).  Exit code 0 if all were right,
+ * else 1. */
 #include "compare_cub.h"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -44,14 +45,14 @@ __global__ void make(Key *keys, uint32_t *values, uint64_t n, int kind)
         const uint64_t power = static_cast<uint64_t>(fminf(powf(even, -5), bits == 32 ? 4.29e9f : 1.8e19f));
         const uint64_t made[] = {random, ramp, 12345, hot, normal, mixed(random % 1000), mixed(random % 100000),
                                  random & mixed(random), late, zipf, power, mixed(random % 256),
-                                 kind == 12 ? morton(random, bits) : 0};
+                                 kind == 12 ? morton(random, bits) : 0, random & 1 ? normal & ~uint64_t(0) >> (65 - bits) : 0};
         keys[i] = static_cast<Key>(made[kind]);
         if (values) values[i] = static_cast<uint32_t>(i);
     }
 }
 
 static const char *const kinds[] = {"uniform", "ramps", "equal", "hot", "normal", "few", "many", "sparse", "late", "zipf",
-                                    "power", "byte", "morton"};
+                                    "power", "byte", "morton", "relu"};
 
 template <typename Key>
 static bool measure(const char *name, bool valued, int number, int rounds, const char *text, uint64_t n)
@@ -95,8 +96,8 @@ static bool measure(const char *name, bool valued, int number, int rounds, const
 int main(int count, char **words)
 {
     int kind = 0;
-    while (count > 5 && kind < 13 && std::strcmp(words[3], kinds[kind])) kind++;
-    bool right = count > 5 && kind < 13;
+    while (count > 5 && kind < 14 && std::strcmp(words[3], kinds[kind])) kind++;
+    bool right = count > 5 && kind < 14;
     if (!right) std::printf("usage: %s u32|u64 none|v4 KIND ROUNDS COUNT..., with the kinds at the start of this file\n", words[0]);
     for (int i = 5; right && i < count; i++) {
         const std::string key = words[1];

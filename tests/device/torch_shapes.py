@@ -35,6 +35,9 @@ SPECIAL = (
     ((3, 5, 7777), "normal"),
     ((1_500_000,), "uniform"),
     *(((1 << power,), "relu") for power in (18, 20, 22, 24)),
+    *(((count,), "relu") for count in (2_200_000, 3_000_000, 4_600_000, 5_000_000, 11_571_999, 20_000_000)),
+    *(((2, length), output) for length in (5000, *(1 << p for p in range(13, 19))) for output in ("normal", "relu")),
+    *(((3, length), output) for length in (5000, 1 << 13, 1 << 14) for output in ("normal", "relu")),
     ((512, 32000), "softmax"),
     ((512, 32000), "normal"),
 )
