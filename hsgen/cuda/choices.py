@@ -107,6 +107,28 @@ def choice(key: str, rows: int, length: int) -> str:
     return LIBRARY
 
 
+ALONE_UP_TO = UNEVEN_UP_TO
+"""The greatest length of one row of float32 that is faster than torch.sort also if one key is frequent.
+
+On an H100 with PyTorch 2.11, microseconds of outputs of ReLU, half of which are zero.  A sample of the keys decides
+whether a single work-group reads all zeros:
+
+| keys | torch.sort | whole |
+|---|---|---|
+| 2^18 | 68 | 50 |
+| 2^20 | 107 | 88 |
+| 2^22 | 290 | 691 |
+| 8180262 | 478 | 381 |
+| 11571999 | 639 | 1907 |
+| 2^24 | 880 | 675 |
+"""
+
+
+def frequent_keys_slow(key: str, rows: int, length: int) -> bool:
+    """Return True if one frequent key may make a sort slower than the array library's."""
+    return key == "f32" and rows == 1 and length > ALONE_UP_TO
+
+
 SELECTS_ROWS_FROM, SELECTS_FROM, SELECTS_TOGETHER = 1 << 13, 1 << 16, 1 << 20
 """The least lengths of two rows or more, and of one row, for which selections are faster than torch.topk.
 
