@@ -10,7 +10,7 @@ import torch
 
 from hsgen.core.numbers import MOST, integer
 from hsgen.cuda import background
-from hsgen.cuda.choices import choice
+from hsgen.cuda.choices import choice, frequent_keys_slow
 from hsgen.cuda.subjects import Shape
 from hsgen.torch import meanwhile, repeats
 
@@ -146,7 +146,7 @@ def argsorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = ""
 def sorted_alike(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Tensor, torch.Tensor] | None:
     """Return the sorted elements and their indices with the strides of torch.sort; None is PyTorch's own sort.
 
-    PyTorch also serves the first call with such a tensor; see `hsgen.torch.repeats`.
+    PyTorch also serves the first call with such a tensor, see `hsgen.torch.repeats`, and tensors that may take longer.
     """
     call = dim, descending, "", True
     ready, count = _ready(x, call), x.dim()
@@ -154,6 +154,9 @@ def sorted_alike(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Ten
         if not -count <= dim < count or not repeats.again(x, call):
             return None
         dim %= count
+        length = x.shape[dim]
+        if length and frequent_keys_slow(KEYS.get(x.dtype, ""), x.numel() // length, length):
+            return None
         if unprepared(x, dim, descending=descending, keys=True):
             return None
         ready = prepared(x, dim, descending=descending, keys=True)

@@ -5,12 +5,29 @@
  *       $(cd sorts && sed "s|^|$PWD/|" sources/cuda.txt) -o compare_cub
  *   ./compare_cub u32 none uniform 9 2^28 3*2^29 2^32
  * Keys: u32 or u64; values: none or v4; kinds: uniform, ramps, equal, hot, normal (floats), few (1000 values), many (100000
- * values), sparse (a quarter of the bits are set), late (timestamps), zipf.  Exit code 0 if all were right, else 1. */
+ * values), sparse (a quarter of the bits are set), late (timestamps), zipf (log-uniform).  More kinds: power (Pareto of exponent
+ * 0.2), byte (256 values), morton (points on a sphere), relu (half are zero, the others floats).  Exit code 0 if all were right,
+ * else 1. */
 #include "compare_cub.h"
 
 #include <cub/device/device_radix_sort.cuh>
 
 #include <cstring>
+
+/* The Morton code of a random point on a sphere; a coordinate has a third of a key's bits, rounded down. */
+__device__ uint64_t morton(uint64_t random, int bits)
+{
+    const int width = bits / 3;
+    const float height = 2 * ((random >> 40) + 0.5f) / 16777216.0f - 1, radius = sqrtf(fmaxf(1 - height * height, 0));
+    const float angle = 6.2831853f * (random & 0xffffff) / 16777216.0f;
+    const float point[] = {radius * cosf(angle), radius * sinf(angle), height};
+    uint64_t code = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        const uint64_t cell = static_cast<uint64_t>((point[axis] + 1) / 2 * static_cast<float>((uint64_t(1) << width) - 1));
+        for (int bit = 0; bit < width; bit++) code |= (cell >> bit & 1) << (3 * bit + axis);
+    }
+    return code;
+}
 
 template <typename Key>
 __global__ void make(Key *keys, uint32_t *values, uint64_t n, int kind)
@@ -25,14 +42,17 @@ __global__ void make(Key *keys, uint32_t *values, uint64_t n, int kind)
         const double fine = far + 1e-9 * static_cast<double>(random >> 40);
         const uint64_t normal = bits == 32 ? __float_as_uint(far) : static_cast<uint64_t>(__double_as_longlong(fine));
         const uint64_t late = (i + mixed(i) % 1000) * (bits == 32 ? 16 : 1000003), zipf = static_cast<uint64_t>(exp2f(20 * even));
+        const uint64_t power = static_cast<uint64_t>(fminf(powf(even, -5), bits == 32 ? 4.29e9f : 1.8e19f));
         const uint64_t made[] = {random, ramp, 12345, hot, normal, mixed(random % 1000), mixed(random % 100000),
-                                 random & mixed(random), late, zipf};
+                                 random & mixed(random), late, zipf, power, mixed(random % 256),
+                                 kind == 12 ? morton(random, bits) : 0, random & 1 ? normal & ~uint64_t(0) >> (65 - bits) : 0};
         keys[i] = static_cast<Key>(made[kind]);
         if (values) values[i] = static_cast<uint32_t>(i);
     }
 }
 
-static const char *const kinds[] = {"uniform", "ramps", "equal", "hot", "normal", "few", "many", "sparse", "late", "zipf"};
+static const char *const kinds[] = {"uniform", "ramps", "equal", "hot", "normal", "few", "many", "sparse", "late", "zipf",
+                                    "power", "byte", "morton", "relu"};
 
 template <typename Key>
 static bool measure(const char *name, bool valued, int number, int rounds, const char *text, uint64_t n)
@@ -76,9 +96,9 @@ static bool measure(const char *name, bool valued, int number, int rounds, const
 int main(int count, char **words)
 {
     int kind = 0;
-    while (count > 5 && kind < 10 && std::strcmp(words[3], kinds[kind])) kind++;
-    bool right = count > 5 && kind < 10;
-    if (!right) std::printf("usage: %s u32|u64 none|v4 uniform|ramps|equal|hot|normal|few|many|sparse|late|zipf ROUNDS COUNT...\n", words[0]);
+    while (count > 5 && kind < 14 && std::strcmp(words[3], kinds[kind])) kind++;
+    bool right = count > 5 && kind < 14;
+    if (!right) std::printf("usage: %s u32|u64 none|v4 KIND ROUNDS COUNT..., with the kinds at the start of this file\n", words[0]);
     for (int i = 5; right && i < count; i++) {
         const std::string key = words[1];
         const bool valued = !std::strcmp(words[2], "v4");

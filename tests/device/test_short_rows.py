@@ -193,7 +193,7 @@ def test_every_target_with_a_segmented_sort_has_rows_or_sequential_lanes() -> No
         (1 << 16, 512, ROWS),
         (4096, 4097, SEGMENTS),
         (2, 1 << 18, EACH),
-        (3, 1 << 14, EACH),
+        (3, 1 << 14, SEGMENTS),
         (3, 1 << 16, SEGMENTS),
         (4, 1 << 18, SEGMENTS),
         (64, 1 << 18, SEGMENTS),
