@@ -45,8 +45,8 @@ _WIDTHS = (2, 3, 5, 16)
 class Params:
     """The parameters of a gather: derived from the device, unless the table ``[gather.KEY]`` has them.
 
-    tile: the items of a work-group.  batch: the values that a lane loads before it stores them.  whole: whether a lane
-    moves whole items.
+    tile: the items of a work-group.  batch: the values that a lane loads before it stores them.  whole_items: whether a
+    lane moves whole items.
     """
 
     key: KeyType
@@ -54,7 +54,7 @@ class Params:
     work_group: int = 256
     tile: int = 512
     batch: int = 4
-    whole: bool = False
+    whole_items: bool = False
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
@@ -72,7 +72,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
         signature=signature,
         work_group=1 << min(_LANES[device.local], device.work_group).bit_length() - 1,
         tile=_ITEMS[device.local],
-        whole=device.local == "memory",
+        whole_items=device.local == "memory",
     )
 
 
@@ -111,7 +111,7 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
     return (
         Kernel(
             name="gather",
-            template="gather/gather:by_items" if p.whole else "gather/gather:by_values",
+            template="gather/gather:by_items" if p.whole_items else "gather/gather:by_values",
             summary="move the items of a table by index",
             work_group=p.work_group,
             buffers=(SOURCE, VALUES_IN, VALUES_OUT),
@@ -155,7 +155,7 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
     """Return counts up to `greatest` that end in each batch of a tile."""
-    if p.whole:
+    if p.whole_items:
         return []
     ends = (batch * p.work_group + p.work_group // 2 for batch in range(p.tile // p.work_group))
     return [n for n in sorted({e + base for e in ends for base in (0, p.tile)}) if n <= greatest]
@@ -163,5 +163,5 @@ def row_test_counts(p: Params, greatest: int) -> list[int]:
 
 def notes(p: Params) -> list[tuple[str, str]]:
     """Return derived values for headers and `hsgen show`: (name, value)."""
-    lanes = "" if p.whole else f", whose values {p.work_group} lanes move together"
+    lanes = "" if p.whole_items else f", whose values {p.work_group} lanes move together"
     return [("tile", f"{p.tile} items{lanes}")]

@@ -59,7 +59,9 @@ class Array:
 
 def element_bytes(type_: str, key: KeyType) -> int:
     """Return the size in bytes of an element of a local array; a pair is a key with its original index."""
-    return {"key": key.held, "pair": pair_bytes(key), **BYTES}[type_]
+    if type_ in BYTES:
+        return BYTES[type_]
+    return {"key": key.held, "pair": pair_bytes(key)}[type_]
 
 
 def pair_bytes(key: KeyType) -> int:

@@ -14,8 +14,8 @@ from hsgen.core.sort import Sort
 SHAPES: dict[str, dict[str, Any]] = {
     "together": {"work_group": 16, "tile": 48, "batch": 2},
     "batches": {"work_group": 4, "tile": 20, "batch": 3},
-    "alone": {"work_group": 1, "tile": 10, "whole": True},
-    "lanes alone": {"work_group": 8, "tile": 40, "whole": True},
+    "alone": {"work_group": 1, "tile": 10, "whole_items": True},
+    "lanes alone": {"work_group": 8, "tile": 40, "whole_items": True},
 }
 """Parameters by name."""
 

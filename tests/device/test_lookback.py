@@ -116,7 +116,7 @@ def test_a_pass_in_portions(embedded: Host, passes: int, values: dict[str, int])
 
     A tile that starves must have one after it in its portion, which waits for it, as the launch does on a device.
     """
-    p = replace(base("ballot16", passes), whole=1000, **values)
+    p = replace(base("ballot16", passes), split_above=1000, **values)
     unit, sort = portions.count(p) * p.tile, sort_of(p)
     assert portions.count(p) > 4
     context = context_for(embedded)

@@ -37,8 +37,8 @@ WAYS: dict[str, dict[str, Any]] = {
     "never alone": {"single": 0},
     "a tile alone": {"single": None, "coordination": "lookback"},
     "no cap": {"groups": 65535},
-    "portions": {"coordination": "lookback", "whole": 352},
-    "endless portions": {"coordination": "lookback", "whole": 352, "redo": False},
+    "portions": {"coordination": "lookback", "split_above": 352},
+    "endless portions": {"coordination": "lookback", "split_above": 352, "redo": False},
 }
 """The variants of plans other than by digits, by name."""
 
@@ -47,7 +47,7 @@ def boundary(p: radix.Params) -> list[int]:
     """Return the counts at which a plan or its kernels change their way, and their neighbours."""
     cap = p.groups * p.tile if p.groups < 100 else 0
     test_counts = [0, p.alone, p.tile, 2 * p.tile, cap, 2 * cap, p.stream or 0, *(p.tile * k for k in (3, 4))]
-    test_counts += [p.whole, p.tile * portions.count(p), 2 * p.tile * portions.count(p)] * (p.whole > 0)
+    test_counts += [p.split_above, p.tile * portions.count(p), 2 * p.tile * portions.count(p)] * (p.split_above > 0)
     return sorted(around(test_counts, 1 << 20))
 
 

@@ -143,22 +143,22 @@ def mutants(p: radix.Params, plan: Plan) -> Iterator[tuple[str, Plan]]:
     [
         shape(bits=8),
         nightly(shape(bits=11)),
-        shape("u64", bits=11, begin=42, coordination="lookback", single=50, whole=1 << 30),
-        nightly(shape(bits=11, coordination="lookback", single=50, whole=1 << 30)),
-        shape(bits=11, whole=1 << 30, **WAYS["endless"]),
+        shape("u64", bits=11, begin=42, coordination="lookback", single=50, split_above=1 << 30),
+        nightly(shape(bits=11, coordination="lookback", single=50, split_above=1 << 30)),
+        shape(bits=11, split_above=1 << 30, **WAYS["endless"]),
         nightly(shape(bits=8, begin=16, single=50, **WAYS["portions"])),
         shape(bits=8, begin=16, **WAYS["endless portions"]),
         shape(bits=11, **WAYS["folded"]),
         nightly(shape(bits=11, **WAYS["serial"])),
         shape(bits=8, **WAYS["lines"]),
     ],
-    ids=lambda p: f"{p.key.name}-{p.STRATEGY}-{p.bits}-{p.work_group}-{p.subgroup}-{p.stream}-{p.redo}-{p.whole}",
+    ids=lambda p: f"{p.key.name}-{p.STRATEGY}-{p.bits}-{p.work_group}-{p.subgroup}-{p.stream}-{p.redo}-{p.split_above}",
 )
 def test_every_fault_in_a_plan_is_noticed(p: radix.Params) -> None:
     plan = radix.plan(p)
     lines = around([p.stream], 1000) if p.stream else set()
     unit = portions.count(p) * p.tile
-    more = {p.whole, p.whole + 1, unit, unit + 1, 2 * unit} if 0 < p.whole < 1000 else set()
+    more = {p.split_above, p.split_above + 1, unit, unit + 1, 2 * unit} if 0 < p.split_above < 1000 else set()
     counts = sorted({1, p.alone, p.alone + 1, p.tile + 1, p.groups * p.tile + 1, 5, *lines, *more})[::-1]
     lost: list[tuple[int, ...]] = [(0,), (len(p.digits) - 1,), ()] if p.looks_back and p.redo else [()]
     check(p, plan, counts, lost)

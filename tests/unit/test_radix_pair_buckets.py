@@ -171,7 +171,7 @@ def mutants(plan: Plan, low: int) -> Iterator[tuple[str, Plan]]:
 
 
 def test_every_fault_in_a_plan_is_noticed() -> None:
-    sort = sort_of(Signature(value="v4"), work_group=8, groups=500, whole=1 << 30)  # portions: see test_radix.py
+    sort = sort_of(Signature(value="v4"), work_group=8, groups=500, split_above=1 << 30)  # portions: see test_radix.py
     p, rng = params(sort), np.random.default_rng(4)
     low = finish.least(p)
     test_counts = [

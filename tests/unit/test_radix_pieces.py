@@ -335,7 +335,7 @@ def mutants(plan: Plan, low: int, many: int) -> Iterator[tuple[str, Plan]]:
 def test_every_fault_in_a_plan_is_noticed(made: Any) -> None:
     signature = V4 if made is sort_of else PLAIN
     key, groups = ("u32", 300) if made is sort_of else ("u64", 200)
-    sort = made(signature, key, work_group=8, groups=groups, whole=1 << 30)  # portions: see test_radix.py
+    sort = made(signature, key, work_group=8, groups=groups, split_above=1 << 30)  # portions: see test_radix.py
     p, rng = params(sort), np.random.default_rng(5)
     low, on_chip = (
         Pieces(p).span[0],

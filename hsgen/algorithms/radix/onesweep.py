@@ -63,7 +63,7 @@ class Onesweep(Ranked):
     For tests, which simulate devices without forward progress:
     withhold: one in `withhold` tiles publishes late; 0 means none.
     starve: one in `starve` tiles never publishes; 0 means none.
-    whole: the count above which a pass has several launches; 0 leaves it to `portions`.
+    split_above: the count above which a pass has several launches; 0 leaves it to `portions`.
     """
 
     STRATEGY: ClassVar[str] = "onesweep"
@@ -73,7 +73,7 @@ class Onesweep(Ranked):
     sets: int = 1
     withhold: int = 0
     starve: int = 0
-    whole: int = 0
+    split_above: int = 0
 
     @property
     def looks_back(self) -> bool:
@@ -234,9 +234,9 @@ def moved(p: Onesweep, step: Step, n: int) -> int:
 def test_counts(p: Onesweep, greatest: int) -> set[int]:
     """Return the counts up to `greatest` at which the launches or their work change.
 
-    Portions begin at millions of keys; tests lower that bound by `whole`.
+    Portions begin at millions of keys; tests lower that bound by `split_above`.
     """
-    top, unit = p.whole, portions.count(p) * p.tile
+    top, unit = p.split_above, portions.count(p) * p.tile
     return rows.test_counts(p, greatest) | ({top, top + 1, top + unit, top + unit + 1} if top else set())
 
 

@@ -26,7 +26,7 @@ def halved(p: Tile) -> bool:
 
 
 def count(p: Tile) -> int:
-    """Return the number of launches of a pass for more than `whole` keys."""
+    """Return the number of launches of a pass for more than `split_above` keys."""
     if not p.looks_back:
         return 1
     return min(MOST, max(2 if halved(p) else 1, _wanted(p)))
@@ -34,8 +34,8 @@ def count(p: Tile) -> int:
 
 def whole(p: Tile) -> int:
     """Return the greatest count at which one launch takes all tiles."""
-    if p.whole or not p.looks_back or _wanted(p) <= 1:
-        return p.whole or (COUNTED if halved(p) else ANY_N)
+    if p.split_above or not p.looks_back or _wanted(p) <= 1:
+        return p.split_above or (COUNTED if halved(p) else ANY_N)
     excess = _row(p) * 1000 - _item(p) * p.tile * SHARE
     return ROOM * 1000 // excess * p.tile
 

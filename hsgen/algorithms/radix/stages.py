@@ -140,10 +140,10 @@ class Room:
     pieces: tuple[int, int] | None
 
 
-def _fields(name: str, what: str, **more: Field) -> dict[str, Field]:
-    """Return the keys of a stage's table: `work_group`, `items` and `more`; `what` begins each hint."""
+def _fields(name: str, summary: str, **more: Field) -> dict[str, Field]:
+    """Return the keys of a stage's table: `work_group`, `items` and `more`; `summary` begins each hint."""
     keys = {"work_group": LANES, "items": ITEMS, **more}
-    return {f"{name}.{key}": replace(field, hint=f"{what}: {field.hint}") for key, field in keys.items()}
+    return {f"{name}.{key}": replace(field, hint=f"{summary}: {field.hint}") for key, field in keys.items()}
 
 
 ABOVE = Field("int", "the count above which the stage is used", least=1)

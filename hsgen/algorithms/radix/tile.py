@@ -104,7 +104,7 @@ class Tile(Request):
         return False
 
     @property
-    def whole(self) -> int:
+    def split_above(self) -> int:
         """Count above which a pass has several launches, set by tests only; 0 leaves the count to `radix.portions`."""
         return 0
 

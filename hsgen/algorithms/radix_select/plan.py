@@ -44,6 +44,7 @@ def plan(p: Params) -> Plan:
     return Plan(steps=tuple(steps), max_n=MAX_N, bits=p.key.bits, scratch=_scratch(p))
 
 
+@lru_cache(maxsize=1)
 def _lists(p: Params) -> int:
     """Return the bytes per key of the lists in scratch."""
     entries = max((room + p.sampled.blocks) / max(length, _LEAST) for length, room in p.sampled.rooms)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from hsgen.algorithms.buffers import DESTINATION, OTHER, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
 from hsgen.algorithms.radix import per_thread
@@ -185,6 +186,7 @@ def copy(p: Params) -> Kernel:
     return _kernel(p, "copy", "copy long segments to the destination", (*KEYS, *valued(p, VALUES_TMP), WORDS))
 
 
+@lru_cache(maxsize=1)
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels in the order in which they run."""
     short = (windows(p), *([windows_rest(p)] if p.bin_items else []))

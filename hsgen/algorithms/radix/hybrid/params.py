@@ -57,9 +57,9 @@ class Hybrid(Onesweep):
     @property
     def has_pair_buckets(self) -> bool:
         """Whether large counts of keys with values of 4 bytes end in buckets that are sorted on chip."""
-        whole = (self.begin, self.end) == (0, None) and self.key.bytes >= 4
+        all_bits = (self.begin, self.end) == (0, None) and self.key.bytes >= 4
         passed = self.forward_progress or self.waitless
-        return self.pair_bucket is not None and passed and whole and self.signature.value_bytes == 4
+        return self.pair_bucket is not None and passed and all_bits and self.signature.value_bytes == 4
 
     @property
     def sampled(self) -> int:
