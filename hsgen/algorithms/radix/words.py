@@ -157,6 +157,10 @@ def scratch(p: Tile) -> Scratch:
     if top < greatest(p):
         unit = several * p.tile
         rules.append(replace(rule, min_n=max(top, least), unit=unit, units=greatest(p) // unit + 1))
+        if p.signature.device_count:  # n is the capacity: `top` keys on the device have one portion of all tiles
+            rules.append(
+                replace(rule, min_n=max(top, least), plus=plus + row * -(-top // p.tile), unit=1, per_unit=0, units=0)
+            )
         if not p.forward_progress:  # the counts of retries
             rules.append(replace(rule, min_n=max(top, least), units=portions.counted_groups(p)))
     if mean:  # up to 2 n / mean buckets, each with a start, a count and an entry of a list: 24 bytes for `mean` keys
