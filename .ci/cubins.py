@@ -60,7 +60,7 @@ def files(texts: warm.Texts, workers: int) -> dict[str, bytes]:
         for (arch, text), (_, code) in zip(texts, results, strict=True)
     }
     index = {
-        "cuda": max(major for major, _ in results),
+        "driver": max(major for major, _ in results),
         "codes": {name: hashlib.sha256(code).hexdigest() for name, code in sorted(codes.items())},
     }
     out = {f"{shipped.PACKAGE}/{name}": code for name, code in codes.items()}

@@ -114,7 +114,7 @@ def load(device: Device, name: str, code: bytes) -> int:
         Wrong: the driver does not load the kernel.
     """
     driver = bindings()
-    with _loading, device.current(), _relaxed(driver):
+    with _loading, device.current(), relaxed():
         library = done(driver.cuLibraryLoadData(code, [], [], 0, [], [], 0), f"loading kernel {name}")
         kernel = done(driver.cuLibraryGetKernel(library, name.encode()), f"loading kernel {name}")
         done(driver.cuKernelGetFunction(kernel), f"loading kernel {name}")
@@ -166,8 +166,9 @@ def meanwhile(device: Device, name: str, text: str, path: str) -> Iterator[None]
 
 
 @contextmanager
-def _relaxed(driver: Any) -> Any:
-    """Let this thread load code while it captures a graph."""
+def relaxed() -> Iterator[None]:
+    """Let this thread load code while this thread or another thread captures a graph."""
+    driver = bindings()
     mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
     before = done(driver.cuThreadExchangeStreamCaptureMode(mode))
     try:

@@ -18,6 +18,7 @@ from hsgen.cuda import background
 from hsgen.cuda.choices import EACH, RAW_UP_TO, ROWS, SEGMENTS, UNEVEN_UP_TO, WHOLE, WIDE_UP_TO, WIDEST, choice
 from hsgen.cuda.driver import device
 from hsgen.cuda.finish import Finish, loading
+from hsgen.cuda.kernels import relaxed
 from hsgen.cuda.prepared import SCRATCH, Prepared
 from hsgen.cuda.runner import Runner
 from hsgen.cuda.segmented_sorter import SegmentedSorter
@@ -186,7 +187,8 @@ def order(shape: Shape, method: str = "") -> Order | None:
         used = method or choice(shape.key, shape.rows, shape.length)
         if not used:
             return None
-        known = Order(shape, used)
+        with relaxed():
+            known = Order(shape, used)
         with _lock:
             if len(_orders) >= _KEPT:
                 _orders.clear()

@@ -17,6 +17,7 @@ from hsgen.core.plan import ROLES
 from hsgen.cuda import background
 from hsgen.cuda.choices import EACH
 from hsgen.cuda.driver import device
+from hsgen.cuda.kernels import relaxed
 from hsgen.cuda.numeric import rewriting
 from hsgen.cuda.order import Order, order
 from hsgen.cuda.prepared import SCRATCH, Prepared
@@ -234,7 +235,8 @@ def selection(take: Take, method: str = "") -> Selection | None:
         used = method or choice(take.key, take.rows, take.length, take.k, sorts=sorts_after(take))
         if not used:
             return None
-        known = Selection(take, used)
+        with relaxed():
+            known = Selection(take, used)
         with _lock:
             if len(_selections) >= _KEPT:
                 _selections.clear()

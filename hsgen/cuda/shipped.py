@@ -1,7 +1,7 @@
 """Machine code of kernels in the package `hsgen_cubins`, which is optional; `.ci/cubins.py` builds the package.
 
 A first call whose kernels are in the package needs no NVRTC.  The name of an entry is the hash of the text, the options
-and the architecture, so entries of another version of hsgen are never used.
+and the architecture.  Entries of another version of hsgen are therefore never used.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def code(text: str, arch: int, options: Sequence[str]) -> bytes | None:
     if _refused or entry not in codes:
         return None
     with suppress(OSError):
-        found = (folder / entry).read_bytes()
-        if hashlib.sha256(found).hexdigest() == codes[entry]:
-            return found
+        data = (folder / entry).read_bytes()
+        if hashlib.sha256(data).hexdigest() == codes[entry]:
+            return data
     return None
 
 
@@ -59,12 +59,12 @@ def _installed() -> tuple[Path, Mapping[str, str]]:
     """Return the folder of the package, and the hash of each entry; no entries if the driver is older than these."""
     nothing: tuple[Path, Mapping[str, str]] = (Path(), {})
     try:
-        found = find_spec(PACKAGE)
-        if found is None or not found.origin:
+        package = find_spec(PACKAGE)
+        if package is None or not package.origin:
             return nothing
-        folder = Path(found.origin).parent
+        folder = Path(package.origin).parent
         index: dict[str, Any] = json.loads((folder / INDEX).read_text(encoding="utf-8"))
-        if _driver() < int(index["cuda"]):
+        if _driver() < int(index["driver"]):
             return nothing
         return folder, {str(key): str(value) for key, value in index["codes"].items()}
     except (OSError, ValueError, KeyError, AttributeError, HsgenError):

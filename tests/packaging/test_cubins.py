@@ -109,7 +109,7 @@ def test_a_damaged_entry_is_not_used(package: Path) -> None:
     assert shipped.code(text, 90, compiler.options(90)) is None
 
 
-@pytest.mark.parametrize("index", ["", "{}", '{"cuda": "x", "codes": {}}', '{"cuda": 12, "codes": []}'])
+@pytest.mark.parametrize("index", ["", "{}", '{"driver": "x", "codes": {}}', '{"driver": 12, "codes": []}'])
 def test_a_damaged_index_is_no_package(package: Path, index: str) -> None:
     text, _ = _entry(package)
     (package / shipped.INDEX).write_text(index, encoding="utf-8")
