@@ -31,7 +31,11 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, PLAIN, Signature
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
+from hsgen.operations import oracle
+from hsgen.operations.calls import Call
+from hsgen.operations.inputs import KINDS
 from hsgen.operations.reduce_by_key import COUNTS, FIRSTS, number
+from hsgen.operations.top_k import selected
 from hsgen.targets import target
 from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import Frame
@@ -126,6 +130,33 @@ def test_groupings_hand_over_in_order(name: str, tmp_path: Path) -> None:
     declared(engine)
 
 
+ROWS = {
+    "short": ((700, 7, 40), (1000, 3, 333), (900, 300, 2), (640, 5, 6)),
+    "shared": ((1500, 2, 100), (2000, 1, 65), (901, 1, 901)),
+    "long": ((33000, 1, 40), (33000, 1, 1)),
+}
+"""Numbers of keys and of rows, and k, of selections: by one work-group, by launches for digits, and by a sample."""
+
+
+def select(engine: Any, name: str) -> None:
+    """Select from rows of random keys, then of few distinct ones."""
+    sort, frame, rng = engine.sort, Frame(engine, max(n for n, _, _ in ROWS[name])), np.random.default_rng(4)
+    for i, (n, rows, take) in enumerate(ROWS[name]):
+        keys = KINDS[("random", "few distinct")[i % 2]](rng, n // rows * rows, np.dtype(np.uint32))
+        values, options = oracle.values_for(rng, len(keys), sort), Options(segment_count=rows, take=take)
+        expected, after = selected(sort, keys, values, options)
+        arrays: dict[str, Any] = {"expected": expected, "values": values, "values_expected": after}
+        problem = frame.run(Call(n=len(keys), keys=keys, in_place=False, how=options, **arrays))
+        assert problem is None or isinstance(engine, LaunchedKernels), problem
+
+
+@pytest.mark.parametrize("name", nightly_except(ROWS, ("shared",)))
+def test_selections_hand_over_in_order(name: str, tmp_path: Path) -> None:
+    engine = HostEngine(SORTS["selection"](), tmp_path, late=50)
+    select(engine, name)
+    declared(engine)
+
+
 def labels(file: str) -> list[str]:
     """Return the algorithms of a test target, and those that every target has."""
     return list(dict.fromkeys(["auto", *(x for x, _ in target.find(str(LANES / file)).choices), *IMPLICIT]))
@@ -201,7 +232,7 @@ def templates(sort: Sort) -> set[str]:
 
 @pytest.mark.nightly
 def test_the_cases_above_run_every_kernel() -> None:
-    """With those of tables of few groups and of shared rows."""
+    """With those of tables of few groups, and of rows."""
     known: set[str] = set()
     run: set[str] = set()
     for file, label, value in [*COVERING, *(case.values for case in OTHERS)]:
@@ -214,6 +245,9 @@ def test_the_cases_above_run_every_kernel() -> None:
         for case in cases:
             if case[1] in validation.operations.of(sort).kinds:
                 validation.run(launched, [case], 1)
+        if sort.operation == "top_k" and sort.target == "test":
+            for name in ROWS:
+                select(launched, name)
         run |= {f"{k.algorithm} {k.template}" for k in sort.kernels if k.name in launched.names}
     assert known - run == {f"group_by group_by/tables:{name}" for name in ("few_tables", "few_close")}
 
