@@ -9,12 +9,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import every
+import numpy as np
 import pytest
 from nightly import nightly, nightly_except
 
 from hsgen.algorithms import operation
 from hsgen.core.keys import Signature
+from hsgen.emit.kernels import render
+from hsgen.engines.builds import build
 from hsgen.engines.hosts import Host
+from hsgen.system import toolchain
 from hsgen.targets import target
 from hsgen.tools.validate import validation
 
@@ -59,6 +63,23 @@ FAST = [name for name in CASES if name not in ("buckets", "buckets-v4", "merge",
 @pytest.mark.parametrize("name", nightly_except(CASES, FAST))
 def test_results_are_right(embedded: Host, name: str) -> None:
     assert wrong(embedded, name) == []
+
+
+def test_a_lane_sorts_a_row_by_bins(embedded: Host) -> None:
+    """One kernel of the selections, for the fast run: a compiler was wrong about the ranges of 16 keys in registers."""
+    cl = toolchain.pyopencl()
+    sort = target.find(str(FILES / "few-lanes-device.toml")).sort("radix_select", "u32", CASES["selections"][2])
+    context = cl.Context([embedded.handle])
+    row = build(context, render(sort, "opencl").only("row"), "row", ["row"], "-cl-std=CL1.2")["row"]
+    length, queue, rng = 8, cl.CommandQueue(context), np.random.default_rng(1)
+    keys = rng.integers(0, 1 << 32, (2000, length), np.uint32)
+    source = cl.Buffer(context, cl.mem_flags.COPY_HOST_PTR, hostbuf=keys)
+    destination = cl.Buffer(context, cl.mem_flags.READ_WRITE, keys.nbytes)
+    numbers = [np.int32(x) for x in (keys.size, 0, len(keys), length)]
+    row(queue, (len(keys),), (1,), source, destination, *numbers)
+    result = np.empty_like(keys)
+    cl.enqueue_copy(queue, result, destination)
+    assert (result == np.sort(keys, axis=1)).all()
 
 
 @pytest.mark.parametrize("name", ["paths", "groups", nightly("selections")])
