@@ -156,6 +156,18 @@ class Pipeline:
                     bindings().cuStreamSynchronize(stream)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Filling:
+    """A piece that helpers fill: `count` keys of a job, from place `at` of its chunk on."""
+
+    number: int
+    to: Any
+    at: int
+    piece: Buffer
+    count: int
+    copies: Sequence[Future[None]]
+
+
 class _Work:
     """The work of one call of a pipeline: a function for each of three threads, and the messages between them."""
 
@@ -181,52 +193,42 @@ class _Work:
 
     def load(self) -> None:
         """Copy the keys of all jobs to the GPU."""
-        driver, stream, p = bindings(), self._p._streams[0], self._p
-        filling: deque[tuple[Buffer, int, list[Future[None]], Callable[[Buffer, int], None]]] = deque()
-
-        def send() -> None:
-            piece, count, copies, sent = filling.popleft()
-            for copy in copies:
-                copy.result()
-            sent(piece, count)
-
-        def sender(number: int, to: Any) -> Callable[[Buffer, int], None]:
-            slot, at = p._slots[number % SLOTS], 0
-
-            def sent(piece: Buffer, count: int) -> None:
-                nonlocal at
-                size = count * p.dtype.itemsize
-                done(driver.cuMemcpyHtoDAsync(slot.address + at, piece.address, size, stream), "a copy of keys")
-                done(driver.cuEventRecord(piece.event, stream), "cuEventRecord")
-                at += size
-                if at == len(to) * p.dtype.itemsize:
-                    done(driver.cuEventRecord(p._loaded[number % SLOTS], stream), "cuEventRecord")
-                    self._messages.put(("loaded", (number, to)))
-
-            return sent
-
-        number = 0
+        driver, p, number = bindings(), self._p, 0
+        filling: deque[_Filling] = deque()
         for sources, to in self._jobs:
             if not self._free.acquire(blocking=False):
                 while filling:  # what waits for a chunk to leave must not wait for this chunk
-                    send()
+                    self._send(filling)
                 while not self._free.acquire(timeout=_WAIT):
                     if self._stop.is_set():
                         return
-            done(driver.cuStreamWaitEvent(stream, p._slots[number % SLOTS].event, 0), "cuStreamWaitEvent")
-            sent = sender(number, to)
-            for piece, count, copies in self._filled(sources, p._rings[0], filling, send):
-                filling.append((piece, count, copies, sent))
+            done(driver.cuStreamWaitEvent(p._streams[0], p._slots[number % SLOTS].event, 0), "cuStreamWaitEvent")
+            at = 0
+            for piece, count, copies in self._filled(sources, p._rings[0], filling):
+                filling.append(_Filling(number=number, to=to, at=at, piece=piece, count=count, copies=copies))
+                at += count
             number += 1
             if self._stop.is_set():
                 return
         while filling:
-            send()
+            self._send(filling)
         self._messages.put(("all", number))
 
-    @staticmethod
+    def _send(self, filling: deque[_Filling]) -> None:
+        """Send the oldest piece to the GPU when the helpers have filled it."""
+        driver, p, next = bindings(), self._p, filling.popleft()
+        for copy in next.copies:
+            copy.result()
+        stream, slot, size = p._streams[0], p._slots[next.number % SLOTS], p.dtype.itemsize
+        to = slot.address + next.at * size
+        done(driver.cuMemcpyHtoDAsync(to, next.piece.address, next.count * size, stream), "a copy of keys")
+        done(driver.cuEventRecord(next.piece.event, stream), "cuEventRecord")
+        if next.at + next.count == len(next.to):
+            done(driver.cuEventRecord(p._loaded[next.number % SLOTS], stream), "cuEventRecord")
+            self._messages.put(("loaded", (next.number, next.to)))
+
     def _filled(
-        sources: Sequence[Any], ring: Ring, filling: Sequence[Any], send: Callable[[], None]
+        self, sources: Sequence[Any], ring: Ring, filling: deque[_Filling]
     ) -> Iterator[tuple[Buffer, int, list[Future[None]]]]:
         """Yield pinned pieces that helpers fill with the next keys of some arrays, with the number of keys in each."""
         piece, count = None, 0
@@ -236,7 +238,7 @@ class _Work:
             while begin < len(x):
                 if piece is None:
                     while len(filling) >= HELPERS:
-                        send()
+                        self._send(filling)
                     piece, count, copies = ring.following(), 0, []
                 part = x[begin : begin + len(piece.array) - count]
                 copies.append(ring.start(partial(np.copyto, piece.array[count : count + len(part)], part)))

@@ -281,6 +281,17 @@ def topk(
     row_numbers.check(present, np.moveaxis(rows, -1, axis), axis % rows.ndim, _ARRAYS, "a")
     if "table" in present and "table_starts" not in present:
         present["table"] = np.moveaxis(present["table"], axis, -1)
+    values, order = _selected(rows, key, k, present, largest=largest, sorted=sorted, device=device)
+    values, indices = np.moveaxis(values, -1, axis), np.moveaxis(order, -1, axis)
+    if table is None:
+        return Selected(values, indices)
+    return SelectedEntries(values, indices, np.moveaxis(_entries(order, present), -1, axis))
+
+
+def _selected(
+    rows: Any, key: str, k: int, present: Mapping[str, Any], *, largest: bool, sorted: bool, device: str | None
+) -> tuple[Any, Any]:
+    """Return the first elements of rows and their indices, with the numbers of rows that are present."""
     last, counted = _last(rows.dtype, largest=largest), None
     if not present.keys().isdisjoint(row_numbers.BOUNDS):
         rows, counted = _windows(rows, present)
@@ -296,10 +307,7 @@ def topk(
     if "takes" in present:
         beyond = np.arange(k) >= present["takes"][..., None]
         values[beyond], order[beyond] = last, -1
-    values, indices = np.moveaxis(values, -1, axis), np.moveaxis(order, -1, axis)
-    if table is None:
-        return Selected(values, indices)
-    return SelectedEntries(values, indices, np.moveaxis(_entries(order, present), -1, axis))
+    return values, order
 
 
 def _first(rows: Any, key: str, k: int, *, largest: bool, sorted: bool, device: str | None) -> Any:

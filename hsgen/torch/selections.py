@@ -117,6 +117,12 @@ def first_of_rows(
         x = x.contiguous()
     elif numbers:
         row_numbers.check(numbers, x, x.dim() - 1, ARRAYS, "input")
+    return _selected(ready, x, k, numbers)
+
+
+def _selected(ready: Selection, x: torch.Tensor, k: int, numbers: Numbers) -> tuple[torch.Tensor, ...]:
+    """Return what `first_of_rows` returns, by a prepared selection from a contiguous tensor."""
+    table = numbers.get("table")
     shape = (*x.shape[:-1], k) if x.dim() else ()
     values, indices = x.new_empty(shape), x.new_empty(shape, dtype=torch.int64)
     if not numbers:

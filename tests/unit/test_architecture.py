@@ -93,7 +93,8 @@ def undocumented(tree: ast.Module) -> list[str]:
     bare = [] if ast.get_docstring(tree) or not tree.body else ["the module"]
     classes = [n for n in tree.body if isinstance(n, ast.ClassDef)]
     for node in [*tree.body, *(m for c in classes for m in c.body)]:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+        overloads = isinstance(node, ast.FunctionDef) and any(ast.unparse(d) == "overload" for d in node.decorator_list)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_") and not overloads:
             bare += [] if ast.get_docstring(node) else [node.name]
     return bare
 
