@@ -152,7 +152,7 @@ def ordered(xp: Any, keys: Any, out: Any, moved: Any) -> bool:
 def planned(sorter: Any, plan: Plan) -> Any:
     """Return a sorter with the same compiled kernels and another plan."""
     replaced, kernels = copy(sorter), copy(sorter._kernels)
-    kernels.sort = replace(sorter._sort, plan=plan)
+    kernels.sort, kernels.text = replace(sorter._sort, plan=plan), sorter._kernels.text  # of the whole plan
     replaced._known, replaced._ready = {}, {}
 
     def prepare(n: int, options: Options, *, in_place: bool) -> Prepared:
@@ -172,7 +172,6 @@ def calls_of(sorter: Any, options: argparse.Namespace) -> Iterator[Call]:
             yield from (Call(sorter, n, mask, in_place) for mask in masks[: 1 if in_place else None])
     if not options.shrunk:
         return
-    assert sorter._kernels.source, "kernels are rendered from the whole plan"
     seen: set[str] = set()
     for way, small in shrunk(plan, FEW):
         names = {step.kernel for step in small.steps}

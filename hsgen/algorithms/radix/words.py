@@ -141,7 +141,7 @@ def scratch(p: Tile) -> Scratch:
     least = 0 if p.serial else p.alone
     plus, item = fixed + 1024 + _slack(p), p.key.bytes + p.signature.value_bytes
     rule = ScratchRule(min_n=least, plus=plus, per_n=item, unit=p.tile, per_unit=row, units=p.groups)
-    mean, pieces = (p.room.mean, p.room.pieces) if p.room else (None, None)
+    mean = p.room.mean if p.room else None
     buckets = replace(rule, plus=plus + 4, unit=mean or 1, per_unit=24)
     if not p.looks_back:
         if p.halves:
@@ -152,6 +152,16 @@ def scratch(p: Tile) -> Scratch:
         if mean:
             rules.append(replace(buckets, units=(1 << 32) // mean + 1))
         return Scratch(tuple(rules))
+    return Scratch(tuple(_looking_back(p, rule, buckets)))
+
+
+def _looking_back(p: Tile, rule: ScratchRule, buckets: ScratchRule) -> list[ScratchRule]:
+    """Return the rules of a sort whose passes look back.
+
+    rule: of a row of words for each work-group.  buckets: of 24 bytes for the mean number of keys of a bucket.
+    """
+    least, row = rule.min_n, rule.per_unit
+    mean, pieces = (p.room.mean, p.room.pieces) if p.room else (None, None)
     several, top = portions.count(p), min(portions.whole(p), greatest(p))
     rules = [replace(rule, max_n=top, units=top // p.tile + 1)]
     if top < greatest(p):
@@ -159,7 +169,9 @@ def scratch(p: Tile) -> Scratch:
         rules.append(replace(rule, min_n=max(top, least), unit=unit, units=greatest(p) // unit + 1))
         if p.signature.device_count:  # n is the capacity: `top` keys on the device have one portion of all tiles
             rules.append(
-                replace(rule, min_n=max(top, least), plus=plus + row * -(-top // p.tile), unit=1, per_unit=0, units=0)
+                replace(
+                    rule, min_n=max(top, least), plus=rule.plus + row * -(-top // p.tile), unit=1, per_unit=0, units=0
+                )
             )
         if not p.forward_progress:  # the counts of retries
             rules.append(replace(rule, min_n=max(top, least), units=portions.counted_groups(p)))
@@ -169,7 +181,7 @@ def scratch(p: Tile) -> Scratch:
     unit, most = pieces or (0, 0)
     if unit and 96 * p.tile * (several if top < most else 1) > unit * row:
         rules.append(replace(buckets, unit=unit, per_unit=96, units=most // unit))
-    return Scratch(tuple(rules))
+    return rules
 
 
 def device_status(p: Tile) -> DeviceStatus | None:
