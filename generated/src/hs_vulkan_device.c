@@ -144,6 +144,13 @@ int hs_vulkan_can_require(const hs_kernel *kernel, const hs_vulkan_facts *facts,
            kernel->work_group <= (uint64_t)kernel->subgroup * control->maxComputeWorkgroupSubgroups;
 }
 
+/* Whether the device's usual subgroup serves a kernel for subgroups of a width. */
+static int hs_vulkan_has_width(const hs_vulkan_facts *facts, uint32_t width)
+{
+    const uint32_t usual = facts->subgroup.subgroupSize;
+    return HS_HLSL ? usual % width == 0 : usual == width;
+}
+
 hs_status hs_vulkan_able(const hs_sort *sort, const hs_vulkan_facts *facts, uint32_t features)
 {
     const VkPhysicalDeviceLimits *limits = &facts->base.limits;
@@ -178,7 +185,7 @@ hs_status hs_vulkan_able(const hs_sort *sort, const hs_vulkan_facts *facts, uint
             return HS_ERROR_DEVICE;
         /* without a required size, a device of a single size has it; modules of SPIR-V 1.6 allow other sizes then */
         if (!hs_vulkan_can_require(kernel, facts, features) &&
-            (facts->subgroup.subgroupSize != kernel->subgroup || sort->vulkan >= 13 ||
+            (!hs_vulkan_has_width(facts, kernel->subgroup) || sort->vulkan >= 13 ||
              facts->control.minSubgroupSize != facts->control.maxSubgroupSize))
             return HS_ERROR_DEVICE;
     }

@@ -65,16 +65,6 @@ static hs_status hs_vulkan_roles(const hs_sort *sort, const hs_vulkan_record *re
                                                                                                     : HS_OK;
 }
 
-/* The bytes of a buffer that kernels may access: rows with starts lie anywhere in the room of their keys and values, as
- * far as a descriptor reaches. */
-static uint64_t hs_vulkan_reach(const hs_vulkan *s, const hs_vulkan_call *call, hs_role role)
-{
-    const int starts = s->sort->kind == HS_TOP_K && call->spans[HS_OTHER_VALUES].where;
-    const uint64_t most = s->range_limit - s->alignment, room = call->spans[role].room;
-    if (!starts || (role != HS_SOURCE && role != HS_VALUES)) return call->spans[role].bytes;
-    return room < most ? room : most;
-}
-
 /* Where the buffers of a step begin. */
 static hs_status hs_vulkan_locate(const hs_vulkan *s, const hs_step *step, const hs_vulkan_call *call,
                                   hs_vulkan_set *set)
@@ -88,14 +78,20 @@ static hs_status hs_vulkan_locate(const hs_vulkan *s, const hs_step *step, const
         const hs_span *span = &call->spans[role];
         const hs_vulkan_buffer *buffer = &call->record->given[span->from];
         const uint64_t skip = hs_offset(&step->bindings[i], call->plan.n), offset = span->begin + skip;
-        const uint64_t remainder = offset % s->alignment, bytes = hs_vulkan_reach(s, call, role);
-        if (skip >= bytes) return HS_ERROR_KERNELS;
+        const uint64_t remainder = offset % s->alignment;
+        uint64_t range = span->bytes - skip + remainder;
+        if (skip >= span->bytes) return HS_ERROR_KERNELS;
         set->at[HS_BY_DESCRIPTOR][i] = remainder / hs_element(s->sort, role);
         set->at[HS_BY_ADDRESS][i] = buffer->address + offset;
         if (!buffer->address) set->addressed = 0;
         set->ranges[i].buffer = buffer->buffer;
         set->ranges[i].offset = offset - remainder;
-        set->ranges[i].range = bytes - skip + remainder;
+#if HS_HLSL
+        range = (range + 3) / 4 * 4;
+#endif
+        /* rows may start anywhere in a buffer, as far as a descriptor reaches */
+        if (range > s->range_limit && hs_anywhere(s->sort, call->spans, role)) range = s->range_limit / 4 * 4;
+        set->ranges[i].range = range;
         if (set->ranges[i].range > set->largest) set->largest = set->ranges[i].range;
     }
     return HS_OK;

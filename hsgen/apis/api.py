@@ -35,7 +35,7 @@ class Harness:
     baselines: for an operation, a file of the same folder and the names of the baselines in the file.
     runtime: the API whose runtime runs the kernels as SPIR-V, if this API has no runtime.
     spirv: a function that returns the SPIR-V of a kernel for a text and the kernel's name; used with `runtime`.
-    replaced: texts of `runtime`, each with its replacement.
+    options: options of the compiler for `runtime`.
     """
 
     sources: tuple[str, ...]
@@ -46,7 +46,7 @@ class Harness:
     baselines: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     runtime: Api | None = None
     spirv: Callable[[str, str], bytes] | None = None
-    replaced: tuple[tuple[str, str], ...] = ()
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,16 +8,8 @@ from hsgen.apis import vulkan
 from hsgen.apis.api import Api, Harness, Tables
 from hsgen.system import dxc
 
-_REPLACED = (
-    ("= bytes - skip + remainder;", "= (bytes - skip + remainder + 3) / 4 * 4;"),
-    ("info.size = bytes ? bytes : 1;", "info.size = (bytes + 4) / 4 * 4;"),
-    ("facts->subgroup.subgroupSize != kernel->subgroup", "facts->subgroup.subgroupSize % kernel->subgroup != 0"),
-    ("if (width >= least) sprintf(", "if (least) sprintf("),
-)
-"""The changes of the runtime of Vulkan.
-
-Bindings and buffers end with a whole word.  A kernel's subgroup may be a part of the device's subgroup.
-"""
+_OPTION = "-DHS_HLSL=1"
+"""The option of the C compiler by which the runtime of Vulkan runs kernels that are compiled from HLSL."""
 
 
 def spirv(text: str, kernel: str) -> bytes:
@@ -34,7 +26,7 @@ def spirv(text: str, kernel: str) -> bytes:
 def _harness() -> Harness:
     """Return the harness of Vulkan, whose runtime runs the kernels that DXC compiles to SPIR-V."""
     assert vulkan.API.harness
-    return replace(vulkan.API.harness, runtime=vulkan.API, spirv=spirv, replaced=_REPLACED)
+    return replace(vulkan.API.harness, runtime=vulkan.API, spirv=spirv, options=(_OPTION,))
 
 
 API = Api(

@@ -62,8 +62,7 @@ def library(
         raise Unavailable(f"{its.title}: hsgen drives no {its.title} devices")
     runs = its.harness.runtime or its
     files = _bundle_files(its, targets, key, bundle, algorithms, signature, max_n) | harness_files(runs)
-    _replace(files, its.harness.replaced)
-    command, units = its.harness.command(), [p for p in sorted(files) if _compiled(p, runs)]
+    command, units = [*its.harness.command(), *its.harness.options], [p for p in sorted(files) if _compiled(p, runs)]
     if more_units := baseline_units(its.harness, baselines, algorithms):
         command = [*command, *baseline_options(its.harness, baselines, key, signature)]
         units += [f"harness/{p}" for p in more_units]
@@ -74,14 +73,6 @@ def library(
     if folders.load(place) is None:
         _build(its, command, units, files, place)
     return place
-
-
-def _replace(files: build.Files, pairs: Sequence[tuple[str, str]]) -> None:
-    """Replace texts in files; a file with each text must exist."""
-    for before, after in ((x.encode(), y.encode()) for x, y in pairs):
-        paths = [path for path, data in files.items() if before in data]
-        assert paths, before
-        files.update((path, files[path].replace(before, after)) for path in paths)
 
 
 def _bundle_files(
@@ -156,7 +147,10 @@ def _build(api: Api, command: list[str], units: list[str], files: build.Files, p
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(data)
         out = folder / "out.so"
-        shares = command == compilers.shared_c99()  # other compilers, or macros of baselines: all in one command
+        shares = command == [
+            *compilers.shared_c99(),
+            *harness.options,
+        ]  # other compilers, or macros of baselines: all in one command
         shared = [u for u in units if shares and u.startswith(("src/", "harness/")) and "targets" not in u]
         objects = _objects(api, command, shared, files, folder)
         rest = [unit for unit in units if unit not in shared]

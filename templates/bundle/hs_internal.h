@@ -60,18 +60,25 @@ static inline void hs_share(hs_span *role, hs_span *of)
     role->where = 0;
 }
 
-/* Rows that start anywhere may access the whole buffer; one item if its room is not known. */
-static inline void hs_anywhere(hs_span *span, uint64_t item)
+/* Whether the rows of a selection start anywhere in the buffer of a role: in the source, or in the values. */
+static inline int hs_anywhere(const hs_sort *sort, const hs_span spans[HS_ROLES], hs_role role)
 {
-    if (span->where) span->bytes = span->room > UINT64_MAX - span->begin ? item : span->room;
+    const int rows = spans[HS_OTHER_VALUES].where != 0, values = rows || spans[HS_VALUE_STARTS].where;
+    return sort->kind == HS_TOP_K && (role == HS_SOURCE ? rows : role == HS_VALUES && values);
 }
 
-/* Widens the source and the values of a selection whose rows have starts. */
+/* Widens the source and the values of a selection whose rows have starts: the whole buffer, or one item if its room is
+ * not known. */
 static inline void hs_free_rows(const hs_sort *sort, hs_span spans[HS_ROLES])
 {
-    const hs_role starts = spans[HS_VALUE_STARTS].where ? HS_VALUE_STARTS : HS_OTHER_VALUES;
-    if (spans[HS_OTHER_VALUES].where) hs_anywhere(&spans[HS_SOURCE], hs_item_bytes(sort));
-    if (spans[starts].where) hs_anywhere(&spans[HS_VALUES], sort->value_bytes);
+    static const hs_role roles[2] = {HS_SOURCE, HS_VALUES};
+    uint32_t i;
+    for (i = 0; i < 2; i++) {
+        hs_span *span = &spans[roles[i]];
+        const uint64_t item = roles[i] == HS_SOURCE ? hs_item_bytes(sort) : sort->value_bytes;
+        if (span->where && hs_anywhere(sort, spans, roles[i]))
+            span->bytes = span->room > UINT64_MAX - span->begin ? item : span->room;
+    }
 }
 
 /* Whether scratch, if a checked call uses any, begins at a multiple of 256 bytes, the largest alignment that an API

@@ -28,7 +28,6 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("dialects/definitions.py", "_names"): "every other word of a list",
     ("engines/harness.py", "call"): "a line of a harness's output",
     ("engines/native.py", "_compiled"): "a message of a compiler",
-    ("engines/native.py", "_replace"): "a file on disk",
     ("engines/native.py", "baseline_options"): "an option of a compiler",
 }
 """Functions that edit other texts or slice lists, each with what it is."""

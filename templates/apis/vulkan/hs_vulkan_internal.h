@@ -5,6 +5,12 @@
 #include "hs/hs_vulkan.h"
 #include "hs_internal.h"
 
+/* HS_HLSL defined as 1: the kernels are compiled from HLSL.  Bindings end with a whole word, and a kernel's subgroup may be a
+ * part of the device's. */
+#ifndef HS_HLSL
+#define HS_HLSL 0
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

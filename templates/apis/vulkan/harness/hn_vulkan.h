@@ -5,6 +5,10 @@
 #include "hn_options.h"
 #include "hs/hs_vulkan.h"
 
+#ifndef HS_HLSL
+#define HS_HLSL 0 /* as in the runtime; 1: buffers end with a whole word */
+#endif
+
 #define HN_INSTANCE_CALLS(X)                                                                                          \
     X(DestroyInstance) X(EnumeratePhysicalDevices) X(EnumerateDeviceExtensionProperties) X(CreateDevice)              \
     X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceFeatures2) X(GetPhysicalDeviceMemoryProperties)                \

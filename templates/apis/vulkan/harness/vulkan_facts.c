@@ -141,7 +141,7 @@ const char *hn_describe(int index, char *text, size_t size)
         most = facts.control.maxSubgroupSize;
     }
     for (width = 2; width <= most; width *= 2)
-        if (width >= least) sprintf(widths + strlen(widths), ", %u", (unsigned)width);
+        if (HS_HLSL ? least > 0 : width >= least) sprintf(widths + strlen(widths), ", %u", (unsigned)width);
     sprintf(driver, "%u.%u.%u", (unsigned)VK_API_VERSION_MAJOR(p->driverVersion),
             (unsigned)VK_API_VERSION_MINOR(p->driverVersion), (unsigned)VK_API_VERSION_PATCH(p->driverVersion));
     snprintf(text, size,

@@ -29,7 +29,7 @@ const char *hn_make(hn_memory *memory, uint64_t bytes, int host)
     memset(&flags, 0, sizeof flags);
     memset(&whose, 0, sizeof whose);
     info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
-    info.size = bytes ? bytes : 1;
+    info.size = HS_HLSL ? (bytes + 4) / 4 * 4 : bytes ? bytes : 1;
     info.usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     if (!host) info.usage |= VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
     if (!host && (hn.features & HS_VULKAN_ADDRESS)) info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
