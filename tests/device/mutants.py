@@ -6,6 +6,7 @@ comparator, barrier, guard and index that they change is needed for some count.
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import sys
@@ -57,18 +58,45 @@ def _guards(text: str) -> Mutants:
         yield f"guard, line {line}: {m[0]!r}", text[: m.start()] + f"{m[1]} <= {m[2]}" + text[m.end() :]
 
 
+def _mask(found: re.Match[str]) -> str | None:
+    """Double the mask of a lane exchange, but none whose stage a merge of so few lanes skips: `if (2 <= 1)`."""
+    mask = found[2]
+    shift = re.fullmatch(r"1 << \((\d+) - (\d+)\)", mask)
+    if shift and int(shift[1]) < int(shift[2]):
+        return None
+    wrong = int(mask) * 2 % 15 or 1 if mask.isdigit() else f"({mask}) * 2 % 15 | 1"
+    return f"hs_half({found[1]}, {wrong});"
+
+
+VECTOR = 16
+"""Lanes that the compilers here combine into one vector at most."""
+
+
+def _barriers(text: str) -> Mutants:
+    """A barrier is dropped, unless lanes of one vector alone exchange keys across it."""
+    found = list(re.finditer(r"hs_barrier\(\);\n", text))
+    ends = [0, *(m.start() for m in found), len(text)]
+    for i, m in enumerate(found):
+        near = [_lanes(text[ends[j] : ends[j + 1]]) for j in (i, i + 1)]
+        if max(near) > VECTOR:
+            line = text.count("\n", 0, m.start()) + 1
+            yield f"dropped, line {line}: {m[0].strip()!r}", f"{text[: m.start()]}\n{text[m.end() :]}"
+
+
+def _lanes(phase: str) -> float:
+    """Return the adjacent lanes that share a span of keys in a phase, or infinity where lanes repeat or no span is."""
+    span = re.search(r"int span = q / (\d+) \*", phase)
+    return int(span[1]) if span and "for (int q" not in phase else math.inf
+
+
 OPERATORS: dict[str, Callable[[str], Mutants]] = {
     "comparator reversed": _each(
         r"hs_swap\((r\[.*\]), (r\[.*\])\);", lambda m: f"hs_swap({m[2]}, {m[1]});", "reversed"
     ),
     "comparator dropped": _each(r"hs_swap\(r\[.*\], r\[.*\]\);\n", lambda m: ";\n", "dropped"),
     "rows swapped": _stores,
-    "barrier dropped": _each(r"hs_barrier\(\);\n", lambda m: "\n", "dropped"),
-    "shuffle mask": _each(
-        r"hs_half\((r\[.*\]), (.*)\);",
-        lambda m: f"hs_half({m[1]}, {int(m[2]) * 2 % 15 or 1 if m[2].isdigit() else f'({m[2]}) * 2 % 15 | 1'});",
-        "mask",
-    ),
+    "barrier dropped": _barriers,
+    "shuffle mask": _each(r"hs_half\((r\[.*\]), (.*)\);", _mask, "mask"),
     "flip mask": _each(r"hs_flip\((.*), (.*), (.*)\);", lambda m: f"hs_flip({m[1]}, {m[3]}, {m[3]});", "mask"),
     "mirror lanes": _each(
         r"hs_entry_shuffle_xor\(r\[.*\], \d+\);", lambda m: m[0].replace(", ", ", 1 & "), "not reversed"
@@ -101,7 +129,7 @@ def kernel_mutants(kernel: Kernel, text: str, each: int, rng: random.Random) -> 
     """
     out: list[tuple[str, str]] = []
     for name, operator in OPERATORS.items():
-        if name == "barrier dropped" and kernel.work_group <= max(kernel.subgroup, 16):
+        if name == "barrier dropped" and kernel.work_group <= max(kernel.subgroup, VECTOR):
             continue
         found = list(operator(text))
         out += [(f"{name}: {what}", new) for what, new in rng.sample(found, min(each, len(found)))]

@@ -213,7 +213,9 @@ def test_editable_install_follows_the_tree(tree: Path, tmp_path: Path) -> None:
     template = tree / "templates/bitonic/clean.j2"
     before = template.read_text(encoding="utf-8")
     try:
-        template.write_text(before + "// changed\n", encoding="utf-8")
+        changed = before.replace("// the chunk:", "// the changed chunk:")
+        assert changed != before
+        template.write_text(changed, encoding="utf-8")
         done = call(hsgen, "check", "-o", "out", cwd=folder)
     finally:
         template.write_text(before, encoding="utf-8")

@@ -27,7 +27,7 @@ _SIZES = (
     "storage16",
     "binding_bytes",
 )
-_FACTS = (*_SIZES, "progress", "threads", "units", "registers", "cores", "local")
+_FACTS = (*_SIZES, "progress", "threads", "units", "registers", "cores", "local", "unroll")
 _HEAD = """\
 # {what}.
 # The device reports the facts, and shapes follow from them by hsgen's rule.  Nothing of this has been run yet:
@@ -74,7 +74,7 @@ def _device(f: Facts, origin: Mapping[str, str]) -> str:
     lines = ["[device]"]
     for name in _FACTS:
         value = getattr(f.device, name)
-        if value is not None:
+        if name in origin and value is not None:
             value = list(value) if isinstance(value, tuple) else value
             lines += setting(f"{name} = {literal(value)}", origin[name])
     if f.device.threads is None and not f.cpu:

@@ -18,7 +18,7 @@ from hsgen.core.errors import Usage
 from hsgen.core.fields import Field, Reader
 from hsgen.system import documents
 from hsgen.tools.suggest.facts import NVIDIA, Facts
-from hsgen.tools.suggest.origins import AMD, ARM, SAFE, VENDORS
+from hsgen.tools.suggest.origins import AMD, ARM, INTEL, SAFE, VENDORS
 
 SCHEMA = 1
 PROBED = tuple(api.name for api in having(lambda api: api.probe))
@@ -146,4 +146,6 @@ def _known(q: Query, probe: Probe) -> dict[str, tuple[Any, str]]:
         core = {name: (value, f"not reported; {known_core.whence}") for name, value in values}
     if vendor == ARM:
         core["local"] = ("memory", "as on all Mali GPUs")
+    if vendor == INTEL:
+        core["unroll"] = ("text", "not reported; Intel's compilers spill where loops index registers")
     return {**core, **(goes if vendor in (NVIDIA, AMD) or probe.started else {})}
