@@ -83,10 +83,10 @@ def test_shapes_next_to_each_bound(
 def test_numbers_that_no_call_has() -> None:
     """No row, k beyond a row, and k = 0 are refused; no keys are a call that selects nothing."""
     sort = selection("cpu", "u32", "index")
-    settled: Any = top_k.OPERATION.settled
+    completed: Any = top_k.OPERATION.settled
     for rows, k, argument in ((0, 1, "segment_count"), (3, 1, "segment_count"), (2, 0, "take"), (2, 51, "take")):
         with pytest.raises(OutOfRange, match=rf"^{argument} "):
-            settled(100, Options(segment_count=rows, take=k), ())
+            completed(100, Options(segment_count=rows, take=k), ())
     for rows, k in ((0, 0), (1, 0), (0, 5)):
-        assert settled(0, Options(segment_count=rows, take=k), ()).take == k
+        assert completed(0, Options(segment_count=rows, take=k), ()).take == k
     assert sort.plan.max_n >= 1 << 20

@@ -50,7 +50,7 @@ def ranges(sort: Sort) -> Iterator[tuple[int, int, bool, list[Step]]]:
 
 def wrong(sort: Sort) -> list[str]:
     """Return the ranges for which there is a count with overlapping parts, or with a part beyond scratch."""
-    found = []
+    faults = []
     by, n = Terms(), z3.Int("n")
     for low, high, device, steps in ranges(sort):
         for kind in {layout(sort, s) for s in steps if not s.indirect}:
@@ -68,8 +68,8 @@ def wrong(sort: Sort) -> list[str]:
             solver = z3.Solver()
             solver.add(n > low, n <= high, z3.Or(faults))
             if (result := solver.check()) != z3.unsat:
-                found.append(f"{sort.name} {low} to {high} {device}: {result} {result == z3.sat and solver.model()}")
-    return found
+                faults.append(f"{sort.name} {low} to {high} {device}: {result} {result == z3.sat and solver.model()}")
+    return faults
 
 
 @pytest.mark.nightly
