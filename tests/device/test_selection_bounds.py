@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from every import direct
+from lavapipe import Lavapipe, lavapipe
 from nightly import NIGHTLY, nightly
+from selection_bounds import fault, form, selection
 
 from hsgen.core.errors import OutOfRange
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import Signature
-from hsgen.core.sort import Sort
+from hsgen.engines import native
 from hsgen.engines.hosts import Host
-from hsgen.operations import oracle, top_k
-from hsgen.operations.calls import Call
+from hsgen.operations import top_k
 from hsgen.targets.target import find
-from hsgen.tools.validate.guarded import Frame
 
 pytestmark = pytest.mark.device
-MOST = 300_000 if NIGHTLY else 5_000
+__all__ = ["lavapipe"]  # a fixture
+WORKER = Path(__file__).with_name("selection_bounds.py")
+MOST = 40_000 if NIGHTLY else 5_000
 """The greatest number of keys of a call."""
 CASES = [
     pytest.param("embedded", "cpu", "u32", "index"),
@@ -33,51 +36,25 @@ CASES = [
 ]
 
 
-def shapes(sort: Sort) -> list[tuple[int, int, int]]:
-    """Return rows, lengths and k: each bound of the plan's guards, and its neighbours."""
-    lengths, takes = {1, 2}, {1, 2}
-    for guard in (step.guard for step in sort.plan.steps):
-        lengths |= {x + d for x in (guard.min_n, guard.max_n) for d in (-1, 0, 1)}
-        takes |= {x + d for x in (guard.min_take, guard.max_take) for d in (-1, 0, 1)}
-    return [
-        (rows, length, k)
-        for length in sorted(lengths)
-        for k in sorted(takes | {length - 1, length})
-        for rows in (1, 5 if length < 2000 else 2)
-        if 1 <= k <= length and rows * length <= MOST
-    ]
-
-
-def selection_call(sort: Sort, rng: np.random.Generator, shape: tuple[int, int, int]) -> Call:
-    """Return a call for rows of keys, of which many are equal."""
-    rows, length, k = shape
-    keys = rng.integers(0, 1 << 62, rows * length).astype(f"u{sort.key.bytes}")
-    keys %= np.array(max(2, min(200, length // 2)), keys.dtype)
-    options = Options(segment_count=rows, take=k, descending=bool(rng.integers(2)))
-    values = oracle.values_for(rng, len(keys), sort)
-    expected, after = top_k.selected(sort, keys, values, options)
-    return Call(
-        n=len(keys), keys=keys, expected=expected, in_place=False, values=values, values_expected=after, how=options
-    )
-
-
-def selection(target: str, key: str, value: str) -> Sort:
-    return find(target).sort("radix_select", key, Signature(value=value, key_transform=True, rows=True))
-
-
 @pytest.mark.parametrize(("device", "target", "key", "value"), CASES)
 def test_shapes_next_to_each_bound(
     device: str, target: str, key: str, value: str, request: pytest.FixtureRequest
 ) -> None:
     host: Host = request.getfixturevalue(device)
-    sort = selection(target, key, value)
-    engine, rng = direct(host, sort), np.random.default_rng(49)
-    every = shapes(sort)
-    assert len(every) > 50
-    frame = Frame(engine, max(rows * length for rows, length, _ in every))
-    for number, shape in enumerate(every):
-        problem = frame.run(selection_call(sort, rng, shape), (number % 3, number % 2))
-        assert problem is None, (shape, problem)
+    count, problem = fault(direct(host, selection(target, key, value)), MOST)
+    assert not problem and count > 50, (count, problem)
+
+
+@pytest.mark.parametrize(("key", "value"), [nightly("u32", "index"), nightly("u64", "v8")])
+def test_shapes_next_to_each_bound_on_lavapipe(lavapipe: Lavapipe, key: str, value: str) -> None:
+    lavapipe(8)
+    library = native.library(
+        "vulkan", [find("lavapipe")], key, algorithms=["radix_select"], signature=form(value), max_n=1 << 20
+    )
+    command = [sys.executable, WORKER, library, "lavapipe", key, value, "5000"]
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+    count, *problem = done.stdout.split(maxsplit=1) or ["0"]
+    assert (done.returncode, problem) == (0, []) and int(count) > 50, done.stdout + done.stderr
 
 
 def test_numbers_that_no_call_has() -> None:
