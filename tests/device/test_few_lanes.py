@@ -66,7 +66,7 @@ def test_results_are_right(embedded: Host, name: str) -> None:
 
 
 def test_a_lane_sorts_a_row_by_bins(embedded: Host) -> None:
-    """A kernel of the selections, for the fast run: a compiler was wrong about the ranges of 16 keys in registers."""
+    """The kernel `row` alone, for the fast run: a compiler was wrong about the ranges of 16 keys in registers."""
     cl = toolchain.pyopencl()
     sort = target.find(str(FILES / "few-lanes-device.toml")).sort("radix_select", "u32", CASES["selections"][2])
     context = cl.Context([embedded.handle])
