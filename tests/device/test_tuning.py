@@ -137,7 +137,7 @@ sys.exit(main(sys.argv[1:]))
 """
 PATIENCE = 6
 """Races without a better shape before the search stops, as of the unmodified command."""
-UNHURRIED = ("--budget", "600s", "--limit", "120s")
+UNHURRIED = ("--budget", "3600s", "--limit", "120s")
 """More time than a run takes that ends by its count of races: a compiler takes a minute on a busy machine."""
 SMALL = ["--budget", "60s", "--sizes", "2^10,2^12", "--limit", "20s", "--seed", "3"]
 
@@ -152,7 +152,7 @@ def command(folder: Path, host: Host, *more: str, patience: int = PATIENCE) -> l
 
 def ran(folder: Path, host: Host, *more: str, patience: int = PATIENCE) -> subprocess.CompletedProcess[str]:
     started = command(folder, host, *more, patience=patience)
-    done = subprocess.run(started, cwd=folder, capture_output=True, text=True, timeout=900, check=False)
+    done = subprocess.run(started, cwd=folder, capture_output=True, text=True, timeout=1800, check=False)
     assert done.returncode == 0, done.stderr
     return done
 
