@@ -35,7 +35,7 @@ def placed_of(data: Mapping[str, Any], label: str, key: str) -> Placed:
     if not _strategies(name):
         listed = expanded(name, table) is not table and not variant
         values = {} if listed else table.get(variant) if variant else table
-        values = _plain(values) if isinstance(values, dict) else {}
+        values = _values(name, values) if isinstance(values, dict) else {}
         return {(name, key, *_rest(variant)): values} if values else {}
     tables = {(name, key, *path): (values, x) for path, values, x in _tables(name, table)}
     behind = [values.get(FALLBACK) for values, _ in tables.values()]
@@ -83,7 +83,8 @@ def labels(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield each (label, key) with a table in a file."""
     for name in (x for x in TABLES if x in data):
         for key, table in data[name].items():
-            every = [x for _, _, x in _tables(name, table)] if _strategies(name) else ["", *expanded(name, table)]
+            variants = [x for x in expanded(name, table) if x not in _stages(name)]
+            every = [x for _, _, x in _tables(name, table)] if _strategies(name) else ["", *variants]
             for label in dict.fromkeys("-".join([name, *_rest(variant)]) for variant in every):
                 if placed_of(data, label, key) or _ruled(data, label, key):
                     yield label, key
@@ -96,7 +97,7 @@ def placed(data: Mapping[str, Any], label: str, key: str, table: Mapping[str, An
     """
     name, _, variant = label.partition("-")
     if not _strategies(name):
-        return {(name, key, *_rest(variant)): dict(table)}
+        return {(name, key, *_rest(variant)): nested(table)}
     strategy = str(table[STRATEGY])
     values = {k: v for k, v in table.items() if k not in (STRATEGY, FALLBACK)}
     now = placed_of(data, label, key)
@@ -122,7 +123,7 @@ def changed(data: Mapping[str, Any], label: str, key: str, table: Mapping[str, A
     strategies, before = _strategies(label.partition("-")[0]), placed_of(data, label, key)
     for path in before:
         at = _at(out, path)
-        for name in list(at) if strategies else _plain(at):
+        for name in list(at) if strategies else _values(path[0], at):
             del at[name]
     for path, values in placed(data, label, key, table).items():
         at = _at(out, path)
@@ -194,8 +195,15 @@ def _rest(variant: str) -> tuple[str, ...]:
     return (variant,) if variant else ()
 
 
-def _plain(table: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in table.items() if not isinstance(v, dict)}
+def _values(name: str | int, table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters in a table of an algorithm without strategies: all but the tables of its variants."""
+    stages = _stages(str(name))
+    return {k: v for k, v in table.items() if k in stages or not isinstance(v, dict)}
+
+
+def _stages(name: str) -> set[str]:
+    """Return the names of the inner tables of an algorithm's parameters."""
+    return {field.partition(DOT)[0] for field in TABLES[name].FIELDS if DOT in field}
 
 
 def _flat(table: Mapping[str, Any]) -> dict[str, Any]:

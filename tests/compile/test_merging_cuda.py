@@ -15,13 +15,17 @@ from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.targets import target
 
+SPILLED = {("NVRTC 12.9", 120, "nvidia-hopper", "u64", 4): {"merge": 8}}
+"""Bytes that a compiler spills of a target's kernel on an architecture that is not the target's, by value bytes."""
+
 
 def compiled(sort: Sort, arch: int) -> None:
-    """Compile each kernel separately: all exist, and none spills."""
+    """Compile each kernel separately: all exist, and none spills but those stated."""
     for compiler in compilers(arch):
         found = compiler.compile(render(sort, "cuda").text, arch)
         assert set(found) == {k.name for k in sort.kernels}
-        assert {k: u for k, u in found.items() if u.spills} == {}, compiler.name
+        known = SPILLED.get((compiler.name, arch, sort.target, sort.key.name, sort.signature.value_bytes), {})
+        assert {k: u.spill_stores for k, u in found.items() if u.spills} == known, (compiler.name, found)
 
 
 KINDS = [("nvidia-sm90", "u32"), ("nvidia-hopper", "u32"), ("nvidia-hopper", "u64"), ("generic", "u8")]

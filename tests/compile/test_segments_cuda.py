@@ -24,6 +24,12 @@ FAST = {"u32": ("nvidia-hopper", 90), "u64": ("generic", 35), "f32": ("generic",
 FAST |= {"i64": ("nvidia-hopper", 90), "u16": ("generic", 90), "u8": ("nvidia-hopper", 35)}
 """The fast run compiles each signature for one target and one architecture; both of these for both."""
 
+SPILLED = {("NVRTC 12.9", 90, "nvidia-hopper", "u64"): {"windows": 8}}
+"""Bytes that a compiler spills of a kernel's 64 registers a lane, since networks sort tiny segments of 64-bit keys.
+
+NVRTC 11.8 and nvcc 13.0 spill nothing there, and NVRTC 12.9 spills as much with networks for 10 keys instead of 12.
+"""
+
 CASES = [(key, name, arch) for key in FORMS for name in ("nvidia-hopper", "generic") for arch in ARCHS]
 
 
@@ -34,4 +40,5 @@ def test_every_kernel_compiles(name: str, key: str, arch: int) -> None:
         found = compiler.compile(render(sort, "cuda").text, arch)
         assert set(found) == {k.name for k in sort.kernels}
         if arch >= 80:
-            assert {k: u for k, u in found.items() if u.spills} == {}, compiler.name
+            known = SPILLED.get((compiler.name, arch, name, key), {})
+            assert {k: u.spill_stores for k, u in found.items() if u.spills} == known, (compiler.name, found)

@@ -129,6 +129,7 @@ def main(label: str, shape: str, step: str, first: str) -> None:
     values, faults = SHAPES[shape]
     sort = small("u32", **values)
     pairs = [(n, kind) for n in (1, 5, 9, 13, 20, 24, 25, 77, 128, 481, 1000, 3003) for kind in RUNS]
+    pairs += [(n, "short runs") for n in range(26, 481, 6)]  # sums of floats among them: one in nine
     for what, text in list(faulty(render(sort, "opencl"), faults))[:: int(step)][int(first) :]:
         made = changed(host, sort, text)
         failed = validation.run(made, pairs, 1, stop=1).failed

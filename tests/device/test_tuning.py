@@ -137,6 +137,8 @@ sys.exit(main(sys.argv[1:]))
 """
 PATIENCE = 6
 """Races without a better shape before the search stops, as of the unmodified command."""
+UNHURRIED = ("--budget", "3600s", "--limit", "120s")
+"""More time than a run takes that ends by its count of races: a compiler takes a minute on a busy machine."""
 SMALL = ["--budget", "60s", "--sizes", "2^10,2^12", "--limit", "20s", "--seed", "3"]
 
 
@@ -150,7 +152,7 @@ def command(folder: Path, host: Host, *more: str, patience: int = PATIENCE) -> l
 
 def ran(folder: Path, host: Host, *more: str, patience: int = PATIENCE) -> subprocess.CompletedProcess[str]:
     started = command(folder, host, *more, patience=patience)
-    done = subprocess.run(started, cwd=folder, capture_output=True, text=True, timeout=240, check=False)
+    done = subprocess.run(started, cwd=folder, capture_output=True, text=True, timeout=1800, check=False)
     assert done.returncode == 0, done.stderr
     return done
 
@@ -240,7 +242,7 @@ def test_a_short_run_validates_what_it_leaves(embedded: Host, tmp_path: Path) ->
     table = "".join(f"{k} = {v}\n" for k, v in SLOW_SELECTION.items())
     text = f"{WIDER}\n[radix_select.u32]\n{table}"
     (tmp_path / "bare.toml").write_text(text, encoding="utf-8")
-    done = ran(tmp_path, embedded, "--algorithm", "radix_select", "--write", "--json", patience=0)
+    done = ran(tmp_path, embedded, "--algorithm", "radix_select", *UNHURRIED, "--write", "--json", patience=0)
     document, found = json.loads(done.stdout), records(tmp_path / "j.jsonl")
     assert [r["n"] for r in document["rows"]] == [1 << b for b in range(8, 15)]
     assert [r["what"] for r in found] == ["journal", "race", "final", "checked"] and found[-1]["cases"] > 100
@@ -257,9 +259,9 @@ def test_an_optional_table_is_tuned_on_typical_calls(embedded: Host, tmp_path: P
     text = f"{WIDER}\n[radix_select.u32]\n{table}"
     (tmp_path / "bare.toml").write_text(text, encoding="utf-8")
     sizes = ("--sizes", "2^14,2^16")  # where one work-group is clearly slower, on a busy machine too
-    done = ran(tmp_path, embedded, "--algorithm", "radix_select", *sizes, "--write", "--json", patience=1)
+    done = ran(tmp_path, embedded, "--algorithm", "radix_select", *sizes, *UNHURRIED, "--write", "--json", patience=1)
     document = json.loads(done.stdout)
-    assert [t["algorithm"] for t in document["tables"]] == ["radix_select"]
+    assert [t["algorithm"] for t in document["tables"]] == ["radix_select"], done.stderr
     assert {r["before"] for r in document["rows"]} == {r["after"] for r in document["rows"]} == {"radix_select"}
     ratios = {r["n"]: r["ratio"] for r in document["rows"]}
     assert list(ratios) == [1 << b for b in range(8, 19)]

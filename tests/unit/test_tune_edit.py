@@ -156,6 +156,21 @@ def test_variants_are_tables_of_their_own() -> None:
     assert of(plain, "radix-wide")["bits"] == 7, "variants stay where their algorithm changes"
 
 
+def test_stages_of_selections_are_inline_tables() -> None:
+    """A table of a selection, whose algorithm has no strategies, gets stages, changes and loses them."""
+    values = {"work_group": 64, "items": 8, "capacity": 512, "bits": 8, "groups": 16}
+    plain = f"{SMALL}\n[radix_select.u32]\n" + "".join(f"{k} = {v}\n" for k, v in values.items())
+    at = ("radix_select", "u32")
+    wide = {**values, "short.items": 4, "chunk.take": 8}
+    staged = edit.applied(plain, "small.toml", {at: wide}, {}, [])
+    assert changed(plain, staged) == ([], ["short = { items = 4 }", "chunk = { take = 8 }"])
+    assert of(staged, "radix_select") == target.parse(staged, "small", "small.toml").tables[at] == wide
+    more = {**values, "short.items": 16, "chunk.take": 8}
+    again = edit.applied(staged, "small.toml", {at: more}, {}, [])
+    assert changed(staged, again) == (["short = { items = 4 }"], ["short = { items = 16 }"])
+    assert tables.table_of(tomllib.loads(edit.applied(again, "small.toml", {at: values}, {}, [])), *at) == values
+
+
 @pytest.mark.parametrize(
     ("more", "replaced"),
     [

@@ -10,7 +10,7 @@ from hsgen.core.keys import KeyType
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
     """Return one box: all parameters are independent, except for what constraints rule out.
 
-    On CPUs, keys are never sorted by places: Intel's compiler (2026.22) crashes now and then at such a sort, in a pass
+    On CPUs, keys are never sorted by bins: Intel's compiler (2026.22) crashes now and then at such a sort, in a pass
     whose result depends on what its heap held before.
     """
     least = 1 if device.local == "memory" else min(16, device.work_group)
