@@ -115,8 +115,8 @@ def test_buckets_of_pairs_spill_nothing(key: str, value: str) -> None:
     assert len(names) == 5 and max(sort.kernel(k).local_bytes(sort.key) for k in names) <= 48 << 10
     text = render(sort, "cuda").only(*names)
     for compiler in compilers(90):
-        # NVRTC 11.8 compiles pair_bucket_rest differently from run to run, and spills 8 bytes in some; NVRTC 12.9 does
-        # so in every run for u64 keys with indices, with 48 of 64 registers in use
+        # NVRTC 11.8 compiles pair_bucket_rest differently from run to run, and spills 8 bytes in some.  For u64 keys
+        # with indices, NVRTC 12.9 spills 8 bytes in every run, and uses 48 of 64 registers.
         known = {"pair_bucket_rest": 8} if (compiler.name, value, key) == ("NVRTC 12.9", "index", "u64") else {}
         runs = (compiler.compile(text, 90) for _ in range(8))
         spilled: dict[str, int] | None = None

@@ -16,7 +16,7 @@ from hsgen.emit.kernels import render
 from hsgen.targets import target
 
 SPILLED = {("NVRTC 12.9", 120, "nvidia-hopper", "u64", 4): {"merge": 8}}
-"""Bytes that a compiler spills of a target's kernel on an architecture that is not the target's, by value bytes."""
+"""Bytes that a compiler spills of a kernel, by architecture, target, key and value bytes."""
 
 
 def compiled(sort: Sort, arch: int) -> None:

@@ -58,14 +58,14 @@ def _guards(text: str) -> Mutants:
         yield f"guard, line {line}: {m[0]!r}", text[: m.start()] + f"{m[1]} <= {m[2]}" + text[m.end() :]
 
 
-def _mask(found: re.Match[str]) -> str | None:
-    """Double the mask of a lane exchange, but none whose stage a merge of so few lanes skips: `if (2 <= 1)`."""
-    mask = found[2]
+def _mask(match: re.Match[str]) -> str | None:
+    """Double the mask of a lane exchange; return None in a stage that never runs, such as `if (2 <= 1)`."""
+    mask = match[2]
     shift = re.fullmatch(r"1 << \((\d+) - (\d+)\)", mask)
     if shift and int(shift[1]) < int(shift[2]):
         return None
     wrong = int(mask) * 2 % 15 or 1 if mask.isdigit() else f"({mask}) * 2 % 15 | 1"
-    return f"hs_half({found[1]}, {wrong});"
+    return f"hs_half({match[1]}, {wrong});"
 
 
 VECTOR = 16
@@ -74,9 +74,9 @@ VECTOR = 16
 
 def _barriers(text: str) -> Mutants:
     """A barrier is dropped, unless lanes of one vector alone exchange keys across it."""
-    found = list(re.finditer(r"hs_barrier\(\);\n", text))
-    ends = [0, *(m.start() for m in found), len(text)]
-    for i, m in enumerate(found):
+    barriers = list(re.finditer(r"hs_barrier\(\);\n", text))
+    ends = [0, *(m.start() for m in barriers), len(text)]
+    for i, m in enumerate(barriers):
         near = [_lanes(text[ends[j] : ends[j + 1]]) for j in (i, i + 1)]
         if max(near) > VECTOR:
             line = text.count("\n", 0, m.start()) + 1
@@ -84,7 +84,7 @@ def _barriers(text: str) -> Mutants:
 
 
 def _lanes(phase: str) -> float:
-    """Return the adjacent lanes that share a span of keys in a phase, or infinity where lanes repeat or no span is."""
+    """Return the number of adjacent lanes that share a span of keys in a phase; infinity if unknown."""
     span = re.search(r"int span = q / (\d+) \*", phase)
     return int(span[1]) if span and "for (int q" not in phase else math.inf
 

@@ -138,7 +138,7 @@ sys.exit(main(sys.argv[1:]))
 PATIENCE = 6
 """Races without a better shape before the search stops, as of the unmodified command."""
 UNHURRIED = ("--budget", "3600s", "--limit", "120s")
-"""More time than a run takes that ends by its count of races: a compiler takes a minute on a busy machine."""
+"""More time than a few races take: a compiler takes a minute on a busy machine."""
 SMALL = ["--budget", "60s", "--sizes", "2^10,2^12", "--limit", "20s", "--seed", "3"]
 
 
