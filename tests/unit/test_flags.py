@@ -40,7 +40,7 @@ TEXTS = sorted(
         "generated/README.md",
     )
     for path in ROOT.glob(pattern)
-    if path.is_file()
+    if path.is_file() and "__pycache__" not in path.parts
 )
 
 
