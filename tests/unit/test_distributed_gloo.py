@@ -67,3 +67,14 @@ def test_the_program_of_the_guide_runs(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     parts = re.findall(r"rank (\d): (\d+) keys from -?\d+ to -?\d+, 50 groups", done.stdout)
     assert sorted(parts) == [("0", "1000001"), ("1", "1000000")], done.stdout
+
+
+def test_the_benchmark_compares_and_times() -> None:
+    program = ROOT / "tests/device/several_gpus.py"
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(program)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    options = ["--great", "9", "--small", "8"]
+    done = subprocess.run([*command, *options], env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "36 results compared, 0 wrong\n" in done.stdout
+    assert done.stdout.count("2^9 each: ") == 7 and done.stdout.count("2^8 each, ms: ") == 2
