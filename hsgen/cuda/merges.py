@@ -14,7 +14,7 @@ from hsgen.core.errors import Unavailable
 from hsgen.core.interpreter import Launch, launches, numbers, offset
 from hsgen.cuda.driver import bindings, done
 from hsgen.cuda.merger import Merger
-from hsgen.cuda.prepared import STREAMS, Arguments, launching
+from hsgen.cuda.prepared import STREAMS, Arguments, launch_of
 
 _KEPT = 8 * STREAMS  # kinds of launches and streams
 
@@ -70,11 +70,8 @@ class Merges(Merger):
 
     def _keep(self, steps: Sequence[Launch], stream: int) -> _Kept:
         """Return new launches of the kernels of these steps."""
-        loaded, driver, calls = self._kernels.of(s.step.kernel for s in steps), bindings(), []
+        loaded, on = self._kernels.of(s.step.kernel for s in steps), bindings().CUstream(stream)
         rows = [[0] * (len(s.step.bindings) + 2 + len(numbers(self._sort, s.step, self._calls.options))) for s in steps]
         arguments = Arguments(rows)
-        for s, at in zip(steps, arguments.at, strict=True):
-            one = loaded[s.step.kernel]
-            where = (driver.CUfunction(one.handle), *s.grid, 1, one.threads, 1, 1, one.shared)
-            calls.append(launching(self._gpu, where, at, s.step.kernel)(driver.CUstream(stream)))
-        return _Kept(arguments, tuple(calls))
+        pairs = zip(steps, arguments.at, strict=True)
+        return _Kept(arguments, tuple(launch_of(self._kernels, loaded[s.step.kernel], s, at)(on) for s, at in pairs))

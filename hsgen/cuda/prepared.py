@@ -56,7 +56,7 @@ class Prepared:
         self._place(sort, steps, n, options)
         self._arguments, self._slots = arguments, arguments.slots
         self._launches = [
-            _launch(kernels, loaded[s.step.kernel], s, at) for s, at in zip(steps, arguments.at, strict=True)
+            launch_of(kernels, loaded[s.step.kernel], s, at) for s, at in zip(steps, arguments.at, strict=True)
         ]
         self._calls: dict[int, list[_Call]] = {}
         self._last: tuple[int, ...] = ()
@@ -107,8 +107,12 @@ class Prepared:
         return self._calls[stream]
 
 
-def _launch(kernels: Kernels, one: Loaded, launch: Launch, at: int) -> Callable[[Any], _Call]:
-    """Return a function from a stream to the driver call of a launch."""
+def launch_of(kernels: Kernels, one: Loaded, launch: Launch, at: int) -> Callable[[Any], _Call]:
+    """Return a function from a stream to the driver call of a launch, whose arguments are at an address.
+
+    Raises:
+        Unavailable: a grid exceeds the greatest grid of the GPU, or a cooperative launch does not fit the GPU.
+    """
     driver, (wide, high), name = bindings(), launch.grid, launch.step.kernel
     if high > kernels.device.rows:
         raise Unavailable(f"{kernels.device.host.label}: {launch.groups} blocks of kernel {name} do not fit a grid")

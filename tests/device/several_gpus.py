@@ -135,16 +135,16 @@ def validate(bench: Bench, ranks: int) -> None:
         share, more = divmod(len(everything), ranks)
         begin = bench.rank * share + min(bench.rank, more)
         here = slice(begin, begin + share + (bench.rank < more))
-        what = (ranks, str(dtype), kind, lengths.tolist(), down)
+        case = (ranks, str(dtype), kind, lengths.tolist(), down)
         part = hsgen.distributed.sort(keys, descending=down, group=group)
-        bench.check(torch.equal(part, expected[here]), "keys", *what)
+        bench.check(torch.equal(part, expected[here]), "keys", *case)
         part, index = hsgen.distributed.sort(keys, index=True, descending=down, group=group)
-        bench.check(torch.equal(part, expected[here]) and torch.equal(index, order[here]), "index", *what)
+        bench.check(torch.equal(part, expected[here]) and torch.equal(index, order[here]), "index", *case)
         first = torch.arange(len(keys), device=bench.device, dtype=torch.float32)
         values = gathered(bench, first, group)
         named: dict[str, Any] = {"descending": down, "memory": "low", "group": group}
         part, moved = hsgen.distributed.sort(keys.clone(), first, **named)
-        bench.check(torch.equal(part, expected[here]) and torch.equal(moved, values[order][here]), "values", *what)
+        bench.check(torch.equal(part, expected[here]) and torch.equal(moved, values[order][here]), "values", *case)
 
 
 def by_hand(bench: Bench, sort: Call, group: Any) -> Call:
