@@ -62,11 +62,11 @@ def wrong(sort: Sort) -> list[str]:
             placed = [uses for _, uses in sorted(parts.values(), key=lambda part: part[0])]
             if not placed:
                 continue
-            faults = [uses[0][0] != begin for uses in placed for begin, _ in uses[1:] if not begin.eq(uses[0][0])]
+            terms = [uses[0][0] != begin for uses in placed for begin, _ in uses[1:] if not begin.eq(uses[0][0])]
             after = [uses[0][0] for uses in placed[1:]] + [by.bytes(sort.plan.scratch, n)]
-            faults += [begin + size > end for uses, end in zip(placed, after, strict=True) for begin, size in uses]
+            terms += [begin + size > end for uses, end in zip(placed, after, strict=True) for begin, size in uses]
             solver = z3.Solver()
-            solver.add(n > low, n <= high, z3.Or(faults))
+            solver.add(n > low, n <= high, z3.Or(terms))
             if (result := solver.check()) != z3.unsat:
                 faults.append(f"{sort.name} {low} to {high} {device}: {result} {result == z3.sat and solver.model()}")
     return faults
