@@ -13,7 +13,10 @@
 # Needs nvcc, a C compiler and a python3 with jinja2, click and numpy (.venv's if there is one).  What else is missing
 # (pyopencl, Vulkan's loader or headers, compute-sanitizer, the packages of hsgen[cuda], PyTorch) is named and left out;
 # HSGEN_REQUIRE=1 makes that a failure.
-# Logs and JSON go to FOLDER (.cache/device).  Exit code 0 only if nothing that ran failed.
+# JOBS=4 runs up to four steps of check, ways or forms at once; a step that is timed has the GPU alone.
+# ONLY='sorts-racecheck|selections' runs the steps alone whose names match.  LIMIT=580 ends after so many seconds: what ran
+# until then is stopped, and what had not begun is listed; RESUME=1 leaves out the steps that were ok in FOLDER before.
+# Logs and JSON go to FOLDER (.cache/device).  Exit code 0 only if no step failed, and none was stopped or had not begun.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 what=${1:-check}
@@ -33,17 +36,44 @@ others=$target # for APIs that nvidia-hopper does not serve
 [ "$target" != nvidia-hopper ] && [ "$target" != nvidia-sm90 ] || others=nvidia-vulkan
 failed=0
 left=0
+begun=()
+hsgen=("$python" -m hsgen)
 
 step() { # name, command...
-  local name=$1 begin=$SECONDS code
+  local name=$1 begin=$SECONDS time=$((${LIMIT:-999999} - SECONDS)) code
   shift
-  "$@" >"$out/$name.log" 2>"$out/$name.err"
+  [[ $name =~ ${ONLY:-.} ]] || return 0
+  [ "${RESUME:-0}" != 1 ] || [ ! -e "$out/$name.ok" ] || return 0
+  if [ "$time" -lt 5 ]; then
+    printf '%-28s not begun: no time is left\n' "$name"
+    failed=1
+    return 1
+  fi
+  rm -f "$out/$name.ok"
+  timeout --kill-after=3 "$time" "$@" >"$out/$name.log" 2>"$out/$name.err"
   code=$?
   printf '%-28s %-8s %4d s  %s\n' "$name" "$([ $code -eq 0 ] && echo ok || echo "exit $code")" $((SECONDS - begin)) \
     "$(tail -n 1 "$out/$name.log" | cut -c 1-150)"
-  [ $code -eq 0 ] && return 0
+  if [ $code -eq 0 ]; then
+    touch "$out/$name.ok"
+    return 0
+  fi
   failed=1
   tail -n 12 "$out/$name.err" | cut -c 1-300
+  return 1
+}
+
+# A step that may run beside others; `joined` waits for all of them.
+beside() { # name, command...
+  while [ "$(jobs -rp | wc -l)" -ge "${JOBS:-1}" ]; do sleep 0.1; done
+  step "$@" &
+  begun+=($!)
+}
+
+joined() {
+  local process
+  for process in "${begun[@]}"; do wait "$process" || failed=1; done
+  begun=()
 }
 
 leave() { # name, why
@@ -55,52 +85,52 @@ has_vulkan() {
   echo '#include <vulkan/vulkan_core.h>' | cc -E -x c - >/dev/null 2>&1 && ldconfig -p | grep libvulkan.so.1 >/dev/null
 }
 
-hsgen() { "$python" -m hsgen "$@"; }
-
 check() {
-  step doctor hsgen doctor
-  step cuda hsgen validate --api cuda -t "$target" --full --device 'NVIDIA#1'
-  step cuda-radix hsgen validate --api cuda -t "$target" --algorithm radix --full --option poison=1 --device 'NVIDIA#1'
+  step doctor "${hsgen[@]}" doctor
+  beside cuda "${hsgen[@]}" validate --api cuda -t "$target" --full --device 'NVIDIA#1'
+  beside cuda-radix "${hsgen[@]}" validate --api cuda -t "$target" --algorithm radix --full --option poison=1 --device 'NVIDIA#1'
   for scan in scan-x1 scan-x2 scan-x3 scan-x4 scan-x1ex scan-x4ex; do
-    step "cuda-$scan" hsgen validate --api cuda -t "$target" --algorithm $scan --device 'NVIDIA#1'
+    beside "cuda-$scan" "${hsgen[@]}" validate --api cuda -t "$target" --algorithm $scan --device 'NVIDIA#1'
   done
   for kind in segmented_sort merge_path digest radix_select reduce_by_key; do
-    step cuda-$kind hsgen validate --api cuda -t "$target" --algorithm $kind --device 'NVIDIA#1'
-    step cuda-$kind-v4 hsgen validate --api cuda -t "$target" --algorithm $kind --value v4 --order both --device 'NVIDIA#1'
+    beside cuda-$kind "${hsgen[@]}" validate --api cuda -t "$target" --algorithm $kind --device 'NVIDIA#1'
+    beside cuda-$kind-v4 "${hsgen[@]}" validate --api cuda -t "$target" --algorithm $kind --value v4 --order both --device 'NVIDIA#1'
   done
-  for key in u32 u64; do step cuda-pack-$key hsgen validate --api cuda -t "$target" --algorithm pack --key $key --device 'NVIDIA#1'; done
-  for value in v4 v8 v16; do step cuda-gather-$value hsgen validate --api cuda -t "$target" --algorithm gather --key u32 --value $value --device 'NVIDIA#1'; done
-  step cuda-changes hsgen validate --api cuda -t "$target" --feature run-boundaries --device 'NVIDIA#1'
+  for key in u32 u64; do beside cuda-pack-$key "${hsgen[@]}" validate --api cuda -t "$target" --algorithm pack --key $key --device 'NVIDIA#1'; done
+  for value in v4 v8 v16; do beside cuda-gather-$value "${hsgen[@]}" validate --api cuda -t "$target" --algorithm gather --key u32 --value $value --device 'NVIDIA#1'; done
+  beside cuda-changes "${hsgen[@]}" validate --api cuda -t "$target" --feature run-boundaries --device 'NVIDIA#1'
   step cuda-large "$python" tests/device/large.py "$target" 2^29+1 2^30-1 2^30 2^32+12345
-  step cuda-graph hsgen validate --api cuda -t "$target" --option graph=1 --device 'NVIDIA#1'
-  step cuda-generic hsgen validate --api cuda -t generic --device 'NVIDIA#1'
+  beside cuda-graph "${hsgen[@]}" validate --api cuda -t "$target" --option graph=1 --device 'NVIDIA#1'
+  beside cuda-generic "${hsgen[@]}" validate --api cuda -t generic --device 'NVIDIA#1'
+  joined
   sanitize
   check_arrays
   ways
   stress
   if has_vulkan; then
-    step vulkan hsgen validate --api vulkan -t "$others" --full --bundle "$bundle" --device 'NVIDIA#1'
-    step vulkan-addresses hsgen validate --api vulkan -t "$others" --option binding_limit=4096 --bundle "$bundle" --device 'NVIDIA#1'
+    beside vulkan "${hsgen[@]}" validate --api vulkan -t "$others" --full --bundle "$bundle" --device 'NVIDIA#1'
+    beside vulkan-addresses "${hsgen[@]}" validate --api vulkan -t "$others" --option binding_limit=4096 --bundle "$bundle" --device 'NVIDIA#1'
     if ls /usr/share/vulkan/explicit_layer.d/*alidation*.json >/dev/null 2>&1; then
-      step vulkan-validation hsgen validate --api vulkan -t "$others" --option validation=1 --bundle "$bundle" --device 'NVIDIA#1'
+      beside vulkan-validation "${hsgen[@]}" validate --api vulkan -t "$others" --option validation=1 --bundle "$bundle" --device 'NVIDIA#1'
     else
       leave vulkan-validation "the validation layers are not installed"
     fi
-    step vulkan-generic hsgen validate --api vulkan -t generic --bundle "$bundle" --device 'NVIDIA#1'
+    beside vulkan-generic "${hsgen[@]}" validate --api vulkan -t generic --bundle "$bundle" --device 'NVIDIA#1'
   else
     leave vulkan "no loader libvulkan.so.1, or no header vulkan/vulkan_core.h"
   fi
   if "$python" -c 'import pyopencl' 2>/dev/null; then
-    step opencl hsgen validate -t generic --full --device 'NVIDIA#1'
-    step opencl-radix hsgen validate -t generic --algorithm radix --device 'NVIDIA#1'
+    beside opencl "${hsgen[@]}" validate -t generic --full --device 'NVIDIA#1'
+    beside opencl-radix "${hsgen[@]}" validate -t generic --algorithm radix --device 'NVIDIA#1'
   else
     leave opencl "pyopencl is not installed"
   fi
   if echo '#include <CL/cl.h>' | cc -E -x c - >/dev/null 2>&1; then
-    step opencl-c hsgen validate -t generic --runtime c --device 'NVIDIA#1'
+    beside opencl-c "${hsgen[@]}" validate -t generic --runtime c --device 'NVIDIA#1'
   else
     leave opencl-c "no header CL/cl.h"
   fi
+  joined
 }
 
 # At least 20 000 cases through PyTorch's and CuPy's arrays; a sanitizer sees a part of them.
@@ -132,24 +162,26 @@ has_cupy() { # what for
   return 1
 }
 
+# The first two steps need most of the memory of a GPU of 80 GB, so they run alone.
 # Warnings of racecheck are shown by kernel and fail nothing: lanes that store the same word are reported so.
 ways() {
   has_cupy ways || return
   local tool part
   step ways "$python" tests/device/grouping_ways.py --large
-  step ways-others "$python" tests/device/grouping_ways.py --others
   step sorts "$python" tests/device/every_sort.py
-  step sorts-shrunk "$python" tests/device/every_sort.py --shrunk
-  step merges-shrunk "$python" tests/device/every_sort.py --shrunk --merges
-  step selections "$python" tests/device/every_selection.py
+  beside ways-others "$python" tests/device/grouping_ways.py --others
+  beside sorts-shrunk "$python" tests/device/every_sort.py --shrunk
+  beside merges-shrunk "$python" tests/device/every_sort.py --shrunk --merges
+  beside selections "$python" tests/device/every_selection.py
   if ! command -v compute-sanitizer >/dev/null; then
     leave ways-sanitizers "compute-sanitizer is not installed"
+    joined
     return
   fi
   local key value forms program
   for key in u32 u64; do
     for value in 0 4 8; do
-      step "sorts-racecheck-$key-$value-5m" "$python" tests/device/sanitized.py racecheck "$python" tests/device/every_sort.py \
+      beside "sorts-racecheck-$key-$value-5m" "$python" tests/device/sanitized.py racecheck "$python" tests/device/every_sort.py \
         --most 5000000 --key $key --value $value
     done
   done
@@ -158,13 +190,13 @@ ways() {
     program=("$python" tests/device/sanitized.py "$tool" "$python")
     for key in u32 u64; do
       for value in 0 4 8; do
-        step "sorts-$tool-$key-$value" "${program[@]}" tests/device/every_sort.py --shrunk --key $key --value $value
+        beside "sorts-$tool-$key-$value" "${program[@]}" tests/device/every_sort.py --shrunk --key $key --value $value
       done
-      step "merges-$tool-$key" "${program[@]}" tests/device/every_sort.py --shrunk --merges --key $key
+      beside "merges-$tool-$key" "${program[@]}" tests/device/every_sort.py --shrunk --merges --key $key
     done
     for key in u16 u32 u64; do
       for forms in plain rows; do
-        step "selections-$tool-$key-$forms" "${program[@]}" tests/device/every_selection.py --few --shrunk --most 140000 \
+        beside "selections-$tool-$key-$forms" "${program[@]}" tests/device/every_selection.py --few --shrunk --most 140000 \
           --key $key --forms $forms
       done
     done
@@ -172,9 +204,12 @@ ways() {
   for tool in ${TOOLS:-racecheck initcheck}; do
     for part in "" --others; do
       # shellcheck disable=SC2086  # no word for groupings
-      step "ways-$tool$part" "$python" tests/device/sanitized.py "$tool" "$python" tests/device/grouping_ways.py $part
-      sed -n 's/^\(warning\|error\): /    &/p' "$out/ways-$tool$part.log" | cut -c 1-300
+      beside "ways-$tool$part" "$python" tests/device/sanitized.py "$tool" "$python" tests/device/grouping_ways.py $part
     done
+  done
+  joined
+  for tool in "$out"/ways-*check*.log; do
+    [ ! -e "$tool" ] || sed -n 's/^\(warning\|error\): /    &/p' "$tool" | cut -c 1-300
   done
 }
 
@@ -217,7 +252,7 @@ sanitize() {
   arch=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
   # buckets from counts on that a sanitizer can bear
   sed -e '0,/^name = .*/s//name = "small"/' -e 's/^partition = { above = [0-9]*/partition = { above = 20000/' "targets/$target.toml" >"$out/small.toml"
-  step "$name-generate" hsgen generate -t "$out/small.toml" -t generic --api cuda --algorithm auto --algorithm radix "${@:2}" -o "$built"
+  step "$name-generate" "${hsgen[@]}" generate -t "$out/small.toml" -t generic --api cuda --algorithm auto --algorithm radix "${@:2}" -o "$built"
   step "$name-build" nvcc -std=c++17 -O2 --threads 0 -lineinfo -arch="$arch" -I"$built/include" tests/device/sort_many.cu \
     "$built"/src/*.c "$built"/src/*.cu "$built"/targets/*/*.c "$built"/targets/*/*.cu -o "$out/sort-$name"
   step "$name-run" "$out/sort-$name"
@@ -238,12 +273,12 @@ time.sleep(3600)' &
 bench() {
   local sizes=2^10..2^28
   awake
-  step bench-cuda hsgen bench --api cuda -t "$target" --sizes $sizes --against cub --json --device 'NVIDIA#1'
-  step bench-radix hsgen bench --api cuda -t "$target" --algorithm radix --sizes $sizes --against cub --json --device 'NVIDIA#1'
+  step bench-cuda "${hsgen[@]}" bench --api cuda -t "$target" --sizes $sizes --against cub --json --device 'NVIDIA#1'
+  step bench-radix "${hsgen[@]}" bench --api cuda -t "$target" --algorithm radix --sizes $sizes --against cub --json --device 'NVIDIA#1'
   bench_parted
   bench_arrays
   if has_vulkan; then
-    step bench-vulkan hsgen bench --api vulkan -t "$others" --sizes $sizes --against "" --bundle "$bundle" --json --device 'NVIDIA#1'
+    step bench-vulkan "${hsgen[@]}" bench --api vulkan -t "$others" --sizes $sizes --against "" --bundle "$bundle" --json --device 'NVIDIA#1'
   else
     leave bench-vulkan "no loader libvulkan.so.1, or no header vulkan/vulkan_core.h"
   fi
@@ -254,14 +289,14 @@ bench_parted() {
   local value size
   for value in none v4; do
     for size in 22 26; do
-      step "bench-segments-$value-$size" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm segmented_sort \
+      step "bench-segments-$value-$size" "${hsgen[@]}" bench --api cuda -t "$target" --key u32 --value $value --algorithm segmented_sort \
         --sizes 2^$size --segments 2^10,2^14,2^18,2^20 --against cub,cub-radix,hsgen:plain --json --device 'NVIDIA#1'
     done
-    step "bench-rows-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm segmented_sort --rows \
+    step "bench-rows-$value" "${hsgen[@]}" bench --api cuda -t "$target" --key u32 --value $value --algorithm segmented_sort --rows \
       --sizes 2^22,2^26 --segments 2^10,2^14,2^18,2^20 --against cub,cub-radix --json --device 'NVIDIA#1'
-    step "bench-merge-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm merge_path \
+    step "bench-merge-$value" "${hsgen[@]}" bench --api cuda -t "$target" --key u32 --value $value --algorithm merge_path \
       --sizes 2^21..2^28 --against cub --json --device 'NVIDIA#1'
-    step "bench-changes-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --feature run-boundaries \
+    step "bench-changes-$value" "${hsgen[@]}" bench --api cuda -t "$target" --key u32 --value $value --feature run-boundaries \
       --sizes 2^16..2^28 --against hsgen:plain --json --device 'NVIDIA#1'
   done
 }
@@ -271,11 +306,10 @@ parted() {
   bench_parted
 }
 
-# Compilers take most of the time, so some run at once: one log and one line each.
+# Compilers take most of the time, so JOBS=6 is faster.
 forms() {
   local all="--order both --feature bit-range --feature device-count"
-  rm -f "$out"/form-*.done
-  form() { step "form-$1" hsgen validate --api "${@:2}" --device 'NVIDIA#1' && touch "$out/form-$1.done"; }
+  form() { beside "form-$1" "${hsgen[@]}" validate --api "${@:2}" --device 'NVIDIA#1'; }
   local jobs=()
   for value in none v4 v8 v16 index index64; do
     for key in u8 u16 u32 u64; do jobs+=("cuda-$key-$value cuda -t $target --key $key --value $value $all"); done
@@ -296,14 +330,10 @@ forms() {
     leave vulkan "no loader libvulkan.so.1, or no header vulkan/vulkan_core.h"
   fi
   local job
-  for job in "${jobs[@]}"; do
-    while [ "$(jobs -rp | wc -l)" -ge "${FORMS_JOBS:-6}" ]; do wait -n; done
-    # shellcheck disable=SC2086  # words of a command
-    form $job &
-  done
-  wait
+  # shellcheck disable=SC2086  # words of a command
+  for job in "${jobs[@]}"; do form $job; done
+  joined
   sanitize forms --key u16 --key u32 --value v4 --value index --feature device-count
-  for job in "${jobs[@]}"; do [ -e "$out/form-${job%% *}.done" ] || failed=1; done
 }
 
 pairs() {
@@ -311,7 +341,7 @@ pairs() {
     for key in u32 u64; do
       against=cub
       [ $value = index ] && against=
-      step "bench-$key-$value" hsgen bench --api cuda -t "$target" --key $key --value $value --sizes 2^12..2^27 \
+      step "bench-$key-$value" "${hsgen[@]}" bench --api cuda -t "$target" --key $key --value $value --sizes 2^12..2^27 \
         --against "$against" --json --device 'NVIDIA#1'
     done
   done
