@@ -1,0 +1,115 @@
+"""The tasks of a sort of chunks that the workers of a scheduler hold: Dask (`hsgen.dask`), or Ray (docs/guides/ray.md).
+
+The scheduler runs the methods of `Chunks` where the data is, and moves pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen.distributed import splitters
+from hsgen.distributed.backend import named
+from hsgen.distributed.local import Run
+from hsgen.distributed.numpy_local import NumpyLocal
+
+_PROBES = 1024  # of a round, for all boundaries together
+OnEach = Callable[..., Sequence[Any]]
+"""`on_each(method, *arguments)` returns `method(run, *arguments)` for each sorted chunk, in the order of chunks."""
+
+
+class Chunks:
+    """The work on the chunks of an array of one dimension; a small object, which tasks receive.
+
+    A program calls `sort` for each chunk, `cuts` once, then for each part `piece` for each chunk, and `merge`.  A `Run`
+    holds ordered keys: unsigned numbers in the order of the sort.  Sorts are stable; NaNs are equal and greatest.
+
+    Args:
+        dtype: the type of the keys, of numpy.
+        sizes: the number of keys of each chunk, and of each part of the result.
+        device: the device of each worker, as of `hsgen.sort`; "" is its default device, None numpy.
+
+    Raises:
+        TypeError: no kernel sorts such keys.
+    """
+
+    def __init__(
+        self, dtype: Any, sizes: Sequence[int], *, descending: bool = False, device: str | None = None
+    ) -> None:
+        self.dtype, self.sizes = np.dtype(dtype), [int(size) for size in sizes]
+        key = named(self.dtype.name if self.dtype.isnative else self.dtype.str)
+        self._local = NumpyLocal(key, descending=bool(descending), device=device)
+        self._firsts = [0, *splitters.places(self.sizes)] if self.sizes else []
+
+    def sort(self, keys: Any) -> Run:
+        """Return the keys of a chunk in order."""
+        return self._local.sort(keys, None)
+
+    def sort_index(self, keys: Any, chunk: int) -> Run:
+        """Return the keys of a chunk in order, with their indices in the whole array; `chunk` is its number."""
+        return self._local.sort_index(keys, self._firsts[chunk], 0, overwrite=False)
+
+    def first(self, keys: Any, chunk: int, k: int) -> Run:
+        """Return the first `k` keys of a chunk in order, with their indices in the whole array."""
+        return self._local.first(keys, min(k, self.sizes[chunk]), self._firsts[chunk])
+
+    def cuts(self, on_each: OnEach) -> NDArray[np.int64]:
+        """Return where each sorted chunk is cut, shape (chunks, parts + 1); counts take three to seven rounds."""
+        if not self.sizes:
+            return np.zeros((0, 1), np.int64)
+        ends = on_each(self.ends)
+        least, greatest = min(x for x, _ in ends), max(x for _, x in ends)
+        return splitters.cuts(_Counts(self, on_each), self.sizes, self.sizes, least, greatest, _PROBES)
+
+    def ends(self, run: Run) -> tuple[int, int]:
+        """Return the first and the last ordered key of a sorted chunk."""
+        return self._local.ends(run)
+
+    def below(self, run: Run, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the number of keys of a sorted chunk below each probe."""
+        return self._local.below(run, probes)
+
+    def piece(self, run: Run, begin: int, end: int) -> Run:
+        """Return a piece of a sorted chunk; a copy, so that the chunk can be freed."""
+        part = self._local.part(run, begin, end)
+        return Run(part.keys.copy(), tuple(x.copy() for x in part.columns))
+
+    def merge(self, *pieces: Run) -> Run:
+        """Return the pieces of a part, in the order of chunks, as one run in order."""
+        keys, *columns = (np.concatenate(x) for x in zip(*(p.arrays for p in pieces), strict=True))
+        return self._local.merge(Run(keys, tuple(columns)), [(0, len(keys))])
+
+    def head(self, run: Run, k: int) -> Run:
+        """Return the first `k` keys of a run."""
+        return self._local.part(run, 0, k)
+
+    def keys(self, run: Run) -> NDArray[Any]:
+        """Return the keys of a run."""
+        keys: NDArray[Any] = self._local.restored(run.keys, self.dtype)
+        return keys
+
+    def indices(self, run: Run) -> NDArray[np.int64]:
+        """Return the indices of the keys of a run in the whole array."""
+        indices: NDArray[np.int64] = run.columns[0]
+        return indices
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """The counts of sorted chunks on workers: see `hsgen.distributed.splitters.Counts`."""
+
+    chunks: Chunks
+    on_each: OnEach
+
+    def by_shard(self, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """See `Counts`."""
+        return np.array(self.on_each(self.chunks.below, probes), np.int64).reshape(-1, len(probes))
+
+    def total(self, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """See `Counts`."""
+        sums: NDArray[np.int64] = self.by_shard(probes).sum(axis=0)
+        return sums
