@@ -79,8 +79,8 @@ def main() -> None:
         for text in texts(chosen.arch, call):
             if chosen.rolled:
                 text = text.replace(UNROLL, '#define HS_UNROLL _Pragma("unroll 1")')
-            taken, size = seconds(text, number, chosen.option)
-            print(f"| {call} | {name_of(text)} | {taken:.2f} | {size} |", flush=True)
+            used, size = seconds(text, number, chosen.option)
+            print(f"| {call} | {name_of(text)} | {used:.2f} | {size} |", flush=True)
 
 
 if __name__ == "__main__":

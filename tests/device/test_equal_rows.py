@@ -68,18 +68,18 @@ def test_only_launches_without_work_are_omitted(name: str) -> None:
         every = [s.kernel for s in sort.plan.steps]
         for length in lengths_of(p):
             for rows in (1, 2, 5):
-                made = equal_rows.plan(sort, rows, length)
-                kept = [s.kernel for s in made.steps] if made else every
-                assert made is None or (made.scratch, made.max_n) == (sort.plan.scratch, sort.plan.max_n)
+                planned = equal_rows.plan(sort, rows, length)
+                launched = [s.kernel for s in planned.steps] if planned else every
+                assert planned is None or (planned.scratch, planned.max_n) == (sort.plan.scratch, sort.plan.max_n)
                 kinds = working(p, rows, length)
-                idle = {k for k in every if k not in kept}
+                idle = {k for k in every if k not in launched}
                 assert not idle & LISTS
                 assert "short" not in kinds or not idle & SHORT
                 assert "medium" not in kinds or "alone" not in idle
                 assert "long" not in kinds or not idle & PASSES
                 needed = (LISTS, SHORT if "short" in kinds or length < p.window else set())
                 needed += ({"alone"} if "medium" in kinds or p.small < length <= p.tile else set(),)
-                assert set(kept) <= set().union(*needed, PASSES if "long" in kinds else set()), (length, rows)
+                assert set(launched) <= set().union(*needed, PASSES if "long" in kinds else set()), (length, rows)
 
 
 @pytest.mark.parametrize(
@@ -107,12 +107,12 @@ def test_rows_are_sorted_by_launches_with_work(
         )
         bits = keys.view(f"u{keys.dtype.itemsize}")
         for here in (False, True):
-            mine = Array(fake, bits.view(sorter.dtype))
-            out = mine if here else Array(fake, np.zeros_like(bits).view(sorter.dtype))
+            array = Array(fake, bits.view(sorter.dtype))
+            out = array if here else Array(fake, np.zeros_like(bits).view(sorter.dtype))
             places = Array(fake, np.zeros(len(bits), np.uint64 if value == "index64" else np.uint32))
             fake.launched.clear()
             more = {} if value is None else {"values_out": places}
-            sorter(mine, segments=rows, out=None if here else out, **more)
+            sorter(array, segments=rows, out=None if here else out, **more)
             kernels = {x.kernel for x in fake.launched}
             if any(kernel.startswith("row") for kernel in kernels - PASSES):
                 continue  # rows that fit a work-group
@@ -137,11 +137,11 @@ def test_arguments_of_rows_discard_keys_in_scratch(
 ) -> None:
     fake, rows = Fake(embedded).install(monkeypatch), 3
     data = np.random.default_rng(5).integers(-99, 99, rows * length).astype(np.int32)
-    made = order(Shape(number=0, key="i32", rows=rows, length=length, keys=False), SEGMENTS)
-    assert made is not None and made.scratch > 4 * rows * length
-    mine, found = Array(fake, data), Array(fake, np.zeros(rows * length, np.int64))
-    scratch = fake.allocate(made.scratch)
-    made.run(mine.address, 0, found.address, scratch, 0)
+    planned = order(Shape(number=0, key="i32", rows=rows, length=length, keys=False), SEGMENTS)
+    assert planned is not None and planned.scratch > 4 * rows * length
+    array, indices = Array(fake, data), Array(fake, np.zeros(rows * length, np.int64))
+    scratch = fake.allocate(planned.scratch)
+    planned.run(array.address, 0, indices.address, scratch, 0)
     expected = np.argsort(data.reshape(rows, length), axis=1, kind="stable")
-    assert (found.get().reshape(rows, length) == expected).all()
-    assert (mine.get() == data).all()
+    assert (indices.get().reshape(rows, length) == expected).all()
+    assert (array.get() == data).all()

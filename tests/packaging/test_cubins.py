@@ -103,8 +103,8 @@ def test_first_calls_in_a_new_environment_need_no_nvrtc(cubins: Any, tmp_path: P
     if done.returncode != 0:
         pytest.skip("this Python has no pip")
     assert served().stdout.endswith("kernels of hsgen_cubins without NVRTC\n"), served().stderr
-    kept = tmp_path / "cache/hsgen/cubin"
-    assert not kept.is_dir() or not any(kept.iterdir())  # nothing was compiled
+    cache = tmp_path / "cache/hsgen/cubin"
+    assert not cache.is_dir() or not any(cache.iterdir())  # nothing was compiled
     for file in (packages / shipped.PACKAGE / "sm90").iterdir():
         file.write_bytes(file.read_bytes() + b"x")
     assert served().returncode == 1

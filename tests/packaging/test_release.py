@@ -157,9 +157,9 @@ def test_licences_are_stated_as_reuse_defines_it() -> None:
 def test_the_bill_of_the_wheel_of_machine_code(tmp_path: Path) -> None:
     path = tmp_path / "hsgen_cubins.whl"
     path.write_bytes(script("cubins").wheel({}))
-    found = sbom.of_wheel(path)
-    assert found["metadata"]["component"]["name"] == "hsgen-cubins"
-    assert [(c["name"], c["properties"][0]["value"]) for c in found["components"]] == [
+    document = sbom.of_wheel(path)
+    assert document["metadata"]["component"]["name"] == "hsgen-cubins"
+    assert [(c["name"], c["properties"][0]["value"]) for c in document["components"]] == [
         ("hsgen", f"=={hsgen.__version__}")
     ]
-    valid(found)
+    valid(document)
