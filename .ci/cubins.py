@@ -23,12 +23,16 @@ from hsgen.cuda import compiler, offline, shipped
 from hsgen.tools import warm
 from hsgen.tools.compile import nvrtc
 
+RELEASED = (("sm_80", "sm_90", "sm_100"), ("f32", "i32", "i64"))
+"""The architectures and the keys of the wheel of a release: the GPUs of data centres, and PyTorch's usual types."""
 ARCHS = ("sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120", "sm_121")
 KEYS = ("f16", "bf16", "f32", "f64", "i32", "i64")
 MOST = (1 << 30) - 1
 OLDER = "nvidia-cuda-nvrtc-cu12"
 """The package of the NVRTC whose code drivers of CUDA 12 and 13 load; without it, NVRTC of cuda.bindings."""
 CALLS = ("sort", "argsort", "topk")
+CUDA = 190
+"""The number of CUDA's machine in the header of an ELF file."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 LICENSE = Path(__file__).resolve().parents[1] / "LICENSES/MIT-0.txt"
 METADATA = f"""Metadata-Version: 2.4
@@ -85,6 +89,22 @@ def wheel(contents: Mapping[str, bytes]) -> bytes:
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o100644 << 16
             archive.writestr(entry, content)
     return room.getvalue()
+
+
+def problems(path: Path) -> list[str]:
+    """What is wrong with the files of a wheel, by their hashes, and whether the wheel has the bytes of `wheel`."""
+    with zipfile.ZipFile(path) as archive:
+        every = {name: archive.read(name) for name in archive.namelist()}
+    package = {name: data for name, data in every.items() if name.startswith(f"{shipped.PACKAGE}/")}
+    codes = {name.removeprefix(f"{shipped.PACKAGE}/"): x for name, x in package.items() if name.endswith(".cubin")}
+    index = json.loads(package[f"{shipped.PACKAGE}/{shipped.INDEX}"])
+    out = [] if set(index["codes"]) == set(codes) else ["the index lists other kernels"]
+    for name, data in codes.items():
+        if hashlib.sha256(data).hexdigest() != index["codes"].get(name):
+            out.append(f"{name}: the index has another hash")
+        if data[:4] != b"\x7fELF" or int.from_bytes(data[18:20], "little") != CUDA:
+            out.append(f"{name}: no machine code of CUDA")
+    return out if path.read_bytes() == wheel(package) else [*out, "the same files give other bytes"]
 
 
 def main(arguments: list[str]) -> None:

@@ -1,11 +1,12 @@
-"""Build and check what a release holds, in dist/: wheel, source archive, a bundle for each API, a
-package of npm, bills of materials.
+"""Build and check what a release holds, in dist/: wheel, source archive, a wheel of machine code, a bundle for each
+API, a package of npm, bills of materials.
 
     make release    runs it; nothing is uploaded and no tag is made
 
 Checked are metadata (twine), the contents of the wheel (check-wheel-contents), licences (reuse), the wheel in a new
-environment without network, every archive of a bundle after unpacking (hsgen verify, with the hash that it must have),
-and bills of materials (CycloneDX's own schema).
+environment without network, the wheel of machine code by its hashes and in the same environment (first calls need no
+NVRTC), every archive of a bundle after unpacking (hsgen verify, with the hash that it must have), and bills of
+materials (CycloneDX's own schema).
 """
 
 import hashlib
@@ -21,6 +22,7 @@ import zipfile
 from pathlib import Path
 
 import bundles
+import cubins
 import npm_package
 import sbom
 from cyclonedx.schema import SchemaVersion
@@ -67,6 +69,22 @@ def sorts(wheel: Path, folder: Path) -> None:
     call(hsgen, "validate", "-t", "cpu", "--key", "u16", "--device", "Intel(R) OpenCL", "--require", cwd=folder)
 
 
+def machine_code(environment: Path) -> Path:
+    """Build the wheel of machine code, and install it where hsgen's wheel is; first calls there must need no NVRTC."""
+    archs, keys = cubins.RELEASED
+    options = [*(f"--arch={arch}" for arch in archs), *(f"--key={key}" for key in keys)]
+    call(sys.executable, ROOT / ".ci/cubins.py", DIST, *options)
+    (path,) = DIST.glob("hsgen_cubins-*.whl")
+    if wrong := cubins.problems(path):
+        sys.exit("\n".join(f"release: {path.name}: {problem}" for problem in wrong))
+    call(sys.executable, "-m", "twine", "check", "--strict", path)
+    python = environment / "bin/python"
+    pip = ["--disable-pip-version-check", "--python", python, "install", "--quiet", "--no-deps", "--no-index"]
+    call(sys.executable, "-m", "pip", *pip, path)
+    call(python, ROOT / ".ci/served.py", *options, cwd=environment)
+    return path
+
+
 def archives(folder: Path) -> list[str]:
     """Write the archive of each API's bundle with its bill of materials; return lines about their hashes."""
     lines = []
@@ -99,6 +117,8 @@ def main() -> None:
     write_sbom(f"{wheel.stem}.cdx.json", sbom.of_wheel(wheel))
     with tempfile.TemporaryDirectory(prefix="hsgen-release-") as name:
         sorts(wheel, Path(name) / "venv")
+        codes = machine_code(Path(name) / "venv")
+        write_sbom(f"{codes.stem}.cdx.json", sbom.of_wheel(codes))
         lines = archives(Path(name))
     npm_package.write(DIST)
     sums = [f"{hashlib.sha256(p.read_bytes()).hexdigest()}  {p.name}\n" for p in sorted(DIST.iterdir())]

@@ -25,7 +25,7 @@ T = TypeVar("T")
 SWITCH = "HSGEN_BACKGROUND"
 """The environment variable that turns the thread off, if it is 0 and `prepare_in_thread` was not called."""
 MODULES = "hsgen.cuda.order", "hsgen.cuda.selections"
-"""The modules that prepare calls; their imports are slow."""
+"""The modules that prepare calls; their imports take half a second of a processor."""
 _KEPT = 1 << 12
 _lock = threading.Lock()
 _importing = threading.Lock()
@@ -81,6 +81,17 @@ def module(name: str) -> Any:
 
 
 _imported: set[str] = set()
+
+
+def preload() -> None:
+    """Import `MODULES`, so that the thread need not; the packages of array libraries do so when they are imported."""
+    _imports(*MODULES)
+
+
+def attribute(package: Any, name: str) -> Any:
+    """Return an attribute of a package that imports its module at the first use; a fork waits for the import."""
+    with _importing:
+        return getattr(package, name)
 
 
 def _imports(*names: str) -> None:

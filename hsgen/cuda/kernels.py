@@ -70,12 +70,23 @@ class Kernels:
             self._loaded[name] = self._load(self._known[name], code)
 
     def _compiled(self, names: Sequence[str]) -> list[bytes]:
-        arch, texts = self.device.arch, map(self.text, names)
+        """Return the machine code of kernels.
+
+        A compilation begins as soon as the text of its kernel is rendered.  NVRTC takes longest for kernels with many
+        shared arrays, which are therefore rendered first.
+        """
+        arch = self.device.arch
         if len(names) < 2:
-            return [compiler.cubin(text, arch, path) for text, path in texts]
+            return [compiler.cubin(text, arch, path) for text, path in map(self.text, names)]
         with ThreadPoolExecutor(_THREADS) as pool:
-            compilations = [pool.submit(compiler.cubin, text, arch, path) for text, path in texts]
-            return [compilation.result() for compilation in compilations]
+            first = sorted(names, key=lambda name: -len(self._known[name].arrays))
+            compilations = {name: pool.submit(compiler.cubin, *self._subject(name, arch)) for name in first}
+            return [compilations[name].result() for name in names]
+
+    def _subject(self, name: str, arch: int) -> tuple[str, int, str]:
+        """Return the arguments of the compilation of a kernel."""
+        text, path = self.text(name)
+        return text, arch, path
 
     def _load(self, kernel: Kernel, code: bytes) -> Loaded:
         handle, shared = load(self.device, kernel.name, code), kernel.local_bytes(self.sort.key)

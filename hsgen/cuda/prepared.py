@@ -42,15 +42,17 @@ class Arguments:
 class Prepared:
     """The launches of calls with one count, place and set of options; `scratch` is the size of scratch memory in bytes.
 
-    plan: a plan that replaces the sort's plan; its kernels use no scratch memory, not even for discarded keys.
+    plan: a plan that replaces the sort's plan.  Without rules for scratch memory, its kernels use none, not even for
+    discarded keys; else the rules are those of the sort's plan.
     """
 
     def __init__(self, kernels: Kernels, n: int, options: Options, *, in_place: bool, plan: Plan | None = None) -> None:
         sort = kernels.sort
         steps = list(launches(plan or sort.plan, n, sort.groups, in_place=in_place, how=options))
         loaded = kernels.of(s.step.kernel for s in steps)
-        self.scratch = 0 if plan else scratch_bytes(sort, n, options)
-        self._discards = spare_at(sort, n) if options.discard and n and not plan else None
+        scratch = not plan or bool(plan.scratch.rules)
+        self.scratch = scratch_bytes(sort, n, options) if scratch else 0
+        self._discards = spare_at(sort, n) if options.discard and n and scratch else None
         self._patches: list[tuple[int, int, int]] = []
         arguments = Arguments([self._row(sort, s, n, options) for s in steps])
         self._place(sort, steps, n, options)

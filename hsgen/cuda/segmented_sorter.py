@@ -12,7 +12,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from hsgen.algorithms.segmented import short_rows
+from hsgen.algorithms.segmented import equal_rows, short_rows
 from hsgen.core.interpreter import Options, offset
 from hsgen.cuda.driver import bindings, done
 from hsgen.cuda.kernels import Kernels
@@ -97,8 +97,13 @@ class SegmentedSorter(Runner):
             self._pending = now
 
     def _prepare(self, n: int, options: Options, *, in_place: bool) -> Prepared:
-        """See `Runner`; rows that fit a work-group are sorted by one launch."""
-        return self.short_rows(n, options, in_place=in_place) or super()._prepare(n, options, in_place=in_place)
+        """See `Runner`; rows that fit a work-group are sorted by one launch, longer rows by launches with work."""
+        if short := self.short_rows(n, options, in_place=in_place):
+            return short
+        rows, plan = options.segment_count, None
+        if options.rows and not options.segments_counted and rows and n % rows == 0:
+            plan = equal_rows.plan(self._sort, rows, n // rows)
+        return Prepared(self._kernels, n, options, in_place=in_place, plan=plan)
 
     def short_rows(
         self, n: int, options: Options, *, in_place: bool, in_row: bool = False, raw: bool = False

@@ -1,6 +1,6 @@
 """`sort`, `argsort` and `topk` for CuPy, with the results of cupy.sort; see docs/guides/python-nvidia.md."""
 
-from hsgen.cuda.background import prepare_in_thread, wait_for_thread
+from hsgen.cuda.background import preload, prepare_in_thread, wait_for_thread
 from hsgen.cupy.sorting import Selected, SelectedEntries, argsort, method, sort, topk, topk_method
 
 __all__ = [
@@ -14,3 +14,5 @@ __all__ = [
     "topk_method",
     "wait_for_thread",
 ]
+
+preload()

@@ -10,13 +10,16 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from hsgen.apis import APIS
 from hsgen.core.errors import Unavailable, Usage
-from hsgen.core.sort import Sort
 from hsgen.engines.hosts import Host, lacks, matches
 from hsgen.targets.matching import Match
-from hsgen.targets.target import Target
+
+if TYPE_CHECKING:
+    from hsgen.core.sort import Sort
+    from hsgen.targets.target import Target
 
 _NUMBERED = re.compile(r"(.*?)\s*#(\d{1,4})", re.DOTALL)
 _TYPES = {"gpu": 0, "other": 1, "cpu": 2}

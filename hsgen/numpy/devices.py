@@ -37,7 +37,7 @@ class OpenClDevice:
 
     def build(self, kind: str, *arguments: Any, **named: Any) -> Any:
         """Return an object of a class of `hsgen.opencl` or `hsgen.cuda`; `kind` is the name of the class."""
-        return getattr(opencl, kind)(self._context, *arguments, **named)
+        return background.attribute(opencl, kind)(self._context, *arguments, **named)
 
     @contextmanager
     def arrays(self) -> Iterator[Callable[[Any], Any]]:
@@ -87,7 +87,7 @@ class CudaDevice:
 
     def build(self, kind: str, *arguments: Any, **named: Any) -> Any:
         """See `OpenClDevice`."""
-        return getattr(cuda, kind)(*arguments, device=self.gpu.number, **named)
+        return background.attribute(cuda, kind)(*arguments, device=self.gpu.number, **named)
 
     @contextmanager
     def arrays(self) -> Iterator[Callable[[Any], Any]]:

@@ -18,7 +18,6 @@ from hsgen.cuda import background
 from hsgen.numpy import meanwhile
 from hsgen.numpy.devices import CudaDevice, Device, chosen, device_of
 from hsgen.numpy.large import Job, Progress, Sort, bar, greatest_length, in_turn, sort_large
-from hsgen.numpy.pipeline import SLOTS, Pipeline
 from hsgen.numpy.sorter import bits
 from hsgen.runners import row_numbers
 from hsgen.runners.row_numbers import RowNumbers
@@ -131,6 +130,8 @@ def _sort_chunked(
 ) -> None:
     """Sort a flat array in chunks into `out`; on an NVIDIA GPU, copies overlap with sorts."""
     if isinstance(on, CudaDevice):
+        from hsgen.numpy.pipeline import SLOTS, Pipeline  # its imports are slow, and first results do not wait
+
         numeric = _sorter(on, "Sorter", key, None, sorter.order, numeric=True)
         length = greatest_length(numeric, *on.room(memory), chunks=SLOTS)
         length = min(length, max(-(-len(a) // CHUNKS), CHUNK // numeric.dtype.itemsize))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -17,18 +16,6 @@ from hsgen.engines import hosts
 from hsgen.targets import heads
 from hsgen.targets import target as targets
 from hsgen.targets.target import Target
-
-
-def keywords(named: Mapping[str, Any], names: Collection[str]) -> Mapping[str, Any]:
-    """Return the keywords of a call after a check of their names.
-
-    Raises:
-        TypeError: there is no such keyword.
-    """
-    for name in named:
-        if name not in names:
-            raise TypeError(f"{name}: no such argument; give {', '.join(names)}")
-    return named
 
 
 def serving(

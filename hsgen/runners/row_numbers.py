@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from hsgen.core.errors import wrong_type
-from hsgen.runners.arguments import keywords
 
 
 class RowNumbers(TypedDict, total=False):
@@ -68,6 +67,18 @@ class Arrays:
         if not self.is_integer(x):
             raise TypeError(f"{name} has elements of {x.dtype}; give integers")
         return x.dtype
+
+
+def keywords(named: Mapping[str, Any], names: Collection[str]) -> Mapping[str, Any]:
+    """Return the keywords of a call after a check of their names.
+
+    Raises:
+        TypeError: there is no such keyword.
+    """
+    for name in named:
+        if name not in names:
+            raise TypeError(f"{name}: no such argument; give {', '.join(names)}")
+    return named
 
 
 def present(numbers: Mapping[str, Any]) -> dict[str, Any]:

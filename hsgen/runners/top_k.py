@@ -7,8 +7,8 @@ from typing import Any, TypedDict
 
 from hsgen.core.interpreter import Options
 from hsgen.operations.top_k import OPERATION
-from hsgen.runners.arguments import keywords
 from hsgen.runners.base import Calls
+from hsgen.runners.row_numbers import keywords
 
 
 class Features(TypedDict, total=False):

@@ -14,7 +14,8 @@ from hsgen.engines.host import Host
 CALLS = SORT, ARGSORT, TOPK = "sort", "argsort", "topk"
 """The functions of `hsgen.torch`, `hsgen.cupy` and `hsgen.jax` whose kernels are compiled."""
 TOGETHER = (1 << 30) - 1
-_ROWS = (1, 2, 3, 64, 1024)
+_ROWS = (1, 2, 3, 64, 1024, 1 << 15)
+"""Numbers of rows.  A segmented sort serves short rows of the last number (`segmented.short_rows.MANY`)."""
 _KS = (1, 64, 1000)
 
 Texts = Mapping[tuple[int, str], str]
@@ -52,8 +53,10 @@ def cuda_texts(
 
 
 def _shapes(most: int) -> Iterator[tuple[int, int]]:
-    """Yield numbers of rows, and their lengths."""
-    for rows, length in product(_ROWS, counts(most)):
+    """Yield numbers of rows, and their lengths: also the least length of rows that no single launch sorts."""
+    from hsgen.algorithms.segmented.short_rows import LONGEST
+
+    for rows, length in product(_ROWS, sorted({*counts(most), LONGEST + 1})):
         if rows * length <= most:
             yield rows, length
 

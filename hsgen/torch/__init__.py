@@ -1,6 +1,6 @@
 """Sorts for PyTorch with the signatures and results of its own functions; see docs/guides/python-nvidia.md."""
 
-from hsgen.cuda.background import prepare_in_thread, wait_for_thread
+from hsgen.cuda.background import preload, prepare_in_thread, wait_for_thread
 from hsgen.torch.enabling import disable, enable, enabled
 from hsgen.torch.sorting import (
     Selected,
@@ -32,3 +32,5 @@ __all__ = [
     "unique_consecutive",
     "wait_for_thread",
 ]
+
+preload()

@@ -31,7 +31,8 @@ sm = offline.gpu("sm_{arch}")
 ahead = set(warm.cuda_texts([sm], ["{key}"], ["sort", "argsort", "topk"], [], {most}))
 assert ahead and ahead == set(warm.cuda_texts([sm], ["{key}"], ["sort", "argsort", "topk"], [], {most}))
 with offline.devices([sm]) as numbers, compiler.collecting() as texts:
-    for rows, length in ((1, 2), (1, 777), (1, 5000), (1, 70000), (1, 1 << 20), (7, 100), (512, 1000), (30, 30000)):
+    alone = (1, 2), (1, 777), (1, 5000), (1, 70000), (1, 1 << 20)
+    for rows, length in (*alone, (7, 100), (512, 1000), (30, 30000), (5, 4500), (40000, 25)):
         for descending in (False, True) if rows * length <= {most} else ():
             for keys, indices in ((True, True), (False, True), (True, False)):
                 outputs = {{"keys": keys, "indices": indices}}

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import importlib
 import io
+import os
 import subprocess
 import sys
+import sysconfig
+import venv
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import missing
 
-from hsgen.core.errors import Wrong
+from hsgen.core.errors import Unavailable, Wrong
 from hsgen.cuda import compiler, driver, kernels, offline, order, shipped
 from hsgen.cuda.subjects import Shape
 
@@ -72,6 +76,72 @@ def test_pip_installs_the_package(cubins: Any, tmp_path: Path) -> None:
         pytest.skip("this Python has no pip")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "t" / shipped.PACKAGE / shipped.INDEX).is_file()
+
+
+SERVED = ("--arch", "sm_90", "--key", "f32", "--max-n", "1000")
+
+
+def test_first_calls_in_a_new_environment_need_no_nvrtc(cubins: Any, tmp_path: Path) -> None:
+    """With the wheel, all kernels are found; without the wheel, or with a damaged file, some are missing."""
+    cubins.main([str(tmp_path), *SERVED])
+    (path,) = tmp_path.glob("*.whl")
+    venv.create(tmp_path / "venv", with_pip=False)
+    bases = {"base": str(tmp_path / "venv"), "platbase": str(tmp_path / "venv")}
+    packages, python = Path(sysconfig.get_path("purelib", "venv", bases)), tmp_path / "venv/bin/python"
+    (packages / "dependencies.pth").write_text(f"{ROOT}\n{sysconfig.get_path('purelib')}\n", encoding="utf-8")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    environment["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+
+    def served() -> subprocess.CompletedProcess[str]:
+        command = [str(python), str(ROOT / ".ci/served.py"), *SERVED]
+        return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    without = served()
+    assert without.returncode == 1 and without.stderr.startswith("sm_90 Shape(")
+    options = ["--disable-pip-version-check", "--python", str(python), "install", "-q", "--no-deps", "--no-index"]
+    done = subprocess.run([sys.executable, "-m", "pip", *options, str(path)], capture_output=True, check=False)
+    if done.returncode != 0:
+        pytest.skip("this Python has no pip")
+    assert served().stdout.endswith("kernels of hsgen_cubins without NVRTC\n"), served().stderr
+    cache = tmp_path / "cache/hsgen/cubin"
+    assert not cache.is_dir() or not any(cache.iterdir())  # nothing was compiled
+    for file in (packages / shipped.PACKAGE / "sm90").iterdir():
+        file.write_bytes(file.read_bytes() + b"x")
+    assert served().returncode == 1
+
+
+def test_problems_of_a_wheel(cubins: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machine code has CUDA's header and the hash of the index, and the wheel has the bytes of its files."""
+    header = compiler._MAGIC + bytes(14) + cubins.CUDA.to_bytes(2, "little")
+    monkeypatch.setattr(cubins, "compiled", lambda text, arch, path: (12, header + text.encode()))
+    cubins.main([str(tmp_path), "--arch", "sm_90", "--key", "f32", "--max-n", "2"])
+    (path,) = tmp_path.glob("*.whl")
+    assert cubins.problems(path) == []
+    with zipfile.ZipFile(path) as archive:
+        every = {name: archive.read(name) for name in archive.namelist() if name.startswith(shipped.PACKAGE)}
+    first = min(name for name in every if name.endswith(".cubin"))
+    changed = {
+        "another hash": every | {first: header},
+        "no machine code": every | {first: b"\x7fELF"},
+        "other kernels": {name: data for name, data in every.items() if name != first},
+    }
+    for problem, files in changed.items():
+        path.write_bytes(cubins.wheel(files))
+        assert any(problem in line for line in cubins.problems(path)), problem
+    path.write_bytes(cubins.wheel(every) + b"x")
+    assert cubins.problems(path) == ["the same files give other bytes"]
+
+
+def test_nvrtc_gives_the_same_bytes_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / ".ci")
+    real = importlib.reload(importlib.import_module("cubins"))
+    text = 'extern "C" __global__ void hs_twice(int *x) { x[threadIdx.x] += 1; }'
+    try:
+        (major, first), second = real.compiled(text, 90, "x.cu"), real.compiled(text, 90, "x.cu")
+    except Unavailable:
+        missing("NVRTC is not installed (pip install nvidia-cuda-nvrtc)")
+    assert (major, first) == second and major in (12, 13)
+    assert first[:4] == compiler._MAGIC and int.from_bytes(first[18:20], "little") == real.CUDA
 
 
 def test_calls_find_their_kernels_in_the_package(package: Path) -> None:

@@ -152,3 +152,14 @@ def test_licences_are_stated_as_reuse_defines_it() -> None:
     text = (ROOT / "LICENSE").read_text(encoding="utf-8")
     assert text.startswith((ROOT / "LICENSES/MIT.txt").read_text(encoding="utf-8"))
     assert (ROOT / "LICENSES/MIT-0.txt").read_bytes() == (ROOT / "generated/LICENSE").read_bytes()
+
+
+def test_the_bill_of_the_wheel_of_machine_code(tmp_path: Path) -> None:
+    path = tmp_path / "hsgen_cubins.whl"
+    path.write_bytes(script("cubins").wheel({}))
+    document = sbom.of_wheel(path)
+    assert document["metadata"]["component"]["name"] == "hsgen-cubins"
+    assert [(c["name"], c["properties"][0]["value"]) for c in document["components"]] == [
+        ("hsgen", f"=={hsgen.__version__}")
+    ]
+    valid(document)

@@ -87,3 +87,21 @@ with background.quick():
 def test_the_modules_that_prepare_are_not_imported_by_a_quick_call() -> None:
     done = subprocess.run([sys.executable, "-c", _LIGHT], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+_PRELOADED = """
+import sys
+import numpy
+sys.modules["cupy"] = numpy
+import hsgen.cupy
+from hsgen.cuda import background
+assert all(name in sys.modules for name in background.MODULES) and "cuda.bindings" not in sys.modules
+with background.quick():
+    assert background.module("hsgen.cuda.order").__name__ == "hsgen.cuda.order"
+"""
+
+
+def test_packages_of_array_libraries_import_the_modules_that_prepare() -> None:
+    """The thread then has less to do; without cuda.bindings, the import succeeds, and a call says what is missing."""
+    done = subprocess.run([sys.executable, "-c", _PRELOADED], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
