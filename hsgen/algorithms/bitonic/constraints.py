@@ -16,7 +16,6 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType, Signature
 from hsgen.core.networks import pow2_ceil, pow2_floor
 
-
 LEAST_BLOCK = 256  # keys that a lane sorts in registers
 
 
@@ -29,7 +28,12 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 def problems(p: Params, device: Device) -> list[Problem]:
     """Return all problems of the parameters as a whole."""
-    faults = [*alone({"height": p.height, "subgroup": p.subgroup}, device), *_shape(p), *_device(p, device), *_row_block(p, device)]
+    faults = [
+        *alone({"height": p.height, "subgroup": p.subgroup}, device),
+        *_shape(p),
+        *_device(p, device),
+        *_row_block(p, device),
+    ]
     if not faults:
         faults += _local(p, device)
     return faults

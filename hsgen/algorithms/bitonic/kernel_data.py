@@ -88,8 +88,8 @@ class LoopedBlock(BlockSort):
 class RowBlock:
     """Sorts a block of up to `most` keys in one sequential lane, by rows of `row` keys.
 
-    Runs of `row` rows are sorted in registers, and then merged between two halves of a tile.  `row` greatest keys follow
-    each run of a half, so that no load of a row needs a bound.
+    Runs of `row` rows are sorted in registers, and then merged between two halves of a tile.  After each run of a half
+    there are `row` greatest keys, so that no load of a row needs a bound.
     """
 
     row: int

@@ -51,8 +51,8 @@ class Params:
     compact: one block sort, with loops over its passes, serves blocks of every width, and compiles fast; without effect
     if its passes are not alike (`looped`).
     path_from: the least keys of runs that are merged out of place by merge paths; None: no merge paths.
-    row_block: the most keys of a block that one sequential lane sorts by rows; None: lanes of a work-group share a block.
-    Without effect unless all merges are by rows (`lane_block`).
+    row_block: the most keys of a block that one sequential lane sorts by rows; None: the lanes of a work-group share a
+    block.  Without effect unless all merges are by rows (`lane_block`).
 
     signature: the values, and further features.  With values, keys are merged together with their original indices,
     which makes the sort stable, and the values are gathered at the end.
