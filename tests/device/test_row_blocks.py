@@ -103,7 +103,7 @@ FAULTS: dict[str, tuple[str, str, int]] = {
         "{{ run }}; i < {{ run + row }}",
         500,
     ),
-    "a chain passes the end of its run": ("< last[{{ c }}] ?", "< last[{{ c }}] + {{ row }} ?", 2048),
+    "a chain passes the end of its run": ("< last[{{ c }}] ?", "< last[{{ c }}] + {{ 2 * row }} ?", 2048),
     "a chain starts at the second run": ("second + d - low", "second", 512),
     "chains store to one place": ("{{ row }}) + d;", "{{ row }});", 512),
     "rows are half transposed": ("unroll(row | lg, variable", "unroll((row | lg) - 1, variable", 256),

@@ -97,6 +97,7 @@ def row_block(p: Params) -> Kernel:
         params=p,
         data=data,
         row=p.row,
+        by_rows=True,
     )
 
 
