@@ -9,7 +9,7 @@
 // streaming: flips of up to 16 rows, half merges of up to 16
 // merge paths: runs of 4096 keys and more
 // block by rows: 4096 to 16384 keys, one lane
-// greatest count: 536870912 keys
+// greatest count: 1073741823 keys
 
 typedef uint hs_u32; // 32 bits
 typedef ulong hs_u64; // 64 bits
