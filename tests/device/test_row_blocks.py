@@ -85,8 +85,8 @@ def problem(host: object, sort: Sort, keys: Keys) -> str | None:
     """Return what is wrong with the result for some keys."""
     rng = np.random.default_rng(4)
     call = validation.call(sort, keys, Options(), in_place=False, count=None, rng=rng)
-    found: str | None = Frame(direct(host, sort), len(keys)).run(call)  # type: ignore[arg-type]
-    return found
+    wrong: str | None = Frame(direct(host, sort), len(keys)).run(call)  # type: ignore[arg-type]
+    return wrong
 
 
 @pytest.mark.device
@@ -128,11 +128,11 @@ def test_faults_are_noticed(embedded: object, templates: Change, fault: str) -> 
 @pytest.mark.device
 def test_tiles_of_the_argument_cover_a_merge(embedded: object) -> None:
     """With half of the tiles of a merge missing, the result is wrong: tiles have the size that the plan says."""
-    whole = sort_of("u32")
+    complete = sort_of("u32")
     steps = tuple(
         replace(s, grid=replace(s.grid, mul=s.grid.mul // 2)) if s.kernel == "path" and s.grid.mul > 1 else s
-        for s in whole.plan.steps
+        for s in complete.plan.steps
     )
-    sort = replace(whole, plan=replace(whole.plan, steps=steps))
+    sort = replace(complete, plan=replace(complete.plan, steps=steps))
     keys = np.random.default_rng(8).integers(0, 2**32, 20_000, np.uint32)
-    assert problem(embedded, whole, keys) is None and problem(embedded, sort, keys) is not None
+    assert problem(embedded, complete, keys) is None and problem(embedded, sort, keys) is not None
