@@ -62,7 +62,7 @@ def test_keys_end_in_order(shape: str, path_from: int, walks: bool) -> None:
 @pytest.mark.parametrize("key", ["u32", "u64"])
 @pytest.mark.parametrize("most", [256, 1024])
 def test_blocks_by_rows_and_their_merges_end_in_order(most: int, key: str) -> None:
-    """Few keys are a single block, more keys are two blocks or more; the grids cover blocks, and the tiles of the argument."""
+    """Few keys are a single block, more keys are two blocks or more; grids cover blocks, and tiles."""
     p = bitonic.Params(key=KEYS[key], path_walks=True, row_block=most, **SCALES, **ROWS)
     sort, rng = sort_by("bitonic", p, PLAIN), np.random.default_rng(5)
     assert [k.name for k in sort.kernels] == ["row_block", "path"] and p.lane_block == most
