@@ -26,7 +26,7 @@ pytestmark = pytest.mark.device
 __all__ = ["small"]  # a fixture
 ROOT = Path(__file__).resolve().parents[2]
 CPU = target.find("cpu")
-PAIRS = Signature(value="v4")  # keys alone have one sort at every count
+PAIRS = Signature(value="v4")  # the plan of keys alone changes at 2^27
 CHANGE = CPU.default("u32", PAIRS).parts[0].max_n
 
 
