@@ -25,6 +25,7 @@ class Kernel:
     cooperative: work-groups wait for each other, so all work-groups of a launch must be resident.
     picks: the types, as keys of `PICKED`, of the buffers that the kernel selects at run time.
     row: the number of keys in a vector, for dialects with rows; 0: the kernel handles keys singly.
+    by_rows: the kernel has no text for dialects without rows.
     marks: the kernel examines many adjacent keys at a time for run boundaries, in dialects with marks.
     vectors: the kernel accesses four adjacent elements at a time, in dialects with vectors.
     key_vectors: the kernel loads and stores keys 16 bytes at a time, in dialects with vectors.
@@ -49,6 +50,7 @@ class Kernel:
     cooperative: bool = False
     picks: tuple[str, ...] = ()
     row: int = 0
+    by_rows: bool = False
     marks: bool = False
     vectors: bool = False
     key_vectors: bool = False

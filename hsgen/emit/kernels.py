@@ -190,7 +190,7 @@ def written(sort: Sort, language: str, api: str, only: str = "") -> Source:
     only: the name of a kernel, for a source without the other kernels and their definitions.
 
     Raises:
-        Usage: the sort needs barriers of all work-groups, or order between work-groups, and the dialect lacks it.
+        Usage: the sort needs barriers of all work-groups, order between work-groups, or rows, and the dialect lacks it.
         Wrong: a template is invalid.
     """
     with template_errors(), recording() as opened:
@@ -204,6 +204,9 @@ def written(sort: Sort, language: str, api: str, only: str = "") -> Source:
                 f"its {sort.algorithm} sort hands data from work-group to work-group, which {language} cannot order"
             )
             raise Usage(f"target {sort.target}: {reason}; omit the API {api} or choose another strategy")
+        if "rows" not in dialect.capabilities and any(k.by_rows for k in sort.kernels):
+            reason = f"its {sort.algorithm} sort handles keys by rows, which {language} lacks"
+            raise Usage(f"target {sort.target}: {reason}; omit the API {api} or row_block")
         kernels = [k for k in sort.kernels if "int64" in dialect.capabilities or not k.index64]
         kernels = [k for k in kernels if k.name == only] if only else kernels
         names = scratch_names(sort)

@@ -93,6 +93,9 @@ def able(r: Reader, names: list[str], choices: Mapping[tuple[str, str], Any], de
         able = ", ".join(f'"{a.name}"' for a in having(lambda a: a.key_pairs))
         hint = f"give apis = [{able}], where such keys are pairs of words, or no tables of these keys"
         r.error("apis", f"{api.name} sorts no 64-bit keys on a device without 64-bit integers", hint)
+    for (label, key), p in choices.items():
+        if getattr(p, "row_block", None) and names != ["opencl"]:
+            r.error(f"{label}.{key}.row_block", "only OpenCL has rows", 'give apis = ["opencl"], or omit it')
     if all(APIS[name].cooperative for name in names):
         return
     launching = having(lambda api: api.cooperative)

@@ -26,7 +26,8 @@ pytestmark = pytest.mark.device
 __all__ = ["small"]  # a fixture
 ROOT = Path(__file__).resolve().parents[2]
 CPU = target.find("cpu")
-CHANGE = CPU.default("u32").parts[0].max_n
+PAIRS = Signature(value="v4")  # the plan of keys alone changes at 2^27
+CHANGE = CPU.default("u32", PAIRS).parts[0].max_n
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -41,15 +42,15 @@ def test_a_plan_meets_its_sorts_on_a_device_of_its_target(
     """Each sort at the counts at which the plan uses another, which is another sort than the plan itself."""
     if runtime == "c":
         need(OPENCL)
-    more = ["-t", "cpu", "--device", embedded.platform, "--key", "u32", "--runtime", runtime]
+    more = ["-t", "cpu", "--device", embedded.platform, "--key", "u32", "--value", "v4", "--runtime", runtime]
     rows = json.loads(run(capsys, *more, "--sizes", f"{CHANGE},{CHANGE + 1}", "--json"))["rows"]
     every = [None, "hsgen:radix", "numpy", "copy"], [None, "hsgen:bitonic", "numpy", "copy"]
     assert [(r["n"], r["baseline"]) for r in rows] == [
         (CHANGE + i, name) for i, names in enumerate(every) for name in names
     ]
     assert {r["baseline"]: r["baseline_version"] for r in rows if r["algorithm"] and r["baseline"]} == {
-        "hsgen:radix": "cpu/radix_u32",
-        "hsgen:bitonic": "cpu/bitonic_u32",
+        "hsgen:radix": "cpu/radix_u32_v4",
+        "hsgen:bitonic": "cpu/bitonic_u32_v4",
     }
 
 
@@ -91,7 +92,8 @@ def test_each_sort_of_a_plan_is_measured_where_the_plan_does_not_use_it(name: st
 @pytest.fixture(scope="module")
 def rows(embedded: Host) -> list[Row]:
     """The rows of a run of `cpu`."""
-    more = ["-t", "cpu", "--device", embedded.platform, "--key", "u32", "--sizes", f"1000,{CHANGE + 1}", "--json"]
+    more = ["-t", "cpu", "--device", embedded.platform, "--key", "u32", "--value", "v4"]
+    more += ["--sizes", f"1000,{CHANGE + 1}", "--json"]
     text = StringIO()
     with redirect_stdout(text):
         assert main(["bench", *more, "--rounds", "1"]) == 0
@@ -100,9 +102,11 @@ def rows(embedded: Host) -> list[Row]:
 
 
 def test_the_least_ratio_to_a_sort_alone_is_told(rows: list[Row]) -> None:
-    sort = CPU.default("u32")
+    sort = CPU.default("u32", PAIRS)
     for least, advised in ((0.5, True), (0.949, True), (0.95, False), (1.3, False)):
-        told = [replace(r, hsgen_ratio=least if r.baseline == "hsgen:bitonic" else 1.5) for r in rows]
+        told = [
+            replace(r, hsgen_ratio=least if (r.baseline, r.n) == ("hsgen:bitonic", CHANGE + 1) else 1.5) for r in rows
+        ]
         (line,) = bench_notes.of_plan(sort, told)
         assert f"at least {least:.2f} times as fast" in line and f"(bitonic at {CHANGE + 1} keys)" in line
         assert ("hsgen tune -t cpu" in line) == advised
@@ -110,7 +114,7 @@ def test_the_least_ratio_to_a_sort_alone_is_told(rows: list[Row]) -> None:
 
 
 def test_a_faster_numpy_is_explained(embedded: Host, rows: list[Row]) -> None:
-    sort = CPU.default("u32")
+    sort = CPU.default("u32", PAIRS)
     seconds = {None: 1e-3, "copy": 1e-6, "numpy": 1e-4}
 
     def told(ratio: float, copy: float) -> list[str]:
@@ -121,7 +125,7 @@ def test_a_faster_numpy_is_explained(embedded: Host, rows: list[Row]) -> None:
 
     assert told(1.0, 1e-6) == []
     (line,) = told(0.1, 1e-6)
-    assert re.fullmatch(r"cpu/auto_u32: numpy is faster at 1000 keys: .* OpenCL C on the same CPU", line)
+    assert re.fullmatch(r"cpu/auto_u32_v4: numpy is faster at 1000 keys: .* OpenCL C on the same CPU", line)
     (line,) = told(0.1, 8e-4)
     assert "at 1000 keys, where launches are at least half of the sort's time" in line and line.endswith("800 us")
 

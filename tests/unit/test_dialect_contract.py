@@ -54,6 +54,7 @@ def texts(dialect: Dialect) -> Iterator[tuple[Sort, str]]:
         waits = any(k.cooperative for k in sort.kernels)
         lacking = waits and "cooperative" not in dialect.capabilities
         lacking |= any(k.handover for k in sort.kernels) and "handover" not in dialect.capabilities
+        lacking |= any(k.by_rows for k in sort.kernels) and "rows" not in dialect.capabilities
         if not lacking and (sort.lanes <= 32 or dialect.name != "cuda"):
             yield sort, dialect.prelude(sort)
 

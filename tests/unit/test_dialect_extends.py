@@ -94,7 +94,7 @@ def test_a_dialect_may_have_capabilities_and_a_frame_of_its_own(add: Add) -> Non
     made = kernels.written(sort(), "toy", "cuda")
     assert made.prelude.endswith(words) or words in made.prelude
     assert all(f"void {name}()" in text for name, text in made.parts.items())
-    walks = target.find("cpu").sort("auto", "u32", Signature(run_boundaries=True))
+    walks = target.find("cpu").sort("radix", "u32", Signature(run_boundaries=True))
     assert "hs_head_flags(keys[" in kernels.written(walks, "toy", "cuda").text
     assert "hs_head_flags(keys[" not in kernels.written(walks, "cuda", "cuda").text
 

@@ -23,6 +23,14 @@ SHAPES: dict[str, dict[str, Any]] = {
     "wide": {"subgroup": 4, "height": 2, "slabs": 4, "clean_slabs": 4, "stream_group": 16},
     "odd": {"subgroup": 1, "height": 2, "slabs": 5, "clean_slabs": 4, "stream_group": 4},
 }
+ROWS: dict[str, Any] = {
+    "subgroup": 16,
+    "height": 16,
+    "slabs": 1,
+    "clean_slabs": 1,
+    "stream_group": 16,
+    "path_from": 256,
+}
 SCALES = {"local_scale": 2, "flip_scale": 2, "half_scale": 2}
 
 
@@ -49,6 +57,49 @@ def test_keys_end_in_order(shape: str, path_from: int, walks: bool) -> None:
             kept = keys.copy()
             assert np.array_equal(model.run(sort, keys, in_place=in_place), np.sort(kept)), (n, in_place)
             assert in_place or np.array_equal(keys, kept)
+
+
+@pytest.mark.parametrize("key", ["u32", "u64"])
+@pytest.mark.parametrize("most", [256, 1024])
+def test_blocks_by_rows_and_their_merges_end_in_order(most: int, key: str) -> None:
+    """Few keys are a single block, more keys are two blocks or more; grids cover blocks, and tiles."""
+    p = bitonic.Params(key=KEYS[key], path_walks=True, row_block=most, **SCALES, **ROWS)
+    sort, rng = sort_by("bitonic", p, PLAIN), np.random.default_rng(5)
+    assert [k.name for k in sort.kernels] == ["row_block", "path"] and p.lane_block == most
+    for n in counts(sort):
+        keys = rng.integers(0, 50, (2, n), np.dtype(f"u{KEYS[key].bytes}"))
+        assert np.array_equal(model.run(sort, keys.copy(), in_place=False), np.sort(keys)), n
+        first, *rest = launches(sort.plan, n, in_place=False)
+        size = p.block << level_of(first.step)
+        assert first.step.kernel == "row_block" and size <= most and first.groups == -(-n // size)
+        assert not rest if n <= min(2 * p.block, most) else first.groups > 1
+        assert [level_of(x.step) for x in rest] == list(range(level_of(first.step), level_of(first.step) + len(rest)))
+        assert size << len(rest) >= n
+
+
+def test_sorts_without_merges_by_rows_have_no_blocks_by_rows() -> None:
+    """Pairs and device-side counts keep the kernels of the shape."""
+    for signature in (Signature(value="v4"), Signature(device_count=True)):
+        p = bitonic.Params(key=KEYS["u32"], path_walks=True, row_block=1024, signature=signature, **SCALES, **ROWS)
+        assert p.lane_block == 0 and "row_block" not in {k.name for k in bitonic.kernels(p)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"path_from": None}, "needs path_from"),
+        ({"path_from": 512}, "needs path_from"),
+        ({"row_block": 128}, "not a power of two from a block"),
+        ({"row_block": 768}, "not a power of two from a block"),
+        ({"slabs": 3}, "not a power of two from a block"),
+        ({"row_block": 1 << 20}, "bytes of local memory"),
+    ],
+)
+def test_blocks_by_rows_that_do_not_fit_are_refused(changes: dict[str, Any], complaint: str) -> None:
+    device = target.find("cpu").device
+    p = bitonic.Params(key=KEYS["u32"], **{**SCALES, **ROWS, "row_block": 1024, **changes})
+    ((key, problem, _),) = bitonic.problems(p, device)
+    assert key == "row_block" and complaint in problem
 
 
 @pytest.mark.parametrize(("key", "value"), [("u32", "v4"), ("u64", "v16"), ("u32", "index")])
@@ -106,10 +157,10 @@ def test_indices_of_paths_fit_signed_32_bit_numbers() -> None:
         sort = target.find("cpu").sort("bitonic", key)
         seen = 0
         for each in launches(sort.plan, sort.plan.max_n, in_place=False):
-            data, p = sort.kernel(each.step.kernel).data, sort.parts[0].params
+            p = sort.parts[0].params
             if each.step.kernel == "path":
-                run, seen = p.block << (each.argument & 255), seen + 1
-                tiles = 2 * run // data.tile + (2 * run % data.tile != 0)
-                last = each.groups // tiles * 2 * run
-                assert last + 2 * run + data.tile < 1 << 31 and run < sort.plan.max_n
-        assert seen == (sort.plan.max_n - 1).bit_length() - (p.block - 1).bit_length()
+                run, tile, seen = p.block << (each.argument & 255), 1 << (each.argument >> 8), seen + 1
+                tiles = 2 * run // tile + (2 * run % tile != 0)
+                last = (each.groups - 1) // tiles * 2 * run
+                assert last + 2 * run + tile < 1 << 31 and run < sort.plan.max_n
+        assert seen == (sort.plan.max_n - 1).bit_length() - (p.lane_block - 1).bit_length()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from hsgen.algorithms import device_constraints
-from hsgen.algorithms.bitonic.kernels import block_sort, clean, kernels
+from hsgen.algorithms.bitonic.kernels import block_sort, clean, kernels, row_block
 from hsgen.algorithms.bitonic.params import Params
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.search_space import Box, steps
@@ -15,6 +15,8 @@ from hsgen.core.device import Device
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType, Signature
 from hsgen.core.networks import pow2_ceil, pow2_floor
+
+LEAST_BLOCK = 256  # keys that a lane sorts in registers
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
@@ -26,7 +28,12 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 def problems(p: Params, device: Device) -> list[Problem]:
     """Return all problems of the parameters as a whole."""
-    faults = [*alone({"height": p.height, "subgroup": p.subgroup}, device), *_shape(p), *_device(p, device)]
+    faults = [
+        *alone({"height": p.height, "subgroup": p.subgroup}, device),
+        *_shape(p),
+        *_device(p, device),
+        *_row_block(p, device),
+    ]
     if not faults:
         faults += _local(p, device)
     return faults
@@ -50,6 +57,24 @@ def _shape(p: Params) -> Iterator[Problem]:
             f"keys of a clean ({p.chunk})",
             f"give {min(256, p.chunk)}",
         )
+
+
+def _row_block(p: Params, device: Device) -> Iterator[Problem]:
+    if p.row_block is None:
+        return
+    if p.path_from is None or p.path_from > p.block:
+        yield "row_block", f"needs path_from of at most a block, {p.block}", f"give path_from = {p.block}"
+    elif not _power(p.block) or not _power(p.row_block) or p.row_block < p.block or p.block < LEAST_BLOCK:
+        yield (
+            "row_block",
+            f"{p.row_block} is not a power of two from a block ({p.block}) on, of at least {LEAST_BLOCK} keys",
+            f"give {pow2_ceil(max(p.block, LEAST_BLOCK))}",
+        )
+    else:
+        need = row_block(replace(p, path_walks=True)).local_bytes(p.key)
+        if need > device.local_bytes:
+            problem = f"row_block needs {need} bytes of local memory, the device has {device.local_bytes}"
+            yield "row_block", problem, f"give at most {p.row_block // 2}"
 
 
 def _device(p: Params, device: Device) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from itertools import chain
 
 from hsgen.algorithms.bitonic.passes import Pass, swaps
 from hsgen.algorithms.bitonic.rows import Op, OpGroup, Row, RowGroup, op_groups, row_groups
-from hsgen.core.networks import halves, mirrored
+from hsgen.core.networks import Network, halves, mirrored, sorting
 
 _FEW = 8  # the most lanes of a subgroup for which exchanges have constant masks
 
@@ -82,6 +82,46 @@ class LoopedBlock(BlockSort):
         """The half stages of a pass: the distance of the registers, and the operations."""
         for far in (self.height >> i for i in range(1, self.height.bit_length())):
             yield far, op_groups(swaps(tuple(c for c in halves(self.height) if c[1] - c[0] == far)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowBlock:
+    """Sorts a block of up to `most` keys in one sequential lane, by rows of `row` keys.
+
+    Runs of `row` rows are sorted in registers, and then merged between two halves of a tile.  After each run of a half
+    there are `row` greatest keys, so that no load of a row needs a bound.
+    """
+
+    row: int
+    most: int
+    chains: int = 4
+
+    @property
+    def run(self) -> int:
+        """Keys of a run that is sorted in registers."""
+        return self.row * self.row
+
+    @property
+    def half(self) -> int:
+        """Slots of a half of the tile."""
+        return self.most + self.most // self.run * self.row
+
+    @property
+    def columns(self) -> list[OpGroup]:
+        """The comparators that sort the columns of a run."""
+        return op_groups(swaps(sorting(self.row)))
+
+    @property
+    def merges(self) -> Iterator[tuple[int, list[OpGroup]]]:
+        """The merges of a run: the rows of a part, and the comparators of rows that merge all pairs of parts."""
+        for part in (1 << i for i in range(self.row.bit_length() - 1)):
+            pairs = (moved_to(first, halves(2 * part)) for first in range(0, self.row, 2 * part))
+            yield part, op_groups(swaps(tuple(chain.from_iterable(pairs))))
+
+
+def moved_to(first: int, network: Network) -> Network:
+    """Return `network` for the values from `first` on."""
+    return tuple((first + i, first + j) for i, j in network)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

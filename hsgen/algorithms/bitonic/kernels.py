@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from hsgen.algorithms.bitonic.kernel_data import BlockSort, Clean, LoopedBlock, Stream
+from hsgen.algorithms.bitonic.kernel_data import BlockSort, Clean, LoopedBlock, RowBlock, Stream
 from hsgen.algorithms.bitonic.lanes import lane_halves, merge_lanes
 from hsgen.algorithms.bitonic.params import Params
 from hsgen.algorithms.bitonic.passes import (
@@ -26,6 +26,7 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 from hsgen.core.networks import halves, pow2_ceil, pow2_floor, sorting
 
+ROW_BLOCK = "row_block"
 PAIRS = Buffer(name="destination", type="pair")  # in scratch: merged until the values are gathered
 
 
@@ -78,6 +79,25 @@ def block_sort(p: Params, slabs: int) -> Kernel:
         algorithm="bitonic",
         params=p,
         data=LoopedBlock.of(data, p.height, p.subgroup) if p.looped else data,
+    )
+
+
+def row_block(p: Params) -> Kernel:
+    """Return the kernel that sorts blocks of p.block << argument keys, each in one sequential lane."""
+    assert p.lane_block
+    data = RowBlock(row=p.row, most=p.lane_block)
+    return Kernel(
+        name=ROW_BLOCK,
+        template="bitonic/row_block:block_sort",
+        summary=f"sort blocks of up to {p.lane_block} keys, each in one lane",
+        work_group=1,
+        arrays=_tile(p, 2 * data.half),
+        buffers=_buffers(p, SOURCE, DESTINATION),
+        algorithm="bitonic",
+        params=p,
+        data=data,
+        row=p.row,
+        by_rows=True,
     )
 
 
@@ -195,6 +215,8 @@ def small_blocks(p: Params) -> list[int]:
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels in the order in which they run."""
+    if p.lane_block:
+        return row_block(p), path(p)
     blocks = [block_sort(p, s) for s in [*small_blocks(p), p.slabs]]
     flips = [flip(p, s) for s in range(1, p.flip_scale + 1)]
     last = ([] if p.signature.index else [keep(p)]) + [gather(p)] if p.valued else []

@@ -28,7 +28,11 @@ FIELDS = {
     "exchange": Field("str", '"minmax" or "select"', required=False, choices=("minmax", "select")),
     "compact": Field("bool", "whether kernels are made for a short compilation", required=False),
     "path_from": Field("int", "the least keys of runs that are merged by merge paths", required=False, least=1),
+    "row_block": Field("int", "the most keys of a block that a lane sorts by rows", required=False, least=256),
 }
+
+
+LINE = 64  # bytes of the greatest vector register, and of a row of a block that one lane sorts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +51,8 @@ class Params:
     compact: one block sort, with loops over its passes, serves blocks of every width, and compiles fast; without effect
     if its passes are not alike (`looped`).
     path_from: the least keys of runs that are merged out of place by merge paths; None: no merge paths.
+    row_block: the most keys of a block that one sequential lane sorts by rows; None: the lanes of a work-group share a
+    block.  Without effect unless all merges are by rows (`lane_block`).
 
     signature: the values, and further features.  With values, keys are merged together with their original indices,
     which makes the sort stable, and the values are gathered at the end.
@@ -66,6 +72,7 @@ class Params:
     exchange: Literal["minmax", "select"] = "minmax"
     compact: bool = False
     path_from: int | None = None
+    row_block: int | None = None
     signature: Signature = PLAIN
     path_walks: bool = False
 
@@ -83,7 +90,14 @@ class Params:
     @property
     def row(self) -> int:
         """Keys that a sequential lane merges at a time in dialects with vectors; 0: key by key."""
-        return 16 if self.path_walks and not self.valued and not self.signature.device_count else 0
+        if not self.path_walks or self.valued or self.signature.device_count:
+            return 0
+        return LINE // self.key.bytes if self.row_block else 16
+
+    @property
+    def lane_block(self) -> int:
+        """The most keys of a block that one sequential lane sorts by rows; 0: lanes of a work-group share a block."""
+        return self.row_block or 0 if self.row else 0
 
     @property
     def rows(self) -> int:
@@ -145,4 +159,5 @@ def notes(p: Params) -> list[tuple[str, str]]:
         ("clean", f"{p.chunk} keys, {p.clean_slabs * p.subgroup} lanes"),
         ("streaming", f"flips of up to {1 << p.flip_scale} rows, half merges of up to {1 << p.half_scale}"),
         *([("merge paths", f"runs of {p.path_from} keys and more")] if p.path_from is not None else []),
+        *([("block by rows", f"{p.block} to {p.lane_block} keys, one lane")] if p.lane_block else []),
     ]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hsgen.algorithms.bitonic.kernel_data import Stream
-from hsgen.algorithms.bitonic.kernels import kernels, small_blocks, stream_name
+from hsgen.algorithms.bitonic.kernels import ROW_BLOCK, kernels, small_blocks, stream_name
 from hsgen.algorithms.bitonic.params import Params
 from hsgen.algorithms.bitonic.passes import steps
 from hsgen.algorithms.bitonic.paths import Path, first_level, lent, path
@@ -16,12 +16,16 @@ from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Step
 from hsgen.core.scratch import Scratch, scratch_of
 
 MAX_N = 1 << 29  # kernels count in signed 32-bit integers, and a virtual span has up to 4 n slots
+MAX_ROWS_N = (1 << 30) - 1  # merges by paths alone have spans of up to 2 n slots
+LEAST_TILE, TILES = 4096, 2
+"""Keys of the least tile of a sequential lane, and the number of tiles of few keys: docs/results/embedded-cpu.md."""
+ALONE = 1  # the greatest level of a block that is all keys
 SOURCE, DESTINATION = Binding(role="source"), Binding(role="destination")
 VALUES, VALUES_OUT = Binding(role="values"), Binding(role="values_out")
 
 
 def argument(level: int, lg_stride: int) -> int:
-    """Pack the argument of a merge kernel: its level (runs of block << level keys) and log2 of its stride."""
+    """Pack the argument of a merge kernel: its level (runs of block << level keys) and log2 of its stride or tile."""
     return level | lg_stride << 8
 
 
@@ -54,18 +58,34 @@ def plan(p: Params) -> Plan:
     top = MAX_N if first is None else p.block << first
     steps_ += _between(p, 0, top, ())
     levels = 0
-    while first is not None and top << levels < MAX_N:
+    most = greatest(p)
+    while first is not None and top << levels < most:
         levels += 1
-        steps_ += _between(p, top << (levels - 1), min(top << levels, MAX_N), range(first, first + levels))
+        least = row_block_level(p, levels) if p.lane_block else first
+        steps_ += _between(p, top << (levels - 1), min(top << levels, most), range(least, first + levels))
     bit = _first_bit(p)
     return Plan(
         steps=tuple(steps_),
-        max_n=MAX_N,
+        max_n=most,
         first_bit=bit,
         bits=p.key.bits - bit,
         whole_words=bit > 0,
         scratch=scratch(p),
     )
+
+
+def greatest(p: Params) -> int:
+    """Return the greatest count of the sort."""
+    return MAX_ROWS_N if p.lane_block else MAX_N
+
+
+def row_block_level(p: Params, last: int) -> int:
+    """Return the level of blocks that one lane sorts, for counts of up to p.block << last keys.
+
+    Few keys are one block, since a launch costs more than a second lane saves; otherwise there are two or more blocks.
+    """
+    most = (p.lane_block // p.block).bit_length() - 1
+    return min(last if last <= ALONE else last - 1, most)
 
 
 def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]:
@@ -75,18 +95,12 @@ def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]
         end = following if len(paths) % 2 else current
     else:
         end, current, following = current, *((following, current) if len(paths) % 2 else (current, following))
-    rows, least = [], 0
-    for slabs in [*small_blocks(p), p.slabs]:
-        size = slabs * p.height * p.subgroup
-        most = MAX_N if slabs == p.slabs else size
-        rows.append(_step(p, f"block_sort_{slabs}", (SOURCE, current), 0, least, most, size - 1, size, 1))
-        least = size
-    level = 0
+    rows, level = _blocks(p, current, high)
     while p.block << level < (p.block << paths[0] if paths else high):
         rows += _level(p, level, current)
         level += 1
     for level in paths:
-        rows.append(_path(p, level, current, following))
+        rows.append(_path(p, level, current, following, high))
         current, following = following, current
     if p.valued:
         rows += _gathers(p, end)
@@ -94,12 +108,31 @@ def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]
     return [s for s in narrowed if not s.guard.empty]
 
 
-def _path(p: Params, level: int, current: Binding, following: Binding) -> Step:
-    """The row of one merge by paths."""
+def _blocks(p: Params, current: Binding, high: int) -> tuple[list[Step], int]:
+    """The rows of block sorts for counts up to `high`, and the level of the runs that these leave."""
+    if p.lane_block:
+        level = row_block_level(p, (high // p.block).bit_length() - 1)
+        size = p.block << level
+        return [_step(p, ROW_BLOCK, (SOURCE, current), argument(level, 0), 0, MAX_ROWS_N, size - 1, size, 1)], level
+    rows, least = [], 0
+    for slabs in [*small_blocks(p), p.slabs]:
+        size = slabs * p.height * p.subgroup
+        most = MAX_N if slabs == p.slabs else size
+        rows.append(_step(p, f"block_sort_{slabs}", (SOURCE, current), 0, least, most, size - 1, size, 1))
+        least = size
+    return rows, 0
+
+
+def _path(p: Params, level: int, current: Binding, following: Binding, high: int) -> Step:
+    """The row of one merge by paths, for counts up to `high`."""
     run, data = p.block << level, path(p).data
     assert isinstance(data, Path)
-    tiles = -(-2 * run // data.tile)
-    return _step(p, "path", (current, following), argument(level, 0), run, MAX_N, 2 * run - 1, 2 * run, tiles)
+    tile, packed = data.tile, argument(level, 0)
+    if p.lane_block:
+        tile = min(data.tile, max(LEAST_TILE, high // TILES))
+        packed = argument(level, tile.bit_length() - 1)
+    tiles = -(-2 * run // tile)
+    return _step(p, "path", (current, following), packed, run, greatest(p), 2 * run - 1, 2 * run, tiles)
 
 
 def _first_bit(p: Params) -> int:

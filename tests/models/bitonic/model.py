@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hsgen.algorithms.bitonic.kernel_data import BlockSort, Clean, LoopedBlock, Stream
+from hsgen.algorithms.bitonic.kernel_data import BlockSort, Clean, LoopedBlock, RowBlock, Stream
 from hsgen.algorithms.bitonic.kernels import block_sort
 from hsgen.algorithms.bitonic.params import Params
 from hsgen.algorithms.bitonic.paths import Path
@@ -80,6 +80,17 @@ def _looped_block(kernel: Kernel, p: Params, memory: list[Memory], n: int, argum
         _block_sort(block_sort(p, slabs), p, memory, n, argument, 1, whole)
 
 
+def _row_block(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: int, groups: int) -> None:
+    """Every block at once; ``tests/device/test_row_blocks.py`` runs the phases of a block."""
+    data, size = kernel.data, p.block << (argument & 255)
+    assert isinstance(data, RowBlock)
+    demand(size <= data.most, "a block exceeds its tile")
+    demand(-(-n // size) <= groups, "too few groups for the blocks")
+    for start in range(0, n, size):
+        at: Numbers = np.arange(start, min(start + size, n))
+        memory[1].write(np.sort(memory[0].read(at, owner=at * 0), axis=-1), at, owner=at * 0)
+
+
 def _spans(groups: int, lg_groups: int, run: int, n: int) -> tuple[Numbers, Numbers, Numbers]:
     """Return each group's number in its span, and first key and keys of the span; no span for a run without partner."""
     demand(lg_groups >= 0, "less than one group per span")
@@ -142,7 +153,8 @@ def _path(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: int
     """Every merge at once; `models.merge_path` tests the search for tile boundaries."""
     data, run = kernel.data, p.block << (argument & 255)
     assert isinstance(data, Path)
-    demand(-(-n // (2 * run)) * -(-2 * run // data.tile) <= groups, "too few groups for the merge")
+    tile = 1 << (argument >> 8 & 255) if p.lane_block else data.tile
+    demand(-(-n // (2 * run)) * -(-2 * run // tile) <= groups, "too few groups for the merge")
     for low in range(0, n, 2 * run):
         at: Numbers = np.arange(low, min(low + 2 * run, n))
         keys, one = memory[0].read(at, owner=at * 0), min(run, n - low)
@@ -182,6 +194,7 @@ def _gather(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: i
 PLAY = {
     BlockSort: _block_sort,
     LoopedBlock: _looped_block,
+    RowBlock: _row_block,
     Stream: _stream,
     Clean: _clean,
     Path: _path,
