@@ -47,15 +47,19 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Processes of tests multiply no matrices, so numpy need not start threads, which is slow.  Processes keep the
     bytecode of hsgen, also where PYTHONDONTWRITEBYTECODE is set: the first compiles all modules, the others load them.
-    Sorters are compiled without a trial process, which would start Python for each sorter.  No library's own sort
-    serves first calls.  A worker keeps many objects, so a full garbage collection takes long: at the default
-    thresholds, collections take a sixth of the time of tests/unit.  `tools` watches the programs that tests start.
+    Sorters are compiled without a trial process, which would start Python for each sorter.  Sorters are compiled without
+    optimization, the slowest part of Intel's compiler, except by the fixture `optimized` and by HSGEN_NIGHTLY=all.  No
+    library's own sort serves first calls.  A worker keeps many objects, so a full garbage collection takes long: at the
+    default thresholds, collections take a sixth of the time of tests/unit.  `tools` watches the programs that tests
+    start.
     """
     gc.set_threshold(100_000, 20, 20)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("HSGEN_TRIAL", "0")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ.setdefault("HSGEN_BACKGROUND", "0")
+    if not EVERY:
+        os.environ.setdefault("HSGEN_OPTIMIZE", "0")
     config.pluginmanager.register(tools)
 
 
@@ -96,6 +100,12 @@ def quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Non-empty compiler output")
         yield
+
+
+@pytest.fixture
+def optimized(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels are compiled with optimization, as users have them."""
+    monkeypatch.setenv("HSGEN_OPTIMIZE", "1")
 
 
 @pytest.fixture

@@ -211,7 +211,8 @@ def test_the_program_that_a_script_of_cmeel_starts_is_run_without_the_script(fre
     for folder in ("scripts", "purelib/cmeel.prefix/bin"):
         (fresh / folder).mkdir(parents=True)
     report = script(fresh / "scripts" / "glslang", "Glslang Version: 1:2.3")
-    assert (found := spirv.compiler()) and found.path == str(report)
+    found = spirv.compiler()
+    assert found and found.path == str(report)
     prefix = fresh / "purelib/cmeel.prefix"
     body = 'echo "ERROR: libraries in $LD_LIBRARY_PATH"; exit 2'
     program = script(prefix / "bin/glslang", "Glslang Version: 1:2.3", body)
@@ -222,7 +223,8 @@ def test_the_program_that_a_script_of_cmeel_starts_is_run_without_the_script(fre
         compile_one("#version 450\n", "x.comp", Module("clean", address=False), found)
     script(program, "no version")
     spirv.compiler.cache_clear()
-    assert (found := spirv.compiler()) and found.path == str(report)
+    found = spirv.compiler()
+    assert found and found.path == str(report)
 
 
 def test_a_program_without_a_version_is_no_compiler(fresh: Path) -> None:
