@@ -218,7 +218,7 @@ FEATURED_WRONG = {"no takes", "ends missing", "ends too small"}
 def test_operations_other_than_sorts(node: str, driver: Path, tmp_path: Path, name: str, features: bool) -> None:
     """Digests, prefix sums, segmented sorts, merges, selections, gathers and reductions, and calls that are wrong.
 
-    lavapipe compiles their kernels for a minute.  Those of calls with features take half of that.
+    lavapipe compiles their kernels for a minute or more, so only the nightly run has calls with features.
     """
     featured = FEATURED if features else {}
     shared = ["generate", "-t", name, "--api", "webgpu", "--order", "both"]
