@@ -50,9 +50,9 @@ def pytest_configure(config: pytest.Config) -> None:
     bytecode of hsgen, also where PYTHONDONTWRITEBYTECODE is set: the first compiles all modules, the others load them.
     Sorters are compiled without a trial process, which would start Python for each sorter.  Sorters are also compiled
     without optimization, the slowest part of Intel's compiler; the fixture `optimized` and HSGEN_NIGHTLY=all turn
-    optimization on.  No library's own sort serves first calls.  A worker keeps many objects, so a full garbage collection takes long: at the
-    default thresholds, collections take a sixth of the time of tests/unit.  `tools` watches the programs that tests
-    start.
+    optimization on.  No library's own sort serves first calls.  A worker keeps many objects, so a full garbage
+    collection takes long: at the default thresholds, collections take a sixth of the time of tests/unit.  `tools`
+    watches the programs that tests start.
     """
     gc.set_threshold(100_000, 20, 20)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
