@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 import tools
 from fast import FAST
-from night import NIGHT
+from night import MOST, NIGHT, OTHERS
 from nightly import EVERY, NIGHTLY
 from tools import missing
 
@@ -47,20 +48,32 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Processes of tests multiply no matrices, so numpy need not start threads, which is slow.  Processes keep the
     bytecode of hsgen, also where PYTHONDONTWRITEBYTECODE is set: the first compiles all modules, the others load them.
-    Sorters are compiled without a trial process, which would start Python for each sorter.  No library's own sort
-    serves first calls.  A worker keeps many objects, so a full garbage collection takes long: at the default
-    thresholds, collections take a sixth of the time of tests/unit.  `tools` watches the programs that tests start.
+    Sorters are compiled without a trial process, which would start Python for each sorter.  Sorters are also compiled
+    without optimization, the slowest part of Intel's compiler; the fixture `optimized` and HSGEN_NIGHTLY=all turn
+    optimization on.  No library's own sort serves first calls.  A worker keeps many objects, so a full garbage
+    collection takes long: at the default thresholds, collections take a sixth of the time of tests/unit.  `tools`
+    watches the programs that tests start.
     """
     gc.set_threshold(100_000, 20, 20)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("HSGEN_TRIAL", "0")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ.setdefault("HSGEN_BACKGROUND", "0")
+    if not EVERY:
+        os.environ.setdefault("HSGEN_OPTIMIZE", "0")
     config.pluginmanager.register(tools)
 
 
-def thinned(items: list[pytest.Item], here: Path, table: Mapping[str, Mapping[str, int]]) -> set[pytest.Item]:
-    """Return the tests without those that a table thins: of each test in it, its number of cases, evenly spaced."""
+def thinned(
+    items: list[pytest.Item],
+    here: Path,
+    table: Mapping[str, Mapping[str, int]],
+    most: Callable[[str], int] = lambda _: sys.maxsize,
+) -> set[pytest.Item]:
+    """Return the tests without those that a table thins: of each test in it, its number of cases, evenly spaced.
+
+    most: the number of cases of a test that is not in the table, by the folder of its module.
+    """
     cases: dict[tuple[str, str], list[pytest.Item]] = {}
     for item in items:
         cases.setdefault((item.path.relative_to(here).as_posix(), getattr(item, "originalname", item.name)), []).append(
@@ -68,7 +81,7 @@ def thinned(items: list[pytest.Item], here: Path, table: Mapping[str, Mapping[st
         )
     kept: set[pytest.Item] = set()
     for (module, name), found in cases.items():
-        number = min(table.get(module, {}).get(name, len(found)), len(found))
+        number = min(table.get(module, {}).get(name, most(module.split("/")[0])), len(found))
         kept.update(found[i * len(found) // number] for i in range(number))
     return kept
 
@@ -79,7 +92,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not EVERY:
         kept = thinned([i for i in items if not i.get_closest_marker("nightly")], here, FAST)
         if NIGHTLY:
-            kept |= thinned([i for i in items if i not in kept], here, NIGHT)
+            kept |= thinned([i for i in items if i not in kept], here, NIGHT, lambda folder: MOST.get(folder, OTHERS))
         config.hook.pytest_deselected(items=[i for i in items if i not in kept])
         items[:] = [i for i in items if i in kept]
 
@@ -96,6 +109,12 @@ def quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Non-empty compiler output")
         yield
+
+
+@pytest.fixture
+def optimized(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels are compiled with optimization, as users have them."""
+    monkeypatch.setenv("HSGEN_OPTIMIZE", "1")
 
 
 @pytest.fixture

@@ -45,6 +45,7 @@ FAST = {
         "test_a_terminal_shows_a_line_for_each_target": 1,
     },
     "cli/test_terminal.py": {
+        "test_doctor_and_bench_fit_the_terminal": 0,
         "test_colours_can_be_turned_off": 3,
         "test_output_fits_the_terminal": 2,
     },
@@ -276,7 +277,7 @@ FAST = {
     },
     "device/test_hlsl_lavapipe.py": {
         "test_every_way_to_call_a_sort": 0,
-        "test_validation": 1,
+        "test_validation": 0,  # .ci/run validates direct3d there
     },
     "device/test_kinds.py": {
         "test_metal_text": 2,
@@ -334,6 +335,7 @@ FAST = {
         "test_vulkan_packs": 0,
     },
     "device/test_pair_buckets.py": {
+        "test_earlier_content_of_scratch_does_not_matter": 0,
         "test_even_keys_need_no_further_pass": 1,
         "test_every_kind_type_order_and_count": 1,
         "test_uneven_keys_are_left_to_further_passes": 1,
@@ -342,6 +344,7 @@ FAST = {
         "test_values_stay_with_their_keys": 1,
     },
     "device/test_partition.py": {
+        "test_earlier_content_of_scratch_does_not_matter": 0,
         "test_even_keys_need_no_passes": 1,
         "test_every_kind_type_order_and_count": 1,
         "test_uneven_keys_are_left_to_passes": 1,

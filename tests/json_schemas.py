@@ -10,9 +10,12 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hsgen.targets.json_schema import target_schema
+
+if TYPE_CHECKING:
+    import jsonschema
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMAS = ROOT / "docs/reference/schemas"
@@ -35,6 +38,17 @@ TYPES: dict[str, Schema] = {
     },
 }
 """The words of the column "type"."""
+
+
+def validator(schema: Schema) -> jsonschema.Draft7Validator:
+    """Return a validator of a schema, which is checked too.
+
+    The package is imported here, because with some of its optional packages it takes seconds, in each worker.
+    """
+    import jsonschema
+
+    jsonschema.Draft7Validator.check_schema(schema)
+    return jsonschema.Draft7Validator(schema)
 
 
 def typed(words: str, before: Schema) -> Schema:

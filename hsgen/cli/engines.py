@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from hsgen.cli.progress import bar
 from hsgen.core.errors import Unavailable
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
-from hsgen.engines import hosts, isolated_build, pyopencl, shims
+from hsgen.engines import builds, hosts, isolated_build, pyopencl, shims
 from hsgen.engines.compiled import Compiled
 from hsgen.targets import fallback, heads
 from hsgen.tools import worker
@@ -105,12 +105,14 @@ def direct(
 ) -> pyopencl.Direct:
     """Return an engine with a sort compiled for pyopencl, after a trial compilation in a process that may crash.
 
-    The trial includes the `siblings` that the engine will run.  `strict`: fail instead of compiling without
-    optimization.
+    The trial includes the `siblings` that the engine will run.  `strict`: always compile with optimization,
+    and fail where that crashes.
     """
     source = shims.SHIMS[api].source(sort) if api in shims.SHIMS else render(sort, api)
+    source = source if strict else builds.chosen(source)
     for sibling in {s.file: s for s in siblings}.values():
-        isolated_build.check(host.label, sibling, render(sibling, pyopencl.API.name))
+        plan = replace(render(sibling, pyopencl.API.name), optimized=source.optimized)
+        isolated_build.check(host.label, sibling, plan)
     if strict:
         isolated_build.check(host.label, sort, source)
     else:

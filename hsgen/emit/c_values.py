@@ -19,6 +19,10 @@ from hsgen.targets.matching import Match, rank
 from hsgen.targets.target import Target
 
 _TYPES = {"cpu": 1, "gpu": 2, "other": 4}
+_ESCAPES = {b: chr(b) if 32 <= b < 127 else f"\\{b:03o}" for b in range(256)} | {
+    ord(c): escape for c, escape in {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}.items()
+}
+"""The text of each byte in a C string literal."""
 C_ROLES = {role: f"HS_{role.upper()}" for role in ROLES} | {"other": "HS_OTHER_INPUT"}
 
 
@@ -40,8 +44,7 @@ def filled(text: str, slots: Mapping[str, str]) -> str:
 
 def c_string(text: str) -> str:
     """Return a text as a C string literal of its UTF-8 bytes, without trigraphs."""
-    known = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
-    out = "".join(known.get(chr(b), chr(b) if 32 <= b < 127 else f"\\{b:03o}") for b in text.encode())
+    out = text.encode().decode("latin-1").translate(_ESCAPES)
     return '"' + re.sub(r"\?(?=\?)", r"?\\", out) + '"'
 
 

@@ -11,7 +11,7 @@ import os
 import re
 import subprocess
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -42,11 +42,16 @@ _OPTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """An installed GLSL compiler.  identity: its name, version and options, which manifests record."""
+    """An installed GLSL compiler.
+
+    identity: its name, version and options, which manifests record.  libraries: the folder of its shared libraries, or
+    "" if the loader finds them.
+    """
 
     path: str
     name: str
     identity: str
+    libraries: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +76,21 @@ def compiler() -> Compiler | None:
         return None
     scripts = Path(sysconfig.get_path("scripts"))
     names = [chosen] if chosen else [*_OPTIONS, *(str(scripts / name) for name in _OPTIONS)]
-    installed = next((c for c in map(_known, names) if c), None)
+    installed = next((c for path in map(toolchain.tool, names) if path and (c := _known(path))), None)
     if chosen and installed is None:
         raise Usage(f"HSGEN_GLSL: {chosen} is no GLSL compiler; name {', '.join(_OPTIONS)}, with its folder or without")
     return installed
 
 
-def _known(name: str) -> Compiler | None:
-    """Return the compiler `name`, or None if it is not installed or does not report its version."""
-    path = toolchain.tool(name)
-    kind = Path(path).name if path else ""
-    if path is None or kind not in _OPTIONS:
+def _known(path: str, libraries: str = "") -> Compiler | None:
+    """Return the compiler at `path`, or None if it is no compiler or does not report its version."""
+    kind = Path(path).name
+    if kind not in _OPTIONS:
         return None
+    if not libraries and (known := _packaged(path)):
+        return known
     try:
-        report = toolchain.run([path, "--version"], 60).stdout
+        report = _run(path, libraries, ["--version"], 60).stdout
     except (OSError, subprocess.TimeoutExpired):
         return None
     version = re.search(r"(?:Glslang Version|shaderc|glslang)[: ]+v?([\w.:-]{1,60})", report, re.ASCII)
@@ -92,7 +98,26 @@ def _known(name: str) -> Compiler | None:
         return None
     # the first line has only the version of shaderc; the next lines have the versions of its glslang and SPIRV-Tools
     parts = f" ({hashlib.sha256(report.encode()).hexdigest()[:8]})" if kind == "glslc" else ""
-    return Compiler(path, kind, f"{kind} {version[1]}{parts} -Os")
+    return Compiler(path, kind, f"{kind} {version[1]}{parts} -Os", libraries)
+
+
+def _packaged(script: str) -> Compiler | None:
+    """Return the compiler that a script of the package cmeel starts, or None if `script` is no such script.
+
+    The script starts Python, which takes as long as the compilation of a kernel.
+    """
+    prefix = Path(sysconfig.get_path("purelib")) / "cmeel.prefix"
+    program = prefix / "bin" / Path(script).name
+    if Path(script).parent != Path(sysconfig.get_path("scripts")) or not program.is_file():
+        return None
+    return _known(str(program), str(prefix / "lib"))
+
+
+def _run(path: str, libraries: str, options: Sequence[str], seconds: float) -> subprocess.CompletedProcess[str]:
+    """Run a compiler whose shared libraries are in the folder `libraries`; "": where the loader finds them."""
+    if libraries:
+        return toolchain.run([path, *options], seconds, LD_LIBRARY_PATH=libraries)
+    return toolchain.run([path, *options], seconds)
 
 
 def install() -> str:
@@ -155,7 +180,7 @@ def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: s
     with folders.scratch() as folder:
         file, out = folder / "kernel.comp", folder / "kernel.spv"
         file.write_text(text, encoding="utf-8")
-        problem = _compile([using.path, *options, str(file), "-o", str(out)])
+        problem = _compile(using, [*options, str(file), "-o", str(out)])
         data = out.read_bytes() if out.is_file() else b""
         if problem is None and (len(data) % 4 or data[:4] != _MAGIC):
             problem = "produces no SPIR-V"
@@ -166,10 +191,10 @@ def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: s
     return data
 
 
-def _compile(command: list[str]) -> str | None:
+def _compile(using: Compiler, options: list[str]) -> str | None:
     """Run a compiler; return a description of its failure, or None."""
     try:
-        done = toolchain.run(command, _SECONDS)
+        done = _run(using.path, using.libraries, options, _SECONDS)
     except subprocess.TimeoutExpired:
         return f"takes more than {_SECONDS} seconds"
     if done.returncode < 0:

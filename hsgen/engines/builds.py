@@ -7,18 +7,40 @@ import re
 import tempfile
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hsgen.core.errors import Wrong
+from hsgen.core.errors import Usage, Wrong
 from hsgen.engines.hosts import Host, newest
 from hsgen.system import toolchain
+
+if TYPE_CHECKING:  # the process of `isolated_build` imports little
+    from hsgen.emit.kernels import Source
 
 LOGS = "HSGEN_LOGS"
 """The environment variable with the folder for logs.
 
 Processes whose temporary folder is removed at their end need it.
 """
+
+
+SWITCH = "HSGEN_OPTIMIZE"
+"""The environment variable that turns off optimization, if it is 0."""
+
+
+def chosen(source: Source) -> Source:
+    """Return a source as the variable HSGEN_OPTIMIZE selects: unchanged, or without optimization.
+
+    Intel's CPU runtime compiles a kernel without optimization in a third of the time or less; the kernel is slower.
+
+    Raises:
+        Usage: the variable is neither 0 nor 1.
+    """
+    switch = os.environ.get(SWITCH) or "1"
+    if switch not in ("0", "1"):
+        raise Usage(f"{SWITCH}={switch}: unknown; give 0 to compile without optimization, or 1")
+    return source if switch == "1" else replace(source, optimized=False)
 
 
 def context_for(host: Host) -> Any:

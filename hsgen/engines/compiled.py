@@ -12,7 +12,7 @@ from hsgen.core.errors import Unavailable
 from hsgen.core.interpreter import PLAIN, Options, offset
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
-from hsgen.engines.builds import build, options
+from hsgen.engines.builds import build, chosen, options
 from hsgen.engines.launches import Launches, Resolved, in_order
 from hsgen.engines.scratch import Scratch
 from hsgen.operations import settled
@@ -29,7 +29,7 @@ class Compiled:
     def __init__(
         self, context: Any, sort: Sort, source: Source | None = None, kernels: Mapping[str, Any] | None = None
     ) -> None:
-        self.source = source = source or render(sort, API.name)
+        self.source = source = source or chosen(render(sort, API.name))
         self.sort = sort
         self._groups = {k.name: k.work_group for k in sort.kernels}
         option = options(context, source.option, lanes=sort.lanes > 1, optimized=source.optimized)

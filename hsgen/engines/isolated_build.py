@@ -51,6 +51,7 @@ def once(host: Host, sort: Sort, source: Source) -> Source:
     if switch == "0":
         return source
     about = [host.name, host.platform, host.driver, host.version, source.option, sort.lanes > 1, source.text]
+    about += [] if source.optimized else [_PLAIN.decode()]
     mark = folders.cached("tried") / hashlib.sha256(json.dumps(about).encode()).hexdigest()
     if (known := folders.load(mark)) is not None:
         if known == _PLAIN:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +13,7 @@ from hsgen.apis.opencl import API as API
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.interpreter import PLAIN, Options
 from hsgen.core.sort import Sort
+from hsgen.emit.kernels import render
 from hsgen.engines.builds import context_for as context_for
 from hsgen.engines.compiled import Compiled
 from hsgen.engines.engine import Places
@@ -69,7 +71,8 @@ class Direct:
 
     def sibling(self, sort: Sort) -> Direct:
         """See `Engine`."""
-        engine = Direct(self.context, Compiled(self.context, sort))
+        source = replace(render(sort, API.name), optimized=self._compiled.source.optimized)
+        engine = Direct(self.context, Compiled(self.context, sort, source))
         engine.queue, engine._buffers = self.queue, self._buffers
         return engine
 

@@ -11,7 +11,7 @@ from hsgen.apis.opencl import API
 from hsgen.core.errors import OutOfRange, wrong_type
 from hsgen.core.interpreter import Options
 from hsgen.emit.kernels import render
-from hsgen.engines import isolated_build
+from hsgen.engines import builds, isolated_build
 from hsgen.engines.compiled import Compiled
 from hsgen.opencl.arguments import host_of
 from hsgen.opencl.arrays import Memory, memory
@@ -29,7 +29,7 @@ class Runner(runners.Runner):
         host = host_of(context)
         super().__init__(host, target, calls)
         self._context = context
-        source = isolated_build.once(host, self._sort, render(self._sort, API.name))
+        source = isolated_build.once(host, self._sort, builds.chosen(render(self._sort, API.name)))
         self._compiled = Compiled(context, self._sort, source)
 
     def _memory(self, array: Any, role: str) -> Memory:

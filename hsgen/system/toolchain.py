@@ -140,15 +140,16 @@ def has_module(name: str) -> bool:
 
 
 def run(
-    command: Sequence[str], seconds: float, *, cwd: Path | None = None, text: str = ""
+    command: Sequence[str], seconds: float, *, cwd: Path | None = None, text: str = "", **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run an external program with `text` on stdin and return its output, decoded as UTF-8.
 
-    seconds: the time limit.  cwd: the program's current folder; by default a temporary folder.
+    seconds: the time limit.  cwd: the program's current folder; by default a temporary folder.  variables: additions to
+    the program's environment.
 
     Raises:
         subprocess.TimeoutExpired: the program does not end within `seconds`.
         OSError: the program does not start.
     """
     with folders.scratch() as folder:
-        return processes.run(command, seconds, folder, text, cwd)
+        return processes.run(command, seconds, folder, text, cwd, **variables)

@@ -61,13 +61,19 @@ def compiler() -> spirv.Compiler:
     return found
 
 
-@pytest.fixture
-def made(compiler: spirv.Compiler, run: Run, tmp_path: Path) -> Path:
-    """A bundle of one sort with its SPIR-V."""
-    folder = tmp_path / "bundle"
-    code, _, err = run(*GENERATE, "-o", folder)
-    assert code == 0 and not err
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle of one sort with its SPIR-V; tests must not change it."""
+    need(GLSL)
+    folder = tmp_path_factory.mktemp("made") / "bundle"
+    assert main([*GENERATE, "-o", str(folder)]) == 0
     return folder
+
+
+@pytest.fixture
+def made(original: Path, compiler: spirv.Compiler, tmp_path: Path) -> Path:
+    """A copy of that bundle."""
+    return Path(shutil.copytree(original, tmp_path / "bundle"))
 
 
 @pytest.fixture

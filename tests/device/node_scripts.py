@@ -44,7 +44,7 @@ def lines(node: str, script: str, request: dict[str, Any], folder: Path, **envir
     path.write_text(json.dumps({"npm": str(NPM), **request}), encoding="utf-8")
     command = [node, str(SCRIPTS / script), str(path)]
     done = subprocess.run(
-        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=400, check=False
+        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=1200, check=False
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -13,12 +13,14 @@ import numpy as np
 import pytest
 from sorters import SMALL
 
+from hsgen.cli import engines
 from hsgen.core.errors import Notice, Usage, Wrong
 from hsgen.engines import hosts, isolated_build
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import context_for
 from hsgen.opencl import Checker, Merger, Scanner, SegmentedSorter, Sorter
 from hsgen.system import processes, toolchain
+from hsgen.targets import target
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()
@@ -36,11 +38,12 @@ def context(embedded: Host) -> Iterator[Any]:
 
 @pytest.fixture(autouse=True)
 def marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder of marks.  Trials are on; other tests turn them off."""
+    """An empty folder of marks.  Trials and optimization are on; other tests turn them off."""
     folder = tmp_path / "tried"
     folder.mkdir()
     monkeypatch.setattr(isolated_build.folders, "cached", lambda name: tmp_path / name)
     monkeypatch.setenv("HSGEN_TRIAL", "1")
+    monkeypatch.setenv("HSGEN_OPTIMIZE", "1")
     return folder
 
 
@@ -148,6 +151,33 @@ def test_trials_can_be_left_out(
     with pytest.raises(Usage, match="HSGEN_TRIAL=no: unknown; give 0 to compile without a trial, or 1"):
         Scanner(context, "u32", target="generic")
     assert calls == [] and list(marks.iterdir()) == []
+
+
+def test_optimization_can_be_left_out(
+    context: Any, embedded: Host, marks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each way to compile is tried once.  Only validations are without optimization; measurements always have it."""
+    (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
+    small = str(tmp_path / "small.toml")
+    built: list[str] = []
+    build = cl.Program.build
+    monkeypatch.setattr(cl.Program, "build", lambda self, options: (built.extend(options), build(self, options))[1])
+    queue, host = cl.CommandQueue(context), np.arange(5000, 0, -1, np.uint32)
+    for count, switch in enumerate(("0", "1"), 1):
+        built.clear()
+        monkeypatch.setenv("HSGEN_OPTIMIZE", switch)
+        sorter = Sorter(context, "u32", target=small)
+        assert ("-cl-opt-disable" in built) == (switch == "0")
+        assert len(list(marks.iterdir())) == count
+        sorter(queue, keys := array.to_device(queue, host))
+        assert (keys.get() == host[::-1]).all()
+        sort = target.find(small).sort("bitonic", "u32")
+        assert engines.direct(embedded, sort)._compiled.source.optimized == (switch == "1")
+        strict = engines.direct(embedded, sort, strict=True)
+        assert strict._compiled.source.optimized and strict.sibling(sort)._compiled.source.optimized
+    monkeypatch.setenv("HSGEN_OPTIMIZE", "no")
+    with pytest.raises(Usage, match="HSGEN_OPTIMIZE=no: unknown; give 0 to compile without optimization, or 1"):
+        Sorter(context, "u32", target=small)
 
 
 def test_a_program_that_cannot_start_another(

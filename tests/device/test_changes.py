@@ -105,6 +105,7 @@ def test_run_boundaries_with_values_and_discarded_keys(embedded: Host, value: st
 
 
 @pytest.mark.device
+@pytest.mark.usefixtures("optimized")  # it sorts for longer than it compiles
 @pytest.mark.parametrize("name", ["cpu", "generic"])
 def test_work_groups_of_several_tiles_report_it(embedded: Host, name: str) -> None:
     """The last of 512 has fewer tiles than the others, and the last tile fewer keys."""

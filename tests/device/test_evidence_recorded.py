@@ -30,6 +30,7 @@ def run(file: Path, embedded: Host, *more: str) -> int:
     return main([*given, *more])
 
 
+@pytest.mark.usefixtures("optimized")  # as records have it, so that the kernels are compiled once
 def test_what_ran_is_recorded(file: Path, embedded: Host) -> None:
     before = file.read_text(encoding="utf-8")
     assert run(file, embedded) == 0 and file.read_text(encoding="utf-8") == before

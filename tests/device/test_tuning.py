@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import json_schemas
-import jsonschema
 import pytest
 import tune_child
 from conftest import missing
@@ -186,7 +185,7 @@ def compare_fields(document: dict[str, Any]) -> None:
     tables = [re.findall(r"^\| `(\w+)` \|", part, re.M) for part in section.split("| field |")[1:]]
     assert [list(document), list(document["rows"][0])] == tables
     schema = json.loads((json_schemas.SCHEMAS / "tune.schema.json").read_text(encoding="utf-8"))
-    jsonschema.validate(document, schema)
+    json_schemas.validator(schema).validate(document)
     for name in ("tables", "failed"):
         (line,) = (x for x in section.splitlines() if x.startswith(f"| `{name}` |"))
         assert all(f"`{field}`" in line for item in document[name] for field in item)

@@ -42,6 +42,7 @@ def fewer_large(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
 
 
 @pytest.mark.device
+@pytest.mark.usefixtures("optimized")
 @pytest.mark.parametrize(("name", "key"), nightly_except(SORTS, FAST))
 def test_targets_sort_on_the_embedded_device(
     embedded: Host, name: str, key: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -68,6 +69,7 @@ def test_generic_sorts_on_a_device_without_subgroups(pocl: Host, key: str, monke
 
 
 @pytest.mark.device
+@pytest.mark.usefixtures("optimized")
 def test_without_a_target_the_matching_one_is_taken(
     embedded: Host, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

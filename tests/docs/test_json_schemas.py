@@ -9,10 +9,9 @@ import tomllib
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import json_schemas
-import jsonschema
 import pytest
 import tomlkit
 from nightly import NIGHTLY, nightly
@@ -23,6 +22,9 @@ from hsgen.engines.hosts import Host
 from hsgen.system import resources
 from hsgen.targets import target
 
+if TYPE_CHECKING:
+    import jsonschema
+
 FILES = sorted([*resources.targets().glob("*.toml"), *(json_schemas.ROOT / "tests/device/lanes").glob("*.toml")])
 MUTATED = ("cpu", nightly("lanes8"), nightly("intel-gen8"), nightly("nvidia-hopper"))
 SHAPE = r": (unknown key|missing|.* is not (a|true|one of|between)|is empty)"
@@ -32,9 +34,9 @@ EACH = 1 if NIGHTLY else 9
 
 
 def validator(name: str) -> jsonschema.Draft7Validator:
-    schema = json.loads((json_schemas.SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft7Validator.check_schema(schema)
-    return jsonschema.Draft7Validator(schema)
+    return json_schemas.validator(
+        json.loads((json_schemas.SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
+    )
 
 
 def test_the_files_are_up_to_date() -> None:

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from types import SimpleNamespace
 from typing import Any
 
-import jsonschema
+import json_schemas
 import numpy as np
 import pytest
 
@@ -255,7 +255,7 @@ def test_tables_where_they_cannot_be() -> None:
 
 
 def test_the_schema_of_target_files_knows_them() -> None:
-    check = jsonschema.Draft7Validator(target_schema())
+    check = json_schemas.validator(target_schema())
     tables = "".join(written(name, table) for name, table in SOME.items())
     assert check.is_valid(tomllib.loads(TEXT + tables))
     assert not check.is_valid(tomllib.loads(TEXT + "[pack.u32]\nlanes = 3\n"))

@@ -207,6 +207,26 @@ def test_a_compiler_that_pip_has_installed_comes_after_those_of_the_path(fresh: 
     assert (found := spirv.compiler()) and found.name == "glslc"
 
 
+def test_the_program_that_a_script_of_cmeel_starts_is_run_without_the_script(fresh: Path) -> None:
+    for folder in ("scripts", "purelib/cmeel.prefix/bin"):
+        (fresh / folder).mkdir(parents=True)
+    report = script(fresh / "scripts" / "glslang", "Glslang Version: 1:2.3")
+    using = spirv.compiler()
+    assert using and using.path == str(report)
+    prefix = fresh / "purelib/cmeel.prefix"
+    body = 'echo "ERROR: libraries in $LD_LIBRARY_PATH"; exit 2'
+    program = script(prefix / "bin/glslang", "Glslang Version: 1:2.3", body)
+    spirv.compiler.cache_clear()
+    using = spirv.compiler()
+    assert using == Compiler(str(program), "glslang", "glslang 1:2.3 -Os", str(prefix / "lib"))
+    with pytest.raises(Wrong, match=f"libraries in {prefix}/lib$"):
+        compile_one("#version 450\n", "x.comp", Module("clean", address=False), using)
+    script(program, "no version")
+    spirv.compiler.cache_clear()
+    using = spirv.compiler()
+    assert using and using.path == str(report)
+
+
 def test_a_program_without_a_version_is_no_compiler(fresh: Path) -> None:
     script(fresh / "glslang", "hello")
     assert spirv.compiler() is None

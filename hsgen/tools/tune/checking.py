@@ -13,6 +13,7 @@ from hsgen.core.errors import HsgenError, Unavailable, Usage, Wrong
 from hsgen.core.keys import PLAIN as PLAIN_FORM
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
+from hsgen.emit.kernels import render
 from hsgen.engines import hosts, pyopencl
 from hsgen.engines.compiled import Compiled
 from hsgen.engines.engine import Engine
@@ -127,7 +128,7 @@ def _engine(request: Mapping[str, Any], c: Mapping[str, Any], context: Any, sort
     if request["native"]:
         harness = Harness(Path(c["library"]))
         return Native(harness, request["api"], sort, request["index"], request["options"])
-    return pyopencl.Direct(context, Compiled(context, sort))
+    return pyopencl.Direct(context, Compiled(context, sort, render(sort, pyopencl.API.name)))
 
 
 def _reporting(send: Send, patience: float, name: str, of: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
