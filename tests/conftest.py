@@ -49,7 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
     Processes of tests multiply no matrices, so numpy need not start threads, which is slow.  Processes keep the
     bytecode of hsgen, also where PYTHONDONTWRITEBYTECODE is set: the first compiles all modules, the others load them.
     Sorters are compiled without a trial process, which would start Python for each sorter.  Sorters are also compiled
-    without optimization, the slowest part of Intel's compiler; the fixture `optimized` and HSGEN_NIGHTLY=all turn
+    without optimization, the slowest part of Intel's compiler; the fixture `optimized` and the nightly run turn
     optimization on.  No library's own sort serves first calls.  A worker keeps many objects, so a full garbage
     collection takes long: at the default thresholds, collections take a sixth of the time of tests/unit.  `tools`
     watches the programs that tests start.
@@ -59,7 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("HSGEN_TRIAL", "0")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ.setdefault("HSGEN_BACKGROUND", "0")
-    if not EVERY:
+    if not NIGHTLY:
         os.environ.setdefault("HSGEN_OPTIMIZE", "0")
     config.pluginmanager.register(tools)
 
