@@ -11,7 +11,7 @@ import click
 
 from hsgen import operations
 from hsgen.cli import bench_baselines as baselines
-from hsgen.cli import bench_notes, bench_sorts, engines
+from hsgen.cli import bench_output, bench_sorts, engines
 from hsgen.cli.bench_output import Output, output_options
 from hsgen.cli.bench_sorts import Alternative
 from hsgen.cli.device import report
@@ -150,7 +150,7 @@ def bench(drive: Drive, bits: str | None, task: Task, require: bool, output: Out
         for sort, options in calls:
             rows = _bench(place, drive, task, alternatives, sort, options)
             measured += rows
-            notes += bench_notes.of_plan(sort, rows) + bench_notes.of_host(sort, rows, options, place.host)
+            notes += bench_output.of_plan(sort, rows) + bench_output.of_host(sort, rows, options, place.host)
     output.emit(measured, rounds=task.rounds, seed=task.seed, notes=notes)
 
 

@@ -15,7 +15,7 @@ from nightly import nightly
 from small_target import small
 from tools import OPENCL, need
 
-from hsgen.cli import bench_notes, bench_sorts, main
+from hsgen.cli import bench_output, bench_sorts, main
 from hsgen.core.interpreter import PLAIN
 from hsgen.core.keys import Signature
 from hsgen.engines.hosts import Host, matches
@@ -107,10 +107,10 @@ def test_the_least_ratio_to_a_sort_alone_is_told(rows: list[Row]) -> None:
         told = [
             replace(r, hsgen_ratio=least if (r.baseline, r.n) == ("hsgen:bitonic", CHANGE + 1) else 1.5) for r in rows
         ]
-        (line,) = bench_notes.of_plan(sort, told)
+        (line,) = bench_output.of_plan(sort, told)
         assert f"at least {least:.2f} times as fast" in line and f"(bitonic at {CHANGE + 1} keys)" in line
         assert ("hsgen tune -t cpu" in line) == advised
-    assert bench_notes.of_plan(sort, [r for r in rows if r.baseline in (None, "numpy", "copy")]) == []
+    assert bench_output.of_plan(sort, [r for r in rows if r.baseline in (None, "numpy", "copy")]) == []
 
 
 def test_a_faster_numpy_is_explained(embedded: Host, rows: list[Row]) -> None:
@@ -121,7 +121,7 @@ def test_a_faster_numpy_is_explained(embedded: Host, rows: list[Row]) -> None:
         made = [r for r in rows if r.n == 1000 and r.baseline in seconds]
         times = {**seconds, "copy": copy}
         made = [replace(r, seconds=times[r.baseline], hsgen_ratio=r.baseline and ratio) for r in made]
-        return bench_notes.of_host(sort, made, PLAIN, embedded)
+        return bench_output.of_host(sort, made, PLAIN, embedded)
 
     assert told(1.0, 1e-6) == []
     (line,) = told(0.1, 1e-6)
