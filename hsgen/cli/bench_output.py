@@ -14,7 +14,7 @@ import click
 
 from hsgen import operations
 from hsgen.apis import APIS
-from hsgen.cli.bench_sorts import PREFIX
+from hsgen.cli.bench_baselines import PREFIX
 from hsgen.cli.options import gathered, json_option
 from hsgen.cli.output import emit_document, emit_table, emit_text
 from hsgen.core.errors import Usage

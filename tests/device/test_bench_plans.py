@@ -15,7 +15,7 @@ from nightly import nightly
 from small_target import small
 from tools import OPENCL, need
 
-from hsgen.cli import bench_output, bench_sorts, main
+from hsgen.cli import bench_baselines, bench_output, main
 from hsgen.core.interpreter import PLAIN
 from hsgen.core.keys import Signature
 from hsgen.engines.hosts import Host, matches
@@ -61,14 +61,14 @@ def test_elsewhere_a_plan_meets_its_sorts_on_request(
     assert not matches(found, embedded)
     more = ["-t", str(small), "--device", embedded.platform, "--key", "u32", "--sizes", "100", "--json"]
     assert [r["baseline"] for r in json.loads(run(capsys, *more))["rows"]] == [None, "numpy", "copy"]
-    rows = json.loads(run(capsys, *more, "--against", bench_sorts.EACH))["rows"]
+    rows = json.loads(run(capsys, *more, "--against", bench_baselines.EACH))["rows"]
     labels = [part.label for part in found.default("u32").parts]
     assert len(labels) > 1
     assert [r["baseline"] for r in rows] == [None, *(f"hsgen:{x}" for x in labels[1:]), "copy"]
 
 
 def test_one_sort_is_no_plan(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
-    more = ["--key", "u32", "--sizes", "100", "--against", bench_sorts.EACH, "--algorithm", "bitonic"]
+    more = ["--key", "u32", "--sizes", "100", "--against", bench_baselines.EACH, "--algorithm", "bitonic"]
     assert main(["bench", "-t", "cpu", *more]) == 2
     assert "cpu/bitonic_u32 is no sort for any count; leave out --algorithm" in capsys.readouterr().err
 
@@ -78,7 +78,7 @@ def test_each_sort_of_a_plan_is_measured_where_the_plan_does_not_use_it(name: st
     found = target.find(name)
     for value in ("none", "v4"):
         sort = found.default("u32", Signature(value=value))
-        others = bench_sorts.alone(sort, name)
+        others = bench_baselines.alone(sort, name)
         assert set(others) == {f"hsgen:{part.label}" for part in sort.parts}
         for n in (1, *(part.max_n + d for part in sort.parts[:-1] for d in (0, 1))):
             (used,) = {part.label for part in sort.parts if part.min_n < n <= part.max_n}
