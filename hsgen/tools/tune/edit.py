@@ -123,13 +123,21 @@ def _moved(text: str, data: Mapping[str, Any], tables: Tables) -> str:
 def _without(text: str, head: str) -> str:
     """Return the text without a table; comments right above this table and the next table stay."""
     lines = text.splitlines(True)
-    begin = next((i for i, line in enumerate(lines) if line.strip().startswith(head)), None)
-    if begin is None:
+    span = _span(lines, head)
+    if span is None:
         return text
-    end = next((i for i in range(begin + 1, len(lines)) if lines[i].lstrip().startswith("[")), len(lines))
+    begin, end = span
     while end > begin + 1 and end < len(lines) and lines[end - 1].startswith("#"):
         end -= 1
     return "".join([*lines[:begin], *lines[end:]])
+
+
+def _span(lines: Sequence[str], head: str) -> tuple[int, int] | None:
+    """Return the lines of a table, from its head to the next head; None if there is no such table."""
+    begin = next((i for i, line in enumerate(lines) if line.strip().startswith(head)), None)
+    if begin is None:
+        return None
+    return begin, next((i for i in range(begin + 1, len(lines)) if lines[i].lstrip().startswith("[")), len(lines))
 
 
 def _item(value: Any) -> Any:
@@ -191,11 +199,10 @@ def _lines(table: Mapping[str, Any]) -> list[str]:
 def _after_keys(text: str, head: str, more: Mapping[str, Any]) -> str:
     """Return the text with further keys after the last key of a table, before comments about the next table."""
     lines = text.splitlines(True)
-    begin = next((i for i, line in enumerate(lines) if line.strip().startswith(head)), None)
-    if begin is None:
+    span = _span(lines, head)
+    if span is None:
         return _before_evidence(text, _block(head, more))  # the file has only variants of the table
-    end = next((i for i in range(begin + 1, len(lines)) if lines[i].lstrip().startswith("[")), len(lines))
-    last = max(i for i in range(begin, end) if lines[i].strip() and not lines[i].lstrip().startswith("#"))
+    last = max(i for i in range(*span) if lines[i].strip() and not lines[i].lstrip().startswith("#"))
     return "".join([*lines[: last + 1], *_lines(more), *lines[last + 1 :]])
 
 
