@@ -102,7 +102,7 @@ _LOWER = frozenset(("<<", ">>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|",
 def offset(tree: Tree, buffers: Collection[str]) -> Tree:
     """Return a tree with ``BUFFER_first`` added to every index of these buffers.
 
-    GLSL's bindings start at aligned offsets, so kernels add the first element of a buffer.
+    GLSL's bindings start at aligned offsets, so kernels add the index of a buffer's first element.
     """
 
     def access(word: Word) -> Word:
