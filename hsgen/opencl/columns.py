@@ -17,9 +17,9 @@ import numpy as np
 
 from hsgen.core.errors import wrong_type
 from hsgen.engines import builds
-from hsgen.opencl.arguments import host_of
 from hsgen.opencl.arrays import memory
 from hsgen.opencl.gatherer import Gatherer
+from hsgen.opencl.runner import host_of
 from hsgen.opencl.sorter import Sorter
 from hsgen.runners.columns import INDICES, MOST_ROWS, WORD, ColumnCalls, ColumnSort, column_sorts, enqueue
 from hsgen.runners.packing import NAME, By, Language, Pack, Packing
