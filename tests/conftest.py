@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tools
@@ -132,6 +133,16 @@ def embedded() -> Host:
     if not found:
         missing("the embedded OpenCL runtime is installed but shows no device")
     return found[0]
+
+
+@pytest.fixture(scope="module")
+def queue(embedded: Host) -> Iterator[Any]:
+    """A queue of pyopencl on the embedded device."""
+    from hsgen.engines.pyopencl import context_for
+
+    context = context_for(embedded)  # kept: Intel's runtime frees a context that only a queue holds
+    yield toolchain.pyopencl().CommandQueue(context)
+    del context
 
 
 @pytest.fixture(scope="session")

@@ -679,7 +679,7 @@ FAST = {
         "test_calls_by_chance": 1,
     },
     "vendor/test_guide_programs.py": {
-        "test_the_program_prints_what_it_says": 1,
+        "test_the_program_prints_what_it_says": 3,
     },
     "vendor/test_inclusion.py": {
         "test_an_includer_calls_newer_versions_of_opencl": 3,

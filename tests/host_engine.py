@@ -26,15 +26,34 @@ GROUP, DEVICE = 1, 2
 """Who reads what other lanes wrote: lanes of their work-group, other work-groups of the launch."""
 
 
-class HostEngine:
+class _HostBuffers:
+    """The buffers of an engine in the host's memory."""
+
+    align = 16
+    _buffers: dict[int, NDArray[np.uint8]]
+
+    def write(self, slot: int, image: NDArray[Any]) -> None:
+        """Write the start of a buffer."""
+        data = image.view(np.uint8).reshape(-1)
+        self._buffers[slot][: len(data)] = data
+
+    def read(self, slot: int, image: NDArray[Any]) -> None:
+        """Read the start of a buffer."""
+        out = image.view(np.uint8).reshape(-1)
+        out[:] = self._buffers[slot][: len(out)]
+
+    def messages(self) -> str:
+        """Nothing: errors are raised at once."""
+        return ""
+
+
+class HostEngine(_HostBuffers):
     """A sort on fibers.
 
     late: one of this number of stores of a warp becomes visible late, and of lines that were read stays; 0: none.
     races: whether to look for races.  api: that of the text, "cuda" or "hip".
     handed: for each kernel and buffer, who read what others wrote, as `GROUP` and `DEVICE`, in all runs.
     """
-
-    align = 16
 
     def __init__(
         self,
@@ -62,16 +81,6 @@ class HostEngine:
         whole = np.empty(size + 65536, np.uint8)
         begin = -whole.ctypes.data % 64
         self._buffers[slot] = whole[begin : begin + max(size, 65536 - 64)]
-
-    def write(self, slot: int, image: NDArray[Any]) -> None:
-        """Write the start of a buffer."""
-        data = image.view(np.uint8).reshape(-1)
-        self._buffers[slot][: len(data)] = data
-
-    def read(self, slot: int, image: NDArray[Any]) -> None:
-        """Read the start of a buffer."""
-        out = image.view(np.uint8).reshape(-1)
-        out[:] = self._buffers[slot][: len(out)]
 
     def run(self, n: int, places: Places, how: Options = PLAIN) -> float | None:
         """Run the launches of a call, with scratch memory full of anything.
@@ -139,15 +148,9 @@ class HostEngine:
             raise Wrong("written beyond scratch memory")
         return None
 
-    def messages(self) -> str:
-        """Nothing: errors are raised at once."""
-        return ""
 
-
-class LaunchedKernels:
+class LaunchedKernels(_HostBuffers):
     """An engine that runs no kernel, and keeps the names of those that calls launch."""
-
-    align = 16
 
     def __init__(self, sort: Sort) -> None:
         self.sort, self.names = sort, set[str]()
@@ -157,23 +160,9 @@ class LaunchedKernels:
         """Allocate buffer `slot`."""
         self._buffers[slot] = np.zeros(max(size, 65536), np.uint8)
 
-    def write(self, slot: int, image: NDArray[Any]) -> None:
-        """Write the start of a buffer."""
-        data = image.view(np.uint8).reshape(-1)
-        self._buffers[slot][: len(data)] = data
-
-    def read(self, slot: int, image: NDArray[Any]) -> None:
-        """Read the start of a buffer."""
-        out = image.view(np.uint8).reshape(-1)
-        out[:] = self._buffers[slot][: len(out)]
-
     def run(self, n: int, places: Places, options: Options = PLAIN) -> float | None:
         """Note the launches of a call."""
         options = operations.of(self.sort).settled(n, options, places)
         in_place = places.get("source") == places.get("destination") and not options.discard
         self.names |= {x.step.kernel for x in launches(self.sort.plan, n, in_place=in_place, how=options)}
         return None
-
-    def messages(self) -> str:
-        """Return nothing."""
-        return ""

@@ -228,3 +228,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         return
     if surplus := sorted(WATCH.surplus(item.nodeid)):
         pytest.fail(f"starts {', '.join(surplus)} without tools.need, so it fails where this is missing", pytrace=False)
+
+
+def chromium() -> str:
+    """The path of a browser that can run without a screen."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if found := shutil.which(name):
+            return found
+    missing("no browser (apt-get install chromium)")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import sys
 import threading
 import time
 import warnings
+from collections.abc import Iterator, MutableMapping
 from contextlib import suppress
 from typing import Any
 
@@ -15,14 +17,43 @@ import click
 
 from hsgen import __version__
 from hsgen.cli import terminal
-from hsgen.cli.commands import Commands
-from hsgen.cli.help_format import Group
+from hsgen.cli.help_format import Command, Group
+from hsgen.cli.help_sections import SUMMARIES
 from hsgen.core.errors import HsgenError, Notice, Terminated, Usage, printable
 from hsgen.system import folders, processes
 
 PATIENCE = 10.0  # seconds for an orderly end after a signal; a driver may not return
 _settled = False  # True once this process is ending; further signals are ignored then
 _number: int = signal.SIGTERM  # the signal that has terminated this process
+
+
+class Commands(MutableMapping[str, click.Command]):
+    """The commands by name.
+
+    A command is imported at its first use; `hsgen --help` and completion of names import no command.
+    """
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, click.Command | None] = dict.fromkeys(SUMMARIES)
+
+    def __getitem__(self, name: str) -> click.Command:
+        if (known := self._loaded[name]) is not None:
+            return known
+        command = getattr(importlib.import_module(f"hsgen.cli.{name}"), name)
+        self._loaded[name] = loaded = Command.of(command, SUMMARIES[name])
+        return loaded
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._loaded[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._loaded)
+
+    def __len__(self) -> int:
+        return len(self._loaded)
 
 
 @click.group(

@@ -10,10 +10,9 @@ from typing import Any
 import click
 
 from hsgen import operations
-from hsgen.cli import bench_baselines as baselines
-from hsgen.cli import bench_notes, bench_sorts, engines
+from hsgen.cli import bench_baselines, bench_output, engines
+from hsgen.cli.bench_baselines import Alternative
 from hsgen.cli.bench_output import Output, output_options
-from hsgen.cli.bench_sorts import Alternative
 from hsgen.cli.device import report
 from hsgen.cli.drive import Drive, drive_options
 from hsgen.cli.options import Count, gathered, require_option, required, seed_option
@@ -58,7 +57,7 @@ class Task:
     @property
     def baselines(self) -> list[str]:
         """The baselines that are not sorts of hsgen."""
-        return [name for name in self.against or [] if not name.startswith(bench_sorts.PREFIX)]
+        return [name for name in self.against or [] if not name.startswith(bench_baselines.PREFIX)]
 
 
 @click.command()
@@ -96,7 +95,7 @@ class Task:
     ),
     click.option(
         "--against",
-        callback=baselines.named,
+        callback=bench_baselines.named,
         help=f"Baselines: {', '.join(KNOWN)}; or another sort of hsgen: hsgen:LABEL of the target (auto, bitonic, "
         "radix-bits2; plain: without the options --algorithm and --feature; each: all sorts of the plan for any "
         "count), hsgen:TARGET, hsgen:FILE.toml, the last two also with :LABEL; an empty list for none.  By default "
@@ -108,7 +107,7 @@ class Task:
 @click.option(
     "--cccl",
     metavar="DIR",
-    callback=baselines.headers,
+    callback=bench_baselines.headers,
     expose_value=False,
     help="CUDA: the folder of CUB's headers, with cub/cub.cuh in it, instead of those of the toolkit; PyPI's "
     "nvidia-cuda-cccl has newer ones.",
@@ -116,7 +115,7 @@ class Task:
 @click.option(
     "--peer-source",
     metavar="DIR",
-    callback=baselines.sources,
+    callback=bench_baselines.sources,
     expose_value=False,
     help="The folder of the sources of a baseline that hsgen does not bring: vk_radix_sort.h of vrdx, there or in "
     "its folder include.",
@@ -141,7 +140,7 @@ def bench(drive: Drive, bits: str | None, task: Task, require: bool, output: Out
     with required(require):
         output.check_picture()
         place = engines.find(drive, task.baselines)
-        alternatives = bench_sorts.read(task.against or [], place.target)
+        alternatives = bench_baselines.read(task.against or [], place.target)
         calls = [(sort, options) for sort in place.sorts for options in _calls(sort, selection, begin, end, task)]
         for sort, options in calls:
             _check_bench(sort, options, task)
@@ -150,7 +149,7 @@ def bench(drive: Drive, bits: str | None, task: Task, require: bool, output: Out
         for sort, options in calls:
             rows = _bench(place, drive, task, alternatives, sort, options)
             measured += rows
-            notes += bench_notes.of_plan(sort, rows) + bench_notes.of_host(sort, rows, options, place.host)
+            notes += bench_output.of_plan(sort, rows) + bench_output.of_host(sort, rows, options, place.host)
     output.emit(measured, rounds=task.rounds, seed=task.seed, notes=notes)
 
 
@@ -216,19 +215,19 @@ def _bench(
     against = task.against
     if against is None:
         against = [name for name in benchmarks.known(sort, options) if name == "numpy"]
-        against += [bench_sorts.EACH] * bench_sorts.planned(sort, place.target, place.host)
-    if bench_sorts.EACH in against:
-        alternatives = {**bench_sorts.alone(sort, place.target), **alternatives}
-        against = [name for name in against if name != bench_sorts.EACH]
-    spans = bench_sorts.spans(alternatives)
+        against += [bench_baselines.EACH] * bench_baselines.planned(sort, place.target, place.host)
+    if bench_baselines.EACH in against:
+        alternatives = {**bench_baselines.alone(sort, place.target), **alternatives}
+        against = [name for name in against if name != bench_baselines.EACH]
+    spans = bench_baselines.spans(alternatives)
     if place.library:
         request = {"sizes": task.counts, "kinds": task.inputs, "against": against, "rounds": task.rounds}
         request |= {"seed": task.seed, "label": label, "how": asdict(options), "segments": task.segments}
-        request |= {"alternatives": bench_sorts.requests(alternatives, sort, place.host, drive), "spans": spans}
+        request |= {"alternatives": bench_baselines.requests(alternatives, sort, place.host, drive), "spans": spans}
         records = engines.follow(place.request(sort, "bench", **request), sort.name, steps)
         return [benchmarks.Row(**r) for r in records]
     engine, show = engines.direct(place.host, sort, strict=True), progress(sort.name, steps)
-    running = bench_sorts.engines(alternatives, sort, place.host)
+    running = bench_baselines.engines(alternatives, sort, place.host)
     more: dict[str, Any] = {"alternatives": running, "kinds": task.inputs, "segments": task.segments}
     more["spans"] = spans
     rows = benchmarks.measure(engine, task.counts, against, task.rounds, task.seed, label, show, options, **more)

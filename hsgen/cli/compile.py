@@ -19,8 +19,8 @@ from hsgen.cli.sort_options import wanted_options
 from hsgen.core.errors import Unavailable, Usage, Wrong
 from hsgen.targets.isa import KINDS, SPIRV
 from hsgen.targets.target import Target
-from hsgen.tools.compile import budgets, jobs, markdown
-from hsgen.tools.compile.budget import Budget
+from hsgen.tools.compile import jobs, markdown
+from hsgen.tools.compile.budget import Budget, compared, write
 from hsgen.tools.compile.compilers import COMPILERS
 from hsgen.tools.compile.jobs import Done, Job, Planner
 from hsgen.tools.compile.results import Missing, Result, wrongs
@@ -147,7 +147,7 @@ def compile(
     if known is not None:
         lines += _worse(known, run.results, complete=not request.selection.keys)
     if budget.written:
-        lines += budgets.write(budget.written, run.targets, run.results, run.missing)
+        lines += write(budget.written, run.targets, run.results, run.missing)
     for target, file in zip(run.targets, files, strict=False):
         emit_evidence(file, target, run.results, run.missing)
     _end(lines, run, require)
@@ -166,7 +166,7 @@ def _command(request: Request) -> str:
 
 def _worse(known: dict[str, Budget | None], results: Sequence[Result], *, complete: bool) -> list[str]:
     """Return lines about numbers that are worse than recorded; print other differences on stderr."""
-    worse, notes = budgets.compared(known, results, complete)
+    worse, notes = compared(known, results, complete)
     for note in notes:
         click.echo(f"hsgen: {note}", err=True)
     return worse

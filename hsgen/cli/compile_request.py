@@ -14,7 +14,7 @@ from hsgen.targets import schema
 from hsgen.targets import target as target_files
 from hsgen.targets.isa import KINDS
 from hsgen.targets.target import Target
-from hsgen.tools.compile import budgets, implicit, jobs
+from hsgen.tools.compile import budget, implicit, jobs
 from hsgen.tools.compile.budget import Budget
 from hsgen.tools.compile.jobs import Job, Planner
 from hsgen.tools.compile.results import Missing
@@ -129,5 +129,5 @@ class Budgets:
                 raise Usage(f"--budget and --write-budget: both are {read}; compare first, then write")
             if request.selection.keys or request.compilers or request.devices:
                 raise Usage("--write-budget: records all kernels of a target; omit --key, --compiler and --device")
-            budgets.place(written, targets)
-        return budgets.load(read, targets) if read else None
+            budget.place(written, targets)
+        return budget.load(read, targets) if read else None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import json
 import shlex
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,11 @@ from hsgen.cli.device import choose, device_option, report
 from hsgen.cli.drive import Drive, api_option, option_option, runtime_option
 from hsgen.cli.help_format import ARGUMENTS
 from hsgen.cli.options import Duration, gathered, json_option, require_option, required
+from hsgen.cli.output import emit_table
 from hsgen.cli.sizes import parse_sizes
 from hsgen.cli.sort_options import Wanted
 from hsgen.cli.target_file import replace as replace_file
 from hsgen.cli.target_file import target_file
-from hsgen.cli.tune_output import emit
 from hsgen.cli.tune_progress import showing
 from hsgen.core.errors import Terminated, Usage
 from hsgen.core.keys import KEYS
@@ -33,7 +34,7 @@ from hsgen.targets import target as target_files
 from hsgen.targets.target import Target
 from hsgen.tools.tune import budget, edit, journal, request, spread
 from hsgen.tools.tune.detected import of_host
-from hsgen.tools.tune.final import Result
+from hsgen.tools.tune.final import Result, Row
 from hsgen.tools.tune.run import Tuning
 from hsgen.tools.tune.runner import Field
 from hsgen.tools.tune.search import CANDIDATES
@@ -234,3 +235,37 @@ def _evidence(field: Field, book: journal.Journal, result: Result, shapes: str) 
     row = {"level": field.level, "api": field.api, "device": field.name, "driver": field.driver}
     row |= {"date": book.head["date"], "shapes": shapes}
     return [{**row, "result": f"{edit.TUNED}{text}"} for text in result.evidence.values()]
+
+
+SCHEMA = 1
+_FAILED = ("label", "key", "table", "kind", "why")
+
+
+def emit(result: Result, change: str, book: journal.Journal, written: Path | None, *, as_json: bool) -> None:
+    """Print the result; `change` is the diff of the target file, `written` the file if it was changed."""
+    if as_json:
+        document = {
+            "schema": SCHEMA,
+            **{k: book.head[k] for k in ("hsgen", "target", "api", "device", "driver", "seed", "date")},
+            "rows": [asdict(r) for r in result.rows],
+            "tables": [{"algorithm": a, "key": k, "table": t} for (a, k), t in result.tables.items()],
+            "sorts": result.autos,
+            "failed": [{k: r[k] for k in _FAILED} for r in book.of("failed")],
+            "diff": change,
+        }
+        click.echo(json.dumps(document))
+        return
+    emit_table(["key", "n", "before", "Mkeys/s", "after", "Mkeys/s", "ratio", "90 %"], map(_cells, result.rows))
+    click.echo(f"\nwritten to {written}:\n\n{change}" if written else f"\n{change}" if change else "")
+
+
+def _rate(x: float | None) -> str:
+    return "-" if x is None else f"{x:.1f}"
+
+
+def _cells(row: Row) -> list[object]:
+    between = "-" if row.low is None or row.high is None else f"{row.low:.2f} to {row.high:.2f}"
+    if row.same:
+        return [row.key, row.n, row.before or "-", _rate(row.rate_before), row.after, "same", "-", "-"]
+    ratio = "-" if row.ratio is None else f"{row.ratio:.2f} x"
+    return [row.key, row.n, row.before or "-", _rate(row.rate_before), row.after, _rate(row.rate_after), ratio, between]

@@ -17,11 +17,10 @@ from hsgen.core.plan import ROLES
 from hsgen.cuda import calls
 from hsgen.cuda.driver import Device, bindings, chosen, done
 from hsgen.cuda.gatherer import Gatherer
-from hsgen.cuda.libraries import Library, Memory, library_of
+from hsgen.cuda.libraries import Library, Memory, bytes_of, library_of, named
 from hsgen.cuda.packing import Packer, copy_rows
 from hsgen.cuda.prepared import DESTINATION, SCRATCH, Prepared
 from hsgen.cuda.sorter import Sorter
-from hsgen.cuda.types import bytes_of, named
 from hsgen.runners.columns import MOST_ROWS, WORD, ColumnCalls, ColumnSort, column_sorts, enqueue
 from hsgen.runners.ranges import Range
 from hsgen.runners.rows import Array, Column, Field, Key, Move

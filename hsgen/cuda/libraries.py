@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -234,3 +235,13 @@ def _device_of(address: int) -> int:
     which = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
     code, number = driver.cuPointerGetAttribute(which, address)
     return int(number) if code == 0 else HOST
+
+
+def named(type: Any) -> str:
+    """Return the name of an element type, such as float32 or bfloat16."""
+    return str(getattr(type, "name", None) or str(type).rpartition(".")[2])
+
+
+def bytes_of(facts: Facts) -> int:
+    """Return the size of an array in bytes."""
+    return int(facts.type.itemsize) * prod(facts.shape)

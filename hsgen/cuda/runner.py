@@ -13,9 +13,8 @@ from hsgen.core.plan import ROLES
 from hsgen.cuda import calls
 from hsgen.cuda.driver import chosen
 from hsgen.cuda.kernels import Kernels
-from hsgen.cuda.libraries import Facts, Library, library_of
+from hsgen.cuda.libraries import Facts, Library, bytes_of, library_of, named
 from hsgen.cuda.prepared import SCRATCH, Prepared
-from hsgen.cuda.types import bytes_of, named
 from hsgen.runners import base as runners
 from hsgen.runners.ranges import Range
 

@@ -1,7 +1,8 @@
 """`sort`, `argsort` and `topk` for CuPy, with the results of cupy.sort; see docs/guides/python-nvidia.md."""
 
 from hsgen.cuda.background import preload, prepare_in_thread, wait_for_thread
-from hsgen.cupy.sorting import Selected, SelectedEntries, argsort, method, sort, topk, topk_method
+from hsgen.cupy.sorting import argsort, method, sort, topk, topk_method
+from hsgen.runners.row_numbers import Selected, SelectedEntries
 
 __all__ = [
     "Selected",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import cupy
 
@@ -14,28 +14,13 @@ from hsgen.cuda.choices import choice
 from hsgen.cuda.subjects import Shape, Take
 from hsgen.cuda.top_k_choices import SORT
 from hsgen.runners import row_numbers
-from hsgen.runners.row_numbers import RowNumbers
+from hsgen.runners.row_numbers import RowNumbers, Selected, SelectedEntries
 
 if TYPE_CHECKING:
     from hsgen.cuda.order import Order
     from hsgen.cuda.selections import Selection
 
 _KEYS = {t.element: t.name for t in TYPES.values()} | {"bool": "u8"}
-
-
-class Selected(NamedTuple):
-    """The first elements of each row, and the index of each in its row."""
-
-    values: Any
-    indices: Any
-
-
-class SelectedEntries(NamedTuple):
-    """The first elements of each row, the index of each in its row, and the entry of each in a table."""
-
-    values: Any
-    indices: Any
-    entries: Any
 
 
 _ARRAYS = row_numbers.Arrays(

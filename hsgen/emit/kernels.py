@@ -30,7 +30,7 @@ from hsgen.emit.unroll import written_out
 from hsgen.stages import epilogue
 from hsgen.system import resources
 from hsgen.targets import assembly
-from hsgen.tree import lanes, passes, selection
+from hsgen.tree import passes, selection
 from hsgen.tree.nodes import Unreadable
 
 WORDS, PICKED = "{}/words.j2", "dialects/picked.j2"
@@ -122,7 +122,7 @@ def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect, 
         text = _rendered(env, kernel.template, context)
     if kernel.gate:
         text = f"if ({kernel.gate}[0] != 0u) return;\n{text}"
-    return lanes.alone(text) if kernel.subgroup == 1 < sort.lanes else text
+    return passes.alone(text) if kernel.subgroup == 1 < sort.lanes else text
 
 
 def _variants(env: jinja2.Environment, kernel: Kernel) -> dict[str, Any]:

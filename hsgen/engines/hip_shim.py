@@ -7,7 +7,7 @@ shows that the kernels sort on any device that supports the language, with subgr
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from hsgen.apis.hip import API as API
@@ -17,9 +17,24 @@ from hsgen.emit.kernels import Source, render
 from hsgen.engines.signatures import OPTION, attributes, framed, functions
 from hsgen.tree.nodes import Call, Function, Plain, Statement, Token
 from hsgen.tree.printing import text as printed
-from hsgen.tree.reading import read
-from hsgen.tree.spelling import spelled
+from hsgen.tree.reading import read, tokens
 from hsgen.tree.walking import arguments
+
+Change = Callable[[Sequence[Token]], list[Token]]
+"""A function that returns the replacement for the tokens of a text or of a directive."""
+
+
+def spelled(text: str, change: Change) -> str:
+    """Return a text with the tokens that `change` returns."""
+    out: list[Token] = []
+    for token in tokens(text):
+        mark, directive, rest = token.text.partition("#")
+        if directive and not mark:
+            out.append(Token(token.before, directive + spelled(rest, change)))
+        else:
+            out.append(token)
+    return "".join(part for token in change(out) for part in token)
+
 
 _PRELUDE = """\
 #define __device__

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
 from threading import RLock
-from typing import Any, NamedTuple, TypeVar, Unpack, overload
+from typing import Any, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from hsgen.numpy.devices import CudaDevice, Device, chosen, device_of
 from hsgen.numpy.large import Job, Progress, Sort, bar, greatest_length, in_turn, sort_large
 from hsgen.numpy.sorter import bits
 from hsgen.runners import row_numbers
-from hsgen.runners.row_numbers import RowNumbers
+from hsgen.runners.row_numbers import RowNumbers, Selected, SelectedEntries
 
 T = TypeVar("T")
 _KEYS = {t.element: t.name for t in TYPES.values()} | {"bool": "u8"}
@@ -202,21 +202,6 @@ def argsort(a: Any, axis: int | None = -1, *, descending: bool = False, device: 
             by_numpy,
         )
     return np.moveaxis(order, -1, axis)
-
-
-class Selected(NamedTuple):
-    """The first elements of each row, and the index of each in its row."""
-
-    values: Any
-    indices: Any
-
-
-class SelectedEntries(NamedTuple):
-    """The first elements of each row, the index of each in its row, and the entry of each in a table."""
-
-    values: Any
-    indices: Any
-    entries: Any
 
 
 _ARRAYS = row_numbers.Arrays(

@@ -13,17 +13,53 @@ from functools import partial
 from threading import RLock
 from typing import Any
 
+import numpy as np
+
 from hsgen.core.errors import wrong_type
-from hsgen.opencl.arguments import host_of
+from hsgen.engines import builds
 from hsgen.opencl.arrays import memory
 from hsgen.opencl.gatherer import Gatherer
-from hsgen.opencl.packing import Packer
-from hsgen.opencl.pitched import copy, fill
+from hsgen.opencl.runner import host_of
 from hsgen.opencl.sorter import Sorter
 from hsgen.runners.columns import INDICES, MOST_ROWS, WORD, ColumnCalls, ColumnSort, column_sorts, enqueue
+from hsgen.runners.packing import NAME, By, Language, Pack, Packing
 from hsgen.runners.ranges import Range
 from hsgen.runners.rows import Array, Column, Key, Move
 from hsgen.system import toolchain
+
+_LANES = 256  # grids are a multiple of this, so that drivers can choose work-groups
+
+OPENCL = Language("""#define HS_KERNEL __kernel void
+#define HS_GLOBAL __global
+#define HS_ROW get_global_id(0)
+typedef uchar hs_u8;
+typedef ushort hs_u16;
+typedef uint hs_u32;
+typedef ulong hs_u64;
+""")
+
+
+class Packer(Packing):
+    """The packing of columns `by` for a context of one device."""
+
+    def __init__(self, context: Any, by: By, pack: Pack) -> None:
+        super().__init__(by, pack)
+        self._context = context
+        self._kernels: dict[tuple[bool, ...], Any] = {}
+
+    def __call__(self, queue: Any, columns: Sequence[Column], words: Any, n: int, wait_for: Sequence[Any]) -> Any:
+        """Enqueue the packing of `n` rows of all columns into a buffer of words; return the event of its end."""
+        selected = self.select(columns)
+        aligned = self.aligned(selected)
+        if aligned not in self._kernels:
+            option = builds.standard(self._context, lanes=False)
+            text = self.text(aligned, OPENCL)
+            self._kernels[aligned] = builds.build(self._context, text, "the packing of columns", [NAME], option)[NAME]
+        kernel = self._kernels[aligned]
+        places = [x for c in selected for x in (c.root, np.uint64(c.at), np.uint64(c.pitch))]
+        kernel.set_args(words, np.uint32(n), *places)
+        lanes = (-(-n // _LANES) * _LANES,)
+        return toolchain.pyopencl().enqueue_nd_range_kernel(queue, kernel, lanes, None, wait_for=wait_for)
 
 
 class ColumnSorter(ColumnCalls):
@@ -175,3 +211,23 @@ class _Steps:
 
     def _copy(self, to: Column, source: Column, size: int, n: int) -> None:
         self.event = copy(self._queue, to, source, size, n, [self.event])
+
+
+def copy(queue: Any, to: Column, source: Column, size: int, n: int, wait_for: Sequence[Any] | None = None) -> Any:
+    """Enqueue the copy of `size` bytes of each of `n` records; return the event of its end."""
+    return toolchain.pyopencl().enqueue_copy(
+        queue,
+        to.root,
+        source.root,
+        src_origin=(source.at, 0, 0),
+        dst_origin=(to.at, 0, 0),
+        region=(size, n, 1),
+        src_pitches=(source.pitch, source.pitch * n),
+        dst_pitches=(to.pitch, to.pitch * n),
+        wait_for=wait_for,
+    )
+
+
+def fill(queue: Any, buffer: Any, size: int, wait_for: Sequence[Any] | None = None) -> Any:
+    """Enqueue the filling of the first `size` bytes of a buffer with zeros; return the event of its end."""
+    return toolchain.pyopencl().enqueue_fill_buffer(queue, buffer, b"\0", 0, size, wait_for=wait_for)

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from threading import RLock
 from typing import Any
 
-from hsgen.opencl.arguments import host_of
-from hsgen.opencl.runner import Runner
+from hsgen.opencl.runner import Runner, host_of
 from hsgen.operations.gather import unit
 from hsgen.runners.base import alone
 from hsgen.runners.gather import GatherCalls, item_bytes_of, same_items, size_of_item

@@ -8,15 +8,32 @@ from functools import lru_cache
 from typing import Any
 
 from hsgen.apis.opencl import API
-from hsgen.core.errors import OutOfRange, wrong_type
+from hsgen.core.errors import OutOfRange, Unavailable, wrong_type
 from hsgen.core.interpreter import Options
 from hsgen.emit.kernels import render
-from hsgen.engines import builds, isolated_build
+from hsgen.engines import builds, hosts, isolated_build
 from hsgen.engines.compiled import Compiled
-from hsgen.opencl.arguments import host_of
 from hsgen.opencl.arrays import Memory, memory
 from hsgen.runners import base as runners
 from hsgen.system import toolchain
+
+
+def host_of(context: Any) -> hosts.Host:
+    """Return the first device of a context.
+
+    Raises:
+        TypeError: the argument is not a context of pyopencl.
+        Unavailable: the device is a part of another device.
+    """
+    if not isinstance(context, toolchain.pyopencl().Context):
+        raise wrong_type("context", "a pyopencl.Context", context)
+    host = next((h for h in hosts.hosts() if h.handle == context.devices[0]), None)
+    if host is None:
+        raise Unavailable(
+            f"{context.devices[0].name.strip()}: is a part of a device; give a context of the whole device"
+        )
+    return host
+
 
 _name = lru_cache(maxsize=64)(str)  # the name of a type; numpy computes it each time
 

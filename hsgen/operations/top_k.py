@@ -118,6 +118,22 @@ def selected(sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Optio
 _TAKEN = Length(factors=("number", "take"))
 
 
+def _of_rows(*, name: str, role: str, feature: str, meaning: str, about: str) -> Buffer:
+    """Return the buffer of a number for each row, which calls have if the sort has `feature`."""
+    each = Length(factors=("number",))
+    return Buffer(
+        name=name,
+        role=role,
+        meaning=meaning,
+        words=True,
+        length=each,
+        optional=True,
+        feature=feature,
+        python=name,
+        about=about,
+    )
+
+
 class _TopK(Operation):
     """The operation that selects the first k keys of each of `segment_count` rows of equal length."""
 
@@ -160,37 +176,25 @@ class _TopK(Operation):
                 about="Receives rows * k keys.",
             ),
             SCRATCH,
-            Buffer(
+            _of_rows(
                 name="lengths",
                 role="other",
-                meaning="the length of each row, at most n / row_count counts (--feature row-lengths); else null",
-                words=True,
-                length=Length(factors=("number",)),
-                optional=True,
                 feature="row_lengths",
-                python="lengths",
+                meaning="the length of each row, at most n / row_count counts (--feature row-lengths); else null",
                 about="The length of each row, as 32-bit words (--feature row-lengths); n / rows is the greatest.",
             ),
-            Buffer(
+            _of_rows(
                 name="starts",
                 role="other_values",
-                meaning="the index of the first key of each row (--feature row-starts); else null",
-                words=True,
-                length=Length(factors=("number",)),
-                optional=True,
                 feature="row_starts",
-                python="starts",
+                meaning="the index of the first key of each row (--feature row-starts); else null",
                 about="The index of the first key of each row, as 32-bit words (--feature row-starts).",
             ),
-            Buffer(
+            _of_rows(
                 name="takes",
                 role="takes",
-                meaning="the number of keys to take of each row, at most k counts (--feature row-takes); else null",
-                words=True,
-                length=Length(factors=("number",)),
-                optional=True,
                 feature="row_takes",
-                python="takes",
+                meaning="the number of keys to take of each row, at most k counts (--feature row-takes); else null",
                 about="The keys to take of each row, as 32-bit words (--feature row-takes); k is the greatest number.",
             ),
             Buffer(
@@ -204,15 +208,11 @@ class _TopK(Operation):
                 feature="row_count",
                 about="A buffer whose first 32-bit word is the number of rows (--feature row-count).",
             ),
-            Buffer(
+            _of_rows(
                 name="value_starts",
                 role="value_starts",
-                meaning="the index of the first value of each row (--feature value-starts); else null: that of the key",
-                words=True,
-                length=Length(factors=("number",)),
-                optional=True,
                 feature="value_starts",
-                python="value_starts",
+                meaning="the index of the first value of each row (--feature value-starts); else null: that of the key",
                 about="The index of the first value of each row, as 32-bit words (--feature value-starts).",
             ),
             Buffer(

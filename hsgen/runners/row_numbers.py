@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from hsgen.core.errors import wrong_type
 
@@ -41,6 +41,21 @@ BOUNDS = ("lengths", "starts", "count")
 """The numbers on which it depends which elements count."""
 ENTRIES = (4, 8)
 """The sizes of entries of a table in bytes."""
+
+
+class Selected(NamedTuple):
+    """The first elements of each row, and the index of each in its row."""
+
+    values: Any
+    indices: Any
+
+
+class SelectedEntries(NamedTuple):
+    """The first elements of each row, the index of each in its row, and the entry of each in a table."""
+
+    values: Any
+    indices: Any
+    entries: Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

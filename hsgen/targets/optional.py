@@ -11,7 +11,6 @@ from hsgen.core.device import Device
 from hsgen.core.fields import Reader
 from hsgen.core.keys import KEYS, TYPES, Signature
 from hsgen.core.records import changed
-from hsgen.targets.strategies import early_keys
 
 Tables = Mapping[tuple[str, str], Mapping[str, Any]]
 """The values of optional tables, by algorithm and key."""
@@ -68,8 +67,6 @@ def read(
             where = f"{name}.{key}"
             sub = r.table(table, where)
             before = len(r.errors)
-            if early_keys(r, where, name, sub):
-                continue
             values = {} if sub is None else r.fields(sub, where, OPTIONAL[name].FIELDS)
             if device is not None and len(r.errors) == before:
                 for at, problem, hint in _problems(name, key, values, choices, device):

@@ -23,13 +23,6 @@ from hsgen.core.errors import shown
 from hsgen.core.fields import Field, Reader
 from hsgen.core.keys import KEYS
 
-EARLY: Mapping[str, Mapping[str, str]] = {
-    "cooperative": {"places": "bins"},
-    "single": {"places": "bins"},
-    "hybrid": {"dealt": "pair_partition"},
-    "radix_select": {"places": "bin_sort"},
-}
-"""For each strategy, or optional table, the present keys by the keys of early files of schema 3."""
 VARIANT = r"[a-z0-9]{1,32}"
 WRONG_VARIANT = "cannot name a variant", "use up to 32 lower-case letters and digits"
 NAME, UP_TO = "name", "up_to"
@@ -130,19 +123,8 @@ def _entries(r: Reader, where: str, table: Mapping[str, Any]) -> Iterator[Entry]
                 yield from _of_strategy(r, f"{where}.{name}.{strategy}", strategy, name, sub[strategy])
 
 
-def early_keys(r: Reader, where: str, name: str, table: Any) -> bool:
-    """Whether the table of a strategy, or an optional table, has a key of early files; record an error in `r`."""
-    early = EARLY.get(name, {})
-    for key in [x for x in early if isinstance(table, dict) and x in table]:
-        r.error(f"{where}.{key}", f"is called {early[key]}", "rewrite the file with `hsgen targets --upgrade FILE`")
-        return True
-    return False
-
-
 def _of_strategy(r: Reader, where: str, strategy: str, variant: str, table: Any) -> Iterator[Entry]:
     """Yield the table of a strategy, or the cases of its list; record errors in `r`."""
-    if early_keys(r, where, strategy, table):
-        return
     if isinstance(table, dict):
         before = len(r.errors)
         good = r.fields(_without_variants(r, table, where, strategy), where, fields(strategy))

@@ -1,9 +1,8 @@
 """The upgrade of target files from schema 2 to schema 3, line by line, with their comments.
 
 A variant of a radix sort moves before its strategy.  The keys of a stage become one inline table.  Tables that serve
-consecutive ranges of counts become the cases of one list.  Evidence for the present choices gets their new hash.
-
-Early files of schema 3 with older names of keys are upgraded too.
+consecutive ranges of counts become the cases of one list.  Evidence for the present choices gets the hash of the
+upgraded choices.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from hsgen.targets import schema, schema2, target
 from hsgen.targets.evidence import shapes
 from hsgen.targets.ranges import SORT
 from hsgen.targets.schema2 import NEW, Path, Run
-from hsgen.targets.strategies import EARLY
 
 _HEAD = re.compile(r"^\s*\[\s*([A-Za-z0-9_.-]+)\s*\](\s*#.*)?$")
 _ANY_HEAD = re.compile(r"^\s*\[\[?\s*[A-Za-z0-9_\"'.\s-]+\]\]?\s*(#.*)?$")
@@ -42,7 +40,7 @@ def upgraded(text: str, stem: str, where: str) -> str | None:
     """
     data = documents.toml(text, where, "the file must be TOML")
     if data.get("schema") == schema.SCHEMA:
-        return _early(text, data, stem, where)
+        return None
     if data.get("schema") != schema.SCHEMA - 1 or isinstance(data.get("schema"), bool):
         target.parse(text, stem, where)  # raises an error about the schema
     wrong = f"{where}: cannot be rewritten as it is written; {_HINT}"
@@ -56,40 +54,6 @@ def upgraded(text: str, stem: str, where: str) -> str | None:
         raise Usage(wrong) from None
     if any(name in data for name in ALGORITHMS):  # a file with facts only, for `hsgen suggest`, is not a target
         target.parse(out, stem, where)
-    return out
-
-
-def _early(text: str, data: Mapping[str, Any], stem: str, where: str) -> str | None:
-    """Return a text of schema 3 with the present keys, or None if the text has no early key."""
-    expected = _present(data)
-    if expected == data:
-        return None
-    strategy, out = "", list[str]()
-    for line in text.splitlines(True):
-        if _ANY_HEAD.match(line):
-            names = [part.strip() for part in line.split("]")[0].strip("[ ").split(DOT)]
-            strategy = next((name for name in reversed(names) if name in EARLY), "")
-        match = re.match(r"\s*([A-Za-z_]+)(?=\s*=)", line)
-        new = EARLY.get(strategy, {}).get(match[1]) if match else None
-        out.append(line.replace(match[1], new, 1) if match and new else line)
-    after = "".join(out).replace(f'"{shapes(data)}"', f'"{shapes(expected)}"')
-    if _present(tomllib.loads(after)) != tomllib.loads(after):
-        raise Usage(f"{where}: cannot be rewritten as it is written; {_HINT}")
-    target.parse(after, stem, where)
-    return after
-
-
-def _present(data: Mapping[str, Any], strategy: str = "") -> dict[str, Any]:
-    """Return data of schema 3 with the present keys; `strategy`: the strategy or the optional table."""
-    out: dict[str, Any] = {}
-    for key, value in data.items():
-        name = EARLY.get(strategy, {}).get(key, key)
-        if isinstance(value, dict):
-            out[name] = _present(value, key if key in EARLY else strategy)
-        elif isinstance(value, list):
-            out[name] = [_present(x, key if key in EARLY else strategy) if isinstance(x, dict) else x for x in value]
-        else:
-            out[name] = value
     return out
 
 

@@ -1,5 +1,6 @@
-"""A pass that replaces accesses to buffers by calls, for HLSL, whose buffers have bytes and no references to elements.
+"""Passes for languages without pointers.
 
+`addressed` replaces accesses to buffers by calls, for HLSL, whose buffers have bytes and no references to elements:
 ``b[i]`` becomes ``b_load(i)``, and ``b[i] = x`` becomes ``b_store(i, x)``.  Atomic accesses become calls such as
 ``b_atomic_add(i, x)``.
 """
@@ -9,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from hsgen.tree.nodes import Call, Element, Group, Token, Tree, Unreadable, Word
-from hsgen.tree.offsets import LINE
-from hsgen.tree.walking import arguments, call, mapped, name, statements, within, words
+from hsgen.tree.walking import arguments, call, changed, mapped, name, spaced, statements, within, words
 
 ATOMICS = {
     f"hs_{memory}atomic_{operation}": operation
@@ -90,3 +90,84 @@ def called(tree: Tree) -> frozenset[str]:
     calls = [w for w in words(tree) if isinstance(w, Call)]
     lines = {f"{name(arguments(w)[0])}_store" for w in calls if w.name.text == LINE}
     return frozenset({w.name.text for w in calls} | lines)
+
+
+FIRST = "{}_first"
+LINE = "hs_store_line"
+"""The word whose first two arguments are a buffer and an index."""
+_LOWER = frozenset(("<<", ">>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|", "&&", "||", "?"))
+"""The operators with a lower precedence than a sum."""
+
+
+def offset(tree: Tree, buffers: Collection[str]) -> Tree:
+    """Return a tree with ``BUFFER_first`` added to every index of these buffers.
+
+    GLSL's bindings start at aligned offsets, so kernels add the index of a buffer's first element.
+    """
+
+    def access(word: Word) -> Word:
+        match word:
+            case Element(name=Token(text=buffer), index=Group(open=opening, words=index, close=closing)):
+                if buffer in buffers:
+                    return Element(word.name, Group(opening, _sum(buffer, index), closing))
+            case Call(name=Token(text=function)) if function == LINE:
+                target, index, *rest = arguments(word)
+                if name(target) in buffers:
+                    return call(function, [target, _sum(name(target), index), *rest], word.name.before)
+        return word
+
+    return statements(tree, lambda x: changed(x, lambda listed: [access(w) for w in listed]))
+
+
+def _sum(buffer: str, index: list[Word]) -> list[Word]:
+    first: list[Word] = [Token("", FIRST.format(buffer)), Token(" ", "+")]
+    if any(isinstance(w, Token) and w.text in _LOWER for w in index):
+        return [*first, Group(Token(" ", "("), spaced(index, ""), Token("", ")"))]
+    return [*first, *spaced(index, " ")]
+
+
+CONVERSIONS = ("hs_twiddle_in", "hs_raw_in")
+
+
+def without_pointers(tree: Tree) -> Tree:
+    """Return a tree without addresses of elements: ``*(first ? &a[i] : &b[j])`` becomes ``(first ? a[i] : b[j])``.
+
+    GLSL cannot choose between narrow keys, so a conversion of the choice becomes a choice between two conversions.
+    """
+    return statements(tree, lambda x: changed(x, _words))
+
+
+def _words(listed: list[Word]) -> list[Word]:
+    out: list[Word] = []
+    for word in listed:
+        match word, out:
+            case Group(), [*_, Token(text="*") as star] if chosen := _chosen(word):
+                out[-1:] = spaced([chosen], star.before)
+            case Call(name=Token(text=name), arguments=Group(words=[Group() as inner])), _ if name in CONVERSIONS and (
+                cases := _cases(inner)
+            ):
+                condition, first, second = cases
+                yes, no = (call(name, [[x]], " ") for x in (first, second))
+                choice = [*condition, Token(" ", "?"), yes, Token(" ", ":"), no]
+                out.append(Group(Token(word.name.before, "("), choice, inner.close))
+            case _:
+                out.append(word)
+    return out
+
+
+def _chosen(group: Group) -> Group | None:
+    """Return a choice between two elements for a group that chooses between their addresses; None for other groups."""
+    match group.words:
+        case [*condition, Token(text="?"), Token(text="&"), Element() as first, Token(text=":"), Token(text="&"), last]:
+            assert isinstance(last, Element)
+            words = [*condition, Token(" ", "?"), *spaced([first], " "), Token(" ", ":"), *spaced([last], " ")]
+            return Group(group.open, words, group.close)
+    return None
+
+
+def _cases(group: Group) -> tuple[list[Word], Element, Element] | None:
+    """Return the condition and the two elements of a choice; None for other groups."""
+    match group.words:
+        case [*condition, Token(text="?"), Element() as first, Token(text=":"), Element() as last]:
+            return condition, first, last
+    return None

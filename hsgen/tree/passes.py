@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from hsgen.core.kernels import Kernel
-from hsgen.tree import addressing, offsets, pointers, selection
-from hsgen.tree.nodes import Tree
+from hsgen.tree import addressing, selection
+from hsgen.tree.nodes import Call, Token, Tree, Word
 from hsgen.tree.printing import text
 from hsgen.tree.reading import read
+from hsgen.tree.walking import changed, statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +32,9 @@ class Pass:
 
 
 PASSES: Mapping[str, Pass] = {
-    "pointers": Pass(lambda tree, _: pointers.without(tree)),
+    "pointers": Pass(lambda tree, _: addressing.without_pointers(tree)),
     "selection": Pass(lambda tree, memory: selection.selected(tree, memory.index), selection.WORDS),
-    "offsets": Pass(lambda tree, memory: offsets.offset(tree, memory.buffers)),
+    "offsets": Pass(lambda tree, memory: addressing.offset(tree, memory.buffers)),
     "addressing": Pass(
         lambda tree, memory: addressing.addressed(tree, memory.buffers, memory.arrays), frozenset(addressing.ATOMICS)
     ),
@@ -70,3 +71,24 @@ def passed(body: str, names: Sequence[str], known: Memory) -> Passed:
     for name in names:
         tree = PASSES[name].change(tree, known)
     return Passed(text(tree), addressing.called(tree))
+
+
+SUBGROUP, LANE = "hs_subgroup_id", "hs_local_id"
+
+
+def alone(body: str) -> str:
+    """Return a body in which each lane is a subgroup.
+
+    All kernels of a sort share a prelude, which defines ``hs_subgroup_id`` as the lane only if no kernel has subgroups.
+    """
+    if SUBGROUP not in body:
+        return body
+    return text(statements(read(body), lambda x: changed(x, _renamed)))
+
+
+def _renamed(listed: list[Word]) -> list[Word]:
+    return [_lane(word) if isinstance(word, Call) and word.name.text == SUBGROUP else word for word in listed]
+
+
+def _lane(call: Call) -> Call:
+    return Call(Token(call.name.before, LANE), call.arguments)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import missing
+from cuda_compilers import compilers
 from nightly import NIGHTLY, nightly
 
 from hsgen.core.keys import KEYS, VALUES, Signature
 from hsgen.emit.kernels import render
 from hsgen.targets import target
-from hsgen.tools.compile import nvrtc
 
 ARCH = 90
 WHOLE = {"key_transform": True, "bit_range": True, "device_count": True}
@@ -58,23 +57,15 @@ def case(number: int, name: str, key: str, signature: Signature) -> Any:
     return make(name, key, signature, id=f"{name}-{key}-{signature.value}-{signature.bit_range}")
 
 
-def compilers() -> list[nvrtc.Compiler]:
-    """The compilers for the architecture: nightly all, otherwise the first, whose spills are known."""
-    found = [c for c in nvrtc.compilers() if ARCH in c.archs]
-    if not found:
-        missing(f"a CUDA compiler for sm_{ARCH} ({nvrtc.INSTALL})")
-    return found if NIGHTLY else found[:1]
-
-
 @pytest.mark.parametrize(("name", "key", "signature"), [case(i, *x) for i, x in enumerate(signatures())])
 def test_every_kernel_of_a_signature_compiles_with_known_spills(name: str, key: str, signature: Signature) -> None:
     sort = target.find(name).default(key, signature)
     text = render(sort, "cuda").text
     known = SPILLS.get((name, key, signature.value), {})
-    for compiler in compilers():
+    for compiler in compilers(ARCH):
         found = compiler.compile(text, ARCH)
         assert set(found) == {k.name for k in sort.kernels}
         assert all(u.registers > 0 and u.shared == 0 for u in found.values())
         spilling = {k: u.spill_stores for k, u in found.items() if u.spills}
-        most = 0 if compiler.name == compilers()[0].name else SPILLED
+        most = 0 if compiler.name == compilers(ARCH)[0].name else SPILLED
         assert all(spilling[k] <= max(known.get(k, 0), most) for k in spilling), (compiler.name, spilling)

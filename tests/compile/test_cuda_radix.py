@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import missing
+from cuda_compilers import compilers
 from models.radix.shapes import made
 from nightly import NIGHTLY
 from sorts import sort_by
@@ -13,7 +13,6 @@ from sorts import sort_by
 from hsgen.core.keys import KEYS, Signature
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
-from hsgen.tools.compile import nvrtc
 
 ARCHS = (70, 90)
 RANKERS: dict[str, dict[str, Any]] = {
@@ -43,14 +42,6 @@ def ways() -> list[tuple[str, str, str, int]]:
     if NIGHTLY:
         return [(r, c, k, a) for r, c in every for k in KEYS for a in ARCHS]
     return [(r, c, ("u32", "u64")[i // 2 % 2], ARCHS[(i + i // 4) % 2]) for i, (r, c) in enumerate(every)]
-
-
-def compilers(arch: int) -> list[nvrtc.Compiler]:
-    """The compilers for an architecture: nightly all, otherwise the first."""
-    found = [c for c in nvrtc.compilers() if arch in c.archs]
-    if not found:
-        missing(f"a CUDA compiler for sm_{arch} ({nvrtc.INSTALL})")
-    return found if NIGHTLY else found[:1]
 
 
 @pytest.mark.parametrize(("ranker", "coordination", "key", "arch"), ways())

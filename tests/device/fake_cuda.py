@@ -42,7 +42,7 @@ from hsgen.engines.builds import build, options
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import context_for
 from hsgen.numpy import devices, pipeline
-from hsgen.opencl.packing import OPENCL
+from hsgen.opencl.columns import OPENCL
 from hsgen.system import toolchain
 
 USERS = (

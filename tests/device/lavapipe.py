@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -84,3 +86,16 @@ def validated(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int,
     if "VK_LAYER_KHRONOS_validation is not installed" in err:
         missing("the validation layers are not installed (apt-get install vulkan-validationlayers)")
     return code, json.loads(out) if out else [], err
+
+
+def calls_of_worker(library: Path, *arguments: str) -> int:
+    """Return the number of calls of a sort in every way by `every_worker.py`, all of which must be right."""
+    worker = Path(__file__).with_name("every_worker.py")
+    command = [sys.executable, str(worker), str(library), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    if "VK_LAYER_KHRONOS_validation is not installed" in done.stderr:
+        missing("the validation layers are not installed (apt-get install vulkan-validationlayers)")
+    assert done.returncode == 0, done.stderr
+    calls, problem, said = json.loads(done.stdout)
+    assert (problem, said) == (None, "")
+    return int(calls)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from target_head import target_head
@@ -18,13 +16,6 @@ from hsgen.targets import target
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()
 array = pytest.importorskip("pyopencl.array")
-
-
-@pytest.fixture(scope="module")
-def queue(embedded: Host) -> Iterator[cl.CommandQueue]:
-    context = context_for(embedded)  # kept: Intel's runtime frees a context that only a queue holds
-    yield cl.CommandQueue(context)
-    del context
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ import inspect
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from sorters import SMALL
 from hsgen import opencl
 from hsgen.core.errors import Usage
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import context_for
 from hsgen.opencl import Checker, Merger, Scanner, SegmentedSorter, Sorter, import_pyopencl
 
 pytestmark = pytest.mark.device
@@ -26,13 +24,6 @@ array = pytest.importorskip("pyopencl.array")
 
 CLASSES: tuple[Any, ...] = (Sorter, SegmentedSorter, Merger, Scanner, Checker)
 SHARED = ("value", "order", "target")
-
-
-@pytest.fixture(scope="module")
-def queue(embedded: Host) -> Iterator[Any]:
-    context = context_for(embedded)  # kept: Intel's runtime frees a context that only a queue holds
-    yield cl.CommandQueue(context)
-    del context
 
 
 @pytest.fixture(scope="module")

@@ -118,7 +118,7 @@ def test_a_target_without_such_a_sort_gives_way_to_the_generic_one(
     made: Sorters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     merging = target.parse("\n".join(x for x in SMALL.split("[radix.u32.")[:1]), "small", "small.toml")
-    monkeypatch.setattr("hsgen.opencl.arguments.hosts.target_for", lambda host, all_: merging)
+    monkeypatch.setattr("hsgen.opencl.runner.hosts.target_for", lambda host, all_: merging)
     monkeypatch.setattr("hsgen.opencl.runner.Compiled", lambda context, sort, source: None)  # takes seconds
     assert Sorter(made.context, "f32").target == "small"
     assert Sorter(made.context, "u8").target == "generic"

@@ -17,7 +17,7 @@ from nightly import NIGHTLY
 from small_target import mine, small
 from tools import OPENCL, need
 
-from hsgen.cli import bench_sorts, engines, main
+from hsgen.cli import bench_baselines, engines, main
 from hsgen.core.errors import Unavailable, Usage, Wrong
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature
@@ -274,7 +274,7 @@ def test_names_that_are_no_candidates(embedded: Host, name: str, line: str, caps
 
 def test_a_device_that_cannot_run_a_candidate_is_one_line(pocl: Host) -> None:
     """PoCL has no subgroups."""
-    alternative = bench_sorts.read(["hsgen:intel-gen8", "numpy"], "generic")
+    alternative = bench_baselines.read(["hsgen:intel-gen8", "numpy"], "generic")
     assert list(alternative) == ["hsgen:intel-gen8"]
     with pytest.raises(Unavailable, match=r"^alternative hsgen:intel-gen8: .* has no subgroups of "):
         alternative["hsgen:intel-gen8"].sort(target.find("generic").sort("auto", "u32"), pocl)

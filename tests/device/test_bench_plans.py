@@ -15,7 +15,7 @@ from nightly import nightly
 from small_target import small
 from tools import OPENCL, need
 
-from hsgen.cli import bench_notes, bench_sorts, main
+from hsgen.cli import bench_baselines, bench_output, main
 from hsgen.core.interpreter import PLAIN
 from hsgen.core.keys import Signature
 from hsgen.engines.hosts import Host, matches
@@ -61,14 +61,14 @@ def test_elsewhere_a_plan_meets_its_sorts_on_request(
     assert not matches(found, embedded)
     more = ["-t", str(small), "--device", embedded.platform, "--key", "u32", "--sizes", "100", "--json"]
     assert [r["baseline"] for r in json.loads(run(capsys, *more))["rows"]] == [None, "numpy", "copy"]
-    rows = json.loads(run(capsys, *more, "--against", bench_sorts.EACH))["rows"]
+    rows = json.loads(run(capsys, *more, "--against", bench_baselines.EACH))["rows"]
     labels = [part.label for part in found.default("u32").parts]
     assert len(labels) > 1
     assert [r["baseline"] for r in rows] == [None, *(f"hsgen:{x}" for x in labels[1:]), "copy"]
 
 
 def test_one_sort_is_no_plan(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
-    more = ["--key", "u32", "--sizes", "100", "--against", bench_sorts.EACH, "--algorithm", "bitonic"]
+    more = ["--key", "u32", "--sizes", "100", "--against", bench_baselines.EACH, "--algorithm", "bitonic"]
     assert main(["bench", "-t", "cpu", *more]) == 2
     assert "cpu/bitonic_u32 is no sort for any count; leave out --algorithm" in capsys.readouterr().err
 
@@ -78,7 +78,7 @@ def test_each_sort_of_a_plan_is_measured_where_the_plan_does_not_use_it(name: st
     found = target.find(name)
     for value in ("none", "v4"):
         sort = found.default("u32", Signature(value=value))
-        others = bench_sorts.alone(sort, name)
+        others = bench_baselines.alone(sort, name)
         assert set(others) == {f"hsgen:{part.label}" for part in sort.parts}
         for n in (1, *(part.max_n + d for part in sort.parts[:-1] for d in (0, 1))):
             (used,) = {part.label for part in sort.parts if part.min_n < n <= part.max_n}
@@ -107,10 +107,10 @@ def test_the_least_ratio_to_a_sort_alone_is_told(rows: list[Row]) -> None:
         told = [
             replace(r, hsgen_ratio=least if (r.baseline, r.n) == ("hsgen:bitonic", CHANGE + 1) else 1.5) for r in rows
         ]
-        (line,) = bench_notes.of_plan(sort, told)
+        (line,) = bench_output.of_plan(sort, told)
         assert f"at least {least:.2f} times as fast" in line and f"(bitonic at {CHANGE + 1} keys)" in line
         assert ("hsgen tune -t cpu" in line) == advised
-    assert bench_notes.of_plan(sort, [r for r in rows if r.baseline in (None, "numpy", "copy")]) == []
+    assert bench_output.of_plan(sort, [r for r in rows if r.baseline in (None, "numpy", "copy")]) == []
 
 
 def test_a_faster_numpy_is_explained(embedded: Host, rows: list[Row]) -> None:
@@ -121,7 +121,7 @@ def test_a_faster_numpy_is_explained(embedded: Host, rows: list[Row]) -> None:
         made = [r for r in rows if r.n == 1000 and r.baseline in seconds]
         times = {**seconds, "copy": copy}
         made = [replace(r, seconds=times[r.baseline], hsgen_ratio=r.baseline and ratio) for r in made]
-        return bench_notes.of_host(sort, made, PLAIN, embedded)
+        return bench_output.of_host(sort, made, PLAIN, embedded)
 
     assert told(1.0, 1e-6) == []
     (line,) = told(0.1, 1e-6)

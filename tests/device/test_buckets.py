@@ -8,11 +8,11 @@ to be taken.  Crowded positions, digits of few values, and dirty scratch are cov
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from bucketed import BYTES, check_scratch, having, left_to_passes, problem
 from every import direct, sort_of
 from models.radix import key_buckets as bucket_model
 from nightly import NIGHTLY, nightly
@@ -26,7 +26,6 @@ from hsgen.core.keys import PLAIN, Signature
 from hsgen.core.sort import Sort
 from hsgen.engines.hosts import Host
 from hsgen.operations.inputs import KINDS
-from hsgen.tools.validate import validation
 from hsgen.tools.validate.cases import around
 from hsgen.tools.validate.guarded import Frame
 
@@ -45,8 +44,7 @@ SHAPES = [
 def sort_by(file: str, label: str, key: str, signature: Signature = PLAIN, *, alone: bool = False) -> Sort:
     """Return the sort of a test target; `alone`: without the look-back rows."""
     sort = sort_of(f"{file}.toml", label, key, signature)
-    steps = tuple(s for s in sort.plan.steps if not alone or s.kernel in (*bucket_model.KERNELS, "single"))
-    return replace(sort, plan=replace(sort.plan, steps=steps))
+    return having(sort, lambda s: not alone or s.kernel in (*bucket_model.KERNELS, "single"))
 
 
 def even(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
@@ -80,8 +78,7 @@ def test_even_keys_need_no_look_back(embedded: Host, file: str, label: str, key:
     for n in counts(params(sort)):
         for in_place in (False, True):
             keys = make(rng, n, params(sort))
-            made = validation.call(sort, keys, Options(), in_place=in_place, count=None, rng=rng)
-            assert frame.run(made) is None, (n, in_place)
+            assert problem(frame, sort, keys, rng, in_place=in_place) is None, (n, in_place)
 
 
 @pytest.mark.device
@@ -92,11 +89,7 @@ def test_uneven_keys_are_left_to_look_back(embedded: Host, file: str, label: str
     p, rng = params(whole), np.random.default_rng(2)
     for n in [n for n in counts(p) if n > 8 * msd.capacity(p)]:
         keys = uneven(rng, n, p)
-        left, done = (
-            frame.run(validation.call(sort, keys, Options(), in_place=True, count=None, rng=rng))
-            for frame, sort in zip(frames, (alone, whole), strict=True)
-        )
-        assert left is not None and done is None, (n, left, done)
+        assert left_to_passes(frames, (alone, whole), keys, rng, in_place=True), n
 
 
 @pytest.mark.device
@@ -116,8 +109,7 @@ def test_every_kind_of_keys_in_many_buckets(embedded: Host, file: str, label: st
         keys = KINDS[kind](rng, MOST - number, np.dtype(f"u{sort.key.bytes}"))
         for in_place in (False, True):
             how = Options(kind=(number + in_place) % 3, descending=number % 2 == 1)
-            made = validation.call(sort, keys, how, in_place=in_place, count=None, rng=rng)
-            assert frame.run(made) is None, (kind, how)
+            assert problem(frame, sort, keys, rng, how, in_place=in_place) is None, (kind, how)
 
 
 @pytest.mark.device
@@ -125,15 +117,7 @@ def test_every_kind_of_keys_in_many_buckets(embedded: Host, file: str, label: st
 def test_earlier_content_of_scratch_does_not_matter(embedded: Host, file: str) -> None:
     """Neither an even sort before an uneven one, nor any content."""
     sort = sort_by(file, "radix", "u32", Signature(bit_range=True))
-    made = direct(embedded, sort)
-    frame, rng, p = Frame(made, MOST), np.random.default_rng(4), params(sort)
-    for byte in (None, 0x00, 0x01, 0x55, 0xFF) if NIGHTLY else (None, 0x01, 0xFF):
-        for how in (Options(), Options(begin=1), Options(), Options(end=31)):
-            for make in (even, uneven, crowded):
-                for n in (MOST, 150, 5000):
-                    if byte is not None:
-                        scratch = made._compiled.scratch
-                        for number, size in enumerate(scratch._sizes.values()):
-                            scratch._fill(made.queue, number, byte, 0, size)
-                    call = validation.call(sort, make(rng, n, p), how, in_place=n == 5000, count=None, rng=rng)
-                    assert frame.run(call) is None, (byte, how, make.__name__, n)
+    contents = BYTES if NIGHTLY else (None, 0x01, 0xFF)
+    calls = (Options(), Options(begin=1), Options(), Options(end=31))
+    made, makes = direct(embedded, sort), (even, uneven, crowded)
+    check_scratch(made, params(sort), makes, (MOST, 150, 5000), 5000, contents, calls)

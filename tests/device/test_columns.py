@@ -20,8 +20,6 @@ from random_columns import SHAPES, column, order_of
 
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS, TYPES
-from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import context_for
 from hsgen.opencl import ColumnSorter, Field
 from hsgen.runners.packing import packs
 from hsgen.system import toolchain
@@ -31,13 +29,6 @@ cl = toolchain.pyopencl()
 array = pytest.importorskip("pyopencl.array")
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/guides/columns.md"
 EXAMPLES = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-@pytest.fixture(scope="module")
-def queue(embedded: Host) -> Iterator[Any]:
-    context = context_for(embedded)  # kept: Intel's runtime frees a context that only a queue holds
-    yield cl.CommandQueue(context)
-    del context
 
 
 @pytest.fixture(scope="module")

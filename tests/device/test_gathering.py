@@ -28,7 +28,7 @@ from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Direct, context_for
+from hsgen.engines.pyopencl import Direct
 from hsgen.opencl import Gatherer
 from hsgen.operations.gather import OPERATION
 from hsgen.system import toolchain
@@ -129,13 +129,6 @@ def test_a_benchmark_compares_with_numpy(embedded: Host, capsys: pytest.CaptureF
     assert main(["bench", "-t", "cpu", "--algorithm", "gather", "--key", "u32", "--value", "v8", *more]) == 0
     out = capsys.readouterr().out
     assert "items of 3 values" in out and "numpy" in out and "copy" in out
-
-
-@pytest.fixture(scope="module")
-def queue(embedded: Host) -> Iterator[Any]:
-    context = context_for(embedded)  # kept: Intel's runtime frees a context that only a queue holds
-    yield cl.CommandQueue(context)
-    del context
 
 
 @pytest.fixture(scope="module")

@@ -7,14 +7,12 @@ of every type of values, between guard bytes; planted faults; sums of floats in 
 from __future__ import annotations
 
 import json
-import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import operation_guide
 import pytest
 from every import direct
 from grouping_faults import SECTIONS, small
@@ -230,13 +228,6 @@ def test_sums_of_minus_zeros_are_minus_zero(embedded: Host, n: int) -> None:
         assert Frame(direct(embedded, small("u32", **shape)), n).run(call) is None
 
 
-@pytest.fixture(scope="module")
-def queue(embedded: Host) -> Iterator[Any]:
-    context = context_for(embedded)  # kept: Intel's runtime frees a context that only a queue holds
-    yield cl.CommandQueue(context)
-    del context
-
-
 @EXAMPLES
 @given(data=st.data())
 def test_any_call_matches_numpy(queue: Any, data: st.DataObject) -> None:
@@ -362,16 +353,4 @@ def test_values_of_4_bytes_are_unsigned_unless_their_type_is_named(queue: Any, v
 
 
 def test_the_document_says_what_happens(embedded: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = DOCUMENT.read_text(encoding="utf-8")
-    (program,) = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
-    assert len(program.splitlines()) <= 40
-    (tmp_path / "program.py").write_text(program, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, tmp_path / "program.py"], capture_output=True, text=True, cwd=DOCUMENT.parents[2], check=False
-    )
-    assert done.returncode == 0, done.stderr
-    generate, measure = re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S)
-    assert main([*generate.split()[1:-1], str(tmp_path / "sorts")]) == 0
-    for line in measure.splitlines():
-        assert main([*line.split()[1:], "--device", "Intel(R) OpenCL"]) == 0, line
-    assert "reduce_by_key" in capsys.readouterr().out
+    assert "reduce_by_key" in operation_guide.check(DOCUMENT, tmp_path, capsys)

@@ -7,7 +7,6 @@ are tried above 1500 keys.  All arrays lie between guard words.  Faults are plan
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from hsgen.cli import main
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES
 from hsgen.engines.hosts import Host, hosts
-from hsgen.engines.pyopencl import Direct, context_for
+from hsgen.engines.pyopencl import Direct
 from hsgen.opencl import GroupBy
 from hsgen.operations.group_by import GROUPS
 from hsgen.operations.oracle import permutation
@@ -102,13 +101,6 @@ def test_the_c_runtime_groups(
     assert main(["validate", "-t", name, "--algorithm", "group_by", *more]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["algorithm"] == "group_by" and row["failures"] == 0 and row["cases"] >= 4000
-
-
-@pytest.fixture(scope="module")
-def queue(embedded: Host) -> Iterator[Any]:
-    context = context_for(embedded)  # kept: Intel's runtime frees a context that only a queue holds
-    yield cl.CommandQueue(context)
-    del context
 
 
 @pytest.mark.parametrize(

@@ -293,13 +293,6 @@ def test_vulkan_merges(lavapipe: Lavapipe, name: str, key: str, value: str, caps
     assert rows[0]["failures"] == 0 and rows[0]["cases"] >= 4000
 
 
-@pytest.fixture(scope="module")
-def queue(embedded: Host) -> Iterator[Any]:
-    context = context_for(embedded)  # kept: Intel's runtime frees a context that only a queue holds
-    yield cl.CommandQueue(context)
-    del context
-
-
 def orders() -> list[Any]:
     """Every type in both orders; the fast run in one order, in turn."""
     both = ("ascending", "descending")

@@ -6,11 +6,11 @@ to be taken.  Values are distinct: only a stable sort is right.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from bucketed import check_kinds, check_scratch, having, left_to_passes, problem
 from every import direct, sort_of
 from nightly import nightly, thinned
 from sorts import radix_params as params
@@ -22,8 +22,6 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.engines.hosts import Host
-from hsgen.operations.inputs import KINDS
-from hsgen.tools.validate import validation
 from hsgen.tools.validate.cases import around
 from hsgen.tools.validate.guarded import Frame
 
@@ -41,8 +39,7 @@ def sort_by(file: str, label: str, key: str, signature: Signature, *, early: boo
     """Return a sort of a test target; `early`: without the passes after the buckets."""
     sort = sort_of(f"{file}.toml", label, key, signature)
     low = finish.least(params(sort))
-    steps = tuple(s for s in sort.plan.steps if not early or s.kernel not in PASSES or s.guard.min_n >= low)
-    return replace(sort, plan=replace(sort.plan, steps=steps))
+    return having(sort, lambda s: not early or s.kernel not in PASSES or s.guard.min_n >= low)
 
 
 def even(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
@@ -92,8 +89,11 @@ def test_even_keys_need_no_further_pass(embedded: Host, file: str, label: str, k
         for make in (even, alike, crowded) if finish.bits(p, n) > p.digits[-1][1] else (even,):
             for in_place in (False, True):
                 how = Options(discard=value == "index" and n % 2 == 0)
-                made = validation.call(sort, make(rng, n, p), how, in_place=in_place, count=None, rng=rng)
-                assert frame.run(made) is None, (n, make.__name__, in_place)
+                assert problem(frame, sort, make(rng, n, p), rng, how, in_place=in_place) is None, (
+                    n,
+                    make.__name__,
+                    in_place,
+                )
 
 
 @pytest.mark.device
@@ -105,27 +105,14 @@ def test_uneven_keys_are_left_to_further_passes(embedded: Host, file: str, label
     for number, n in enumerate(counts(p)):
         for make in (once, halved):
             keys = make(rng, n, p)
-            left, done = (
-                frame.run(validation.call(sort, keys, Options(), in_place=number % 2 == 0, count=None, rng=rng))
-                for frame, sort in zip(frames, (early, whole), strict=True)
-            )
-            assert left is not None and done is None, (n, make.__name__, left, done)
+            assert left_to_passes(frames, (early, whole), keys, rng, in_place=number % 2 == 0), (n, make.__name__)
 
 
 @pytest.mark.device
 @pytest.mark.parametrize(("value", "file", "label", "key"), thinned(CASES, 5, 1))
 def test_every_kind_type_order_and_count(embedded: Host, file: str, label: str, key: str, value: str) -> None:
     sort = sort_by(file, label, key, Signature(value=value, key_transform=True, device_count=True, bit_range=True))
-    frame, rng = Frame(direct(embedded, sort), MOST), np.random.default_rng(3)
-    for number, kind in enumerate(KINDS):
-        n = MOST - number
-        keys = KINDS[kind](rng, n, np.dtype(f"u{sort.key.bytes}"))
-        for in_place in (False, True):
-            how = Options(kind=(number + in_place) % 3, descending=number % 2 == 1, device_count=number % 4 > 1)
-            how = replace(how, begin=3) if number % 5 == 4 else how
-            count = int(rng.integers(0, n)) if how.device_count else None
-            made = validation.call(sort, keys, how, in_place=in_place, count=count, rng=rng)
-            assert frame.run(made) is None, (kind, how, count)
+    check_kinds(Frame(direct(embedded, sort), MOST), sort, lambda number: MOST - number)
 
 
 @pytest.mark.device
@@ -133,14 +120,4 @@ def test_every_kind_type_order_and_count(embedded: Host, file: str, label: str, 
 def test_earlier_content_of_scratch_does_not_matter(embedded: Host, file: str) -> None:
     """Neither an even sort before an uneven one, nor any content."""
     sort = sort_by(file, "radix", "u32", Signature(value="v4"))
-    made = direct(embedded, sort)
-    frame, rng, p = Frame(made, MOST), np.random.default_rng(4), params(sort)
-    for byte in (None, 0x00, 0x01, 0x55, 0xFF):
-        for make in (even, halved, once, crowded):
-            for n in (MOST, 150, 300, 5000):
-                if byte is not None:
-                    scratch = made._compiled.scratch
-                    for number, size in enumerate(scratch._sizes.values()):
-                        scratch._fill(made.queue, number, byte, 0, size)
-                call = validation.call(sort, make(rng, n, p), Options(), in_place=n == 5000, count=None, rng=rng)
-                assert frame.run(call) is None, (byte, make.__name__, n)
+    check_scratch(direct(embedded, sort), params(sort), (even, halved, once, crowded), (MOST, 150, 300, 5000), 5000)

@@ -6,11 +6,11 @@ Values are distinct: only a stable sort is right.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from bucketed import BYTES, check_kinds, check_scratch, left_to_passes, problem, without
 from changed_templates import Change, templates
 from every import direct, sort_of
 from sorts import radix_params as params
@@ -22,8 +22,6 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.engines.hosts import Host
-from hsgen.operations.inputs import KINDS
-from hsgen.tools.validate import validation
 from hsgen.tools.validate.cases import around
 from hsgen.tools.validate.guarded import Frame
 
@@ -37,8 +35,7 @@ CASES = [(label, value) for label in ("radix", "radix-few") for value in ("v4", 
 def sort_by(signature: Signature, label: str = "radix", *, early: bool = False) -> Sort:
     """Return a sort of a test target; `early`: without the passes."""
     sort = sort_of("waitless8.toml", label, "u32", signature)
-    steps = tuple(s for s in sort.plan.steps if not early or s.kernel not in PASSES)
-    return replace(sort, plan=replace(sort.plan, steps=steps))
+    return without(sort, PASSES if early else ())
 
 
 def even(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
@@ -96,8 +93,7 @@ def test_even_keys_need_no_pass(embedded: Host, label: str, value: str) -> None:
     for n in counts(p):
         for make in (even, alike, crowded, filled):
             how = Options(discard=value == "index" and n % 2 == 0)
-            made = validation.call(sort, make(rng, n, p), how, in_place=False, count=None, rng=rng)
-            assert frame.run(made) is None, (n, make.__name__)
+            assert problem(frame, sort, make(rng, n, p), rng, how, in_place=False) is None, (n, make.__name__)
 
 
 @pytest.mark.device
@@ -109,49 +105,28 @@ def test_uneven_keys_and_calls_in_place_are_left_to_passes(embedded: Host, label
     for n in counts(p):
         for make, in_place in ((once, False), (even, True)):
             keys = make(rng, n, p)
-            left, done = (
-                frame.run(validation.call(sort, keys, Options(), in_place=in_place, count=None, rng=rng))
-                for frame, sort in zip(frames, (early, whole), strict=True)
-            )
-            assert left is not None and done is None, (n, make.__name__, left, done)
+            assert left_to_passes(frames, (early, whole), keys, rng, in_place=in_place), (n, make.__name__)
 
 
 @pytest.mark.device
 @pytest.mark.parametrize(("label", "value"), CASES)
 def test_every_kind_type_order_and_count(embedded: Host, label: str, value: str) -> None:
     sort = sort_by(Signature(value=value, key_transform=True, device_count=True, bit_range=True), label)
-    p, rng = params(sort), np.random.default_rng(3)
+    p = params(sort)
     most = (
         pair_partition.most(p) + 200
     )  # capacities above take the passes ahead, also where the count is that of partitioned pairs
     frame = Frame(direct(embedded, sort), most)
-    for number, kind in enumerate(KINDS):
-        n = (most if number % 2 else pair_partition.most(p)) - number
-        keys = KINDS[kind](rng, n, np.dtype(f"u{sort.key.bytes}"))
-        for in_place in (False, True):
-            how = Options(kind=(number + in_place) % 3, descending=number % 2 == 1, device_count=number % 4 > 1)
-            how = replace(how, begin=3) if number % 5 == 4 else how
-            count = int(rng.integers(0, n)) if how.device_count else None
-            made = validation.call(sort, keys, how, in_place=in_place, count=count, rng=rng)
-            assert frame.run(made) is None, (kind, how, count)
+    check_kinds(frame, sort, lambda number: (most if number % 2 else pair_partition.most(p)) - number)
 
 
 @pytest.mark.device
 def test_earlier_content_of_scratch_does_not_matter(embedded: Host) -> None:
     """Neither an even sort before an uneven one, nor any content."""
     sort = sort_by(Signature(value="v4"))
-    p, rng = params(sort), np.random.default_rng(4)
-    made = direct(embedded, sort)
-    frame = Frame(made, pair_partition.most(p))
-    for byte in (None, 0x00, 0x01, 0x04, 0x55, 0xFF):
-        for make in (even, once, crowded):
-            for n in (pair_partition.most(p), 150, 300):
-                if byte is not None:
-                    scratch = made._compiled.scratch
-                    for number, size in enumerate(scratch._sizes.values()):
-                        scratch._fill(made.queue, number, byte, 0, size)
-                call = validation.call(sort, make(rng, n, p), Options(), in_place=n == 150, count=None, rng=rng)
-                assert frame.run(call) is None, (byte, make.__name__, n)
+    p = params(sort)
+    sizes = (pair_partition.most(p), 150, 300)
+    check_scratch(direct(embedded, sort), p, (even, once, crowded), sizes, 150, (*BYTES, 0x04))
 
 
 def test_bytes_moved() -> None:
@@ -191,8 +166,8 @@ def test_faults_are_noticed(embedded: Host, templates: Change, fault: str) -> No
     templates(f"radix/{file}.j2", old, new)
     sort = sort_by(Signature(value="v4"))
     p, rng = params(sort), np.random.default_rng(5)
-    call = validation.call(sort, make(rng, pair_partition.most(p), p), Options(), in_place=False, count=None, rng=rng)
-    assert Frame(direct(embedded, sort), pair_partition.most(p)).run(call) is not None
+    n = pair_partition.most(p)
+    assert problem(Frame(direct(embedded, sort), n), sort, make(rng, n, p), rng, in_place=False) is not None
 
 
 @pytest.mark.device
@@ -200,11 +175,8 @@ def test_faults_are_noticed(embedded: Host, templates: Change, fault: str) -> No
 def test_rows_that_lack_are_noticed(embedded: Host, name: str) -> None:
     """Without the passes, which would sort the keys as well."""
     whole = sort_by(Signature(value="v4"), early=True)
-    steps = tuple(s for s in whole.plan.steps if s.kernel != name)
-    sort = replace(whole, plan=replace(whole.plan, steps=steps))
+    sort = without(whole, [name])
     p, rng = params(sort), np.random.default_rng(6)
-    call = validation.call(sort, even(rng, pair_partition.most(p), p), Options(), in_place=False, count=None, rng=rng)
-    assert (
-        len(steps) < len(whole.plan.steps)
-        and Frame(direct(embedded, sort), pair_partition.most(p)).run(call) is not None
-    )
+    n, frame = pair_partition.most(p), Frame(direct(embedded, sort), pair_partition.most(p))
+    assert len(sort.plan.steps) < len(whole.plan.steps)
+    assert problem(frame, sort, even(rng, n, p), rng, in_place=False) is not None

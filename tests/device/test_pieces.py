@@ -8,12 +8,12 @@ unsorted.  What a sample decides costs time alone, so faults are planted in what
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from bucketed import check_kinds, problem, without
 from every import direct, faulty, sort_of
 from nightly import thinned
 from planted import Planted, all_caught
@@ -25,11 +25,8 @@ from hsgen.algorithms.radix.hybrid.pair_buckets import PairBuckets
 from hsgen.algorithms.radix.hybrid.pieces import Pieces
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
-from hsgen.core.sort import Sort
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Direct
-from hsgen.operations.inputs import KINDS
-from hsgen.tools.validate import validation
 from hsgen.tools.validate.cases import around
 from hsgen.tools.validate.guarded import Frame
 
@@ -37,12 +34,6 @@ MOST = 20_000
 FILE = "pieces8.toml"
 CASES = [(value, key) for value in ("v4", "index", "none") for key in ("u32", "u64")]
 Make = Callable[[np.random.Generator, int, radix.Params], Any]
-
-
-def without(sort: Sort, *kernels: str) -> Sort:
-    """Return a sort without the rows of some kernels."""
-    steps = tuple(s for s in sort.plan.steps if s.kernel not in kernels)
-    return replace(sort, plan=replace(sort.plan, steps=steps))
 
 
 def bits_of(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
@@ -107,8 +98,11 @@ def test_all_keys_are_sorted(embedded: Host, key: str, value: str) -> None:
         for make in MAKES:
             for in_place in (False, True):
                 how = Options(discard=value == "index" and n % 2 == 0)
-                made = validation.call(sort, make(rng, n, p), how, in_place=in_place, count=None, rng=rng)
-                assert frame.run(made) is None, (n, make.__name__, in_place)
+                assert problem(frame, sort, make(rng, n, p), rng, how, in_place=in_place) is None, (
+                    n,
+                    make.__name__,
+                    in_place,
+                )
 
 
 @pytest.mark.device
@@ -127,25 +121,16 @@ def test_kernels_are_needed(embedded: Host, value: str, key: str, kernels: tuple
     whole = sort_of(FILE, "radix", key, Signature(value=value))
     rng, p = np.random.default_rng(2), params(whole)
     keys = make(rng, MOST, p)
-    for sort, right in ((whole, True), (without(whole, *kernels), False)):
-        made = validation.call(sort, keys, Options(), in_place=False, count=None, rng=rng)
-        assert (Frame(direct(embedded, sort), MOST).run(made) is None) == right, kernels
+    for sort, right in ((whole, True), (without(whole, kernels), False)):
+        frame = Frame(direct(embedded, sort), MOST)
+        assert (problem(frame, sort, keys, rng, in_place=False) is None) == right, kernels
 
 
 @pytest.mark.device
 @pytest.mark.parametrize(("value", "key"), CASES)
 def test_every_kind_type_order_and_count(embedded: Host, key: str, value: str) -> None:
     sort = sort_of(FILE, "radix", key, Signature(value=value, key_transform=True, device_count=True, bit_range=True))
-    frame, rng = Frame(direct(embedded, sort), MOST), np.random.default_rng(3)
-    for number, kind in enumerate(KINDS):
-        n = MOST - number
-        keys = KINDS[kind](rng, n, np.dtype(f"u{sort.key.bytes}"))
-        for in_place in (False, True):
-            how = Options(kind=(number + in_place) % 3, descending=number % 2 == 1, device_count=number % 4 > 1)
-            how = replace(how, begin=3) if number % 5 == 4 else how
-            count = int(rng.integers(0, n)) if how.device_count else None
-            made = validation.call(sort, keys, how, in_place=in_place, count=count, rng=rng)
-            assert frame.run(made) is None, (kind, how, count)
+    check_kinds(Frame(direct(embedded, sort), MOST), sort, lambda number: MOST - number)
 
 
 FAULTS: dict[str, tuple[str, str]] = {
@@ -172,10 +157,8 @@ def check(made: Direct) -> None:
     frame, rng, p = Frame(made, MOST), np.random.default_rng(4), params(made.sort)
     for make in MAKES:
         for n in (MOST, 3_000):
-            problem = frame.run(
-                validation.call(made.sort, make(rng, n, p), Options(), in_place=False, count=None, rng=rng)
-            )
-            assert problem is None, problem
+            wrong = problem(frame, made.sort, make(rng, n, p), rng, in_place=False)
+            assert wrong is None, wrong
 
 
 @pytest.mark.device

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import struct
 import subprocess
 import zlib
@@ -13,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import missing
 from nightly import NIGHTLY, nightly
 from shipped import sampled
+from tools import chromium
 
 from hsgen.targets import target
 from hsgen.tools.report.page import Contents, Subject, every_sort, page
@@ -58,10 +57,7 @@ addEventListener("message", e => { document.body.append(Object.assign(document.c
 @pytest.fixture(scope="session")
 def browser() -> str:
     """A headless browser."""
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if found := shutil.which(name):
-            return found
-    missing("no browser (apt-get install chromium)")
+    return chromium()
 
 
 def run(browser: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -35,7 +35,7 @@ from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Direct, context_for
+from hsgen.engines.pyopencl import Direct
 from hsgen.opencl import Scanner
 from hsgen.operations.scan import SUMMANDS
 from hsgen.system import toolchain
@@ -237,13 +237,6 @@ def test_vulkan_sums(
     code, rows, err = validated(capsys, *chosen, *(f"--option={x}" for x in options))
     assert code == 0 and len(rows) == 1, err
     assert rows[0]["failures"] == 0 and rows[0]["cases"] > 300 and rows[0]["algorithm"] == f"scan-{label}"
-
-
-@pytest.fixture(scope="module")
-def queue(embedded: Host) -> Iterator[Any]:
-    context = context_for(embedded)  # kept: Intel's runtime frees a context that only a queue holds
-    yield cl.CommandQueue(context)
-    del context
 
 
 @pytest.mark.parametrize(("columns", "exclusive"), [(1, False), (4, True)])

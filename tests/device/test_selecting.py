@@ -7,9 +7,6 @@ with ties, all types of keys, both orders, all values, between guard bytes.
 from __future__ import annotations
 
 import json
-import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -17,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import operation_guide
 import pytest
 from every import direct, faulty
 from hypothesis import HealthCheck, given, settings
@@ -33,7 +31,7 @@ from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Direct, context_for
+from hsgen.engines.pyopencl import Direct
 from hsgen.opencl import TopK
 from hsgen.operations.inputs import KINDS
 from hsgen.system import toolchain
@@ -215,13 +213,6 @@ def test_vulkan_selects(
     assert code == 0 and [(r["failures"], r["cases"] > 4000) for r in rows] == [(0, True)], err
 
 
-@pytest.fixture(scope="module")
-def queue(embedded: Host) -> Iterator[Any]:
-    context = context_for(embedded)  # kept: Intel's runtime frees a context that only a queue holds
-    yield cl.CommandQueue(context)
-    del context
-
-
 @pytest.mark.parametrize("order", ["ascending", "descending"])
 def test_the_python_api(queue: Any, order: str) -> None:
     select = TopK(queue.context, np.float32, value="index", order=order)
@@ -306,16 +297,4 @@ def test_what_the_python_api_refuses(queue: Any) -> None:
 
 
 def test_the_document_says_what_happens(embedded: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = DOCUMENT.read_text(encoding="utf-8")
-    (program,) = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
-    assert len(program.splitlines()) <= 40
-    (tmp_path / "program.py").write_text(program, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, tmp_path / "program.py"], capture_output=True, text=True, cwd=DOCUMENT.parents[2], check=False
-    )
-    assert done.returncode == 0, done.stderr
-    generate, measure = re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S)
-    assert main([*generate.split()[1:-1], str(tmp_path / "sorts")]) == 0
-    for line in measure.splitlines():
-        assert main([*line.split()[1:], "--device", "Intel(R) OpenCL"]) == 0, line
-    assert "the first 64 of each" in capsys.readouterr().out
+    assert "the first 64 of each" in operation_guide.check(DOCUMENT, tmp_path, capsys)

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 from chromium import Chromium
-from conftest import missing
 from PIL import Image
-from tools import tool
+from tools import chromium, tool
 from web_server import Server
 
 from hsgen.cli import main
@@ -29,10 +28,7 @@ NO_ADAPTER = "navigator.gpu.requestAdapter = () => Promise.resolve(null)"
 @pytest.fixture(scope="session")
 def browser() -> str:
     """A browser that can be driven by pipes."""
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if found := shutil.which(name):
-            return found
-    missing("no browser (apt-get install chromium)")
+    return chromium()
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from offline import USE, small
 
 from hsgen.core.errors import Usage
-from hsgen.tools.compile import budget, budgets
+from hsgen.tools.compile import budget
 from hsgen.tools.compile.base import Use
 from hsgen.tools.compile.results import TOGETHER, Missing, Place, Result
 
@@ -165,15 +165,15 @@ def test_a_file_that_is_no_budget(file: Path, old: str, new: str, line: str) -> 
 
 def test_files_and_folders_of_budgets(tmp_path: Path) -> None:
     found, folder = small(), tmp_path / "new" / "budgets"
-    assert budgets.write(folder, [found], FOUND, []) == []
+    assert budget.write(folder, [found], FOUND, []) == []
     assert (folder / "small.toml").read_text(encoding="utf-8") == TEXT
-    assert budgets.write(tmp_path / "other.toml", [found], FOUND, []) == []
+    assert budget.write(tmp_path / "other.toml", [found], FOUND, []) == []
     assert (tmp_path / "other.toml").read_text(encoding="utf-8") == TEXT
     for path in (folder, tmp_path / "other.toml"):
-        known = budgets.load(path, [found])
-        assert budgets.compared(known, FOUND, complete=True) == ([], [])
+        known = budget.load(path, [found])
+        assert budget.compared(known, FOUND, complete=True) == ([], [])
     (folder / "small.toml").unlink()
-    lines, _ = budgets.compared(budgets.load(folder, [found]), FOUND, complete=True)
+    lines, _ = budget.compared(budget.load(folder, [found]), FOUND, complete=True)
     assert lines == [
         f"small: {where}: is not in the budget; --write-budget writes it again"
         for where in ("cuda sm_80", "cuda sm_90", "ocloc skl")
@@ -186,9 +186,9 @@ def test_a_budget_is_not_written_of_a_part(tmp_path: Path) -> None:
         ([*FOUND, result("three", use=None)], []),
         (FOUND, [Missing(target="small", compiler="amdgcn", devices=("gfx900",), install="pip")]),
     ):
-        lines = budgets.write(file, [found], results, missing)
+        lines = budget.write(file, [found], results, missing)
         assert lines == [f"budget {file}: not written: not every kernel was compiled for every device"]
-    assert budgets.write(file, [found], FOUND[-1:], []) == []  # it has a check alone
+    assert budget.write(file, [found], FOUND[-1:], []) == []  # it has a check alone
     assert list(tmp_path.iterdir()) == []
 
 
@@ -201,7 +201,7 @@ def test_budgets_that_do_not_fit(tmp_path: Path, file: Path) -> None:
         (file, [replace(found, name="other")], "is of target small, not other"),
     ):
         with pytest.raises(Usage) as e:
-            budgets.load(path, targets)
+            budget.load(path, targets)
         assert line in e.value.lines[0]
     with pytest.raises(Usage, match="cannot be written"):
-        budgets.write(file / "within" / "small.toml", [found], FOUND, [])
+        budget.write(file / "within" / "small.toml", [found], FOUND, [])

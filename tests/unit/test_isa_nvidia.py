@@ -13,7 +13,7 @@ from tools import tool
 
 from hsgen.core.errors import Wrong
 from hsgen.targets import target
-from hsgen.tools.compile import cubin, cuda, nvrtc
+from hsgen.tools.compile import cuda, nvrtc
 from hsgen.tools.compile.nvidia import LIMITS, blocks, occupancy
 
 
@@ -124,10 +124,10 @@ def elf(sections: dict[str, bytes]) -> bytes:
 @pytest.mark.parametrize(("arch", "count"), [(35, 56), (37, 56), (52, 48), (61, 48), (70, 32), (90, 32), (120, 32)])
 def test_instructions_are_counted_without_what_schedules_them(arch: int, count: int) -> None:
     data = elf({".text.sort": b"x" * 512, ".nv.info.sort": b"y" * 99, ".text.copy": b""})
-    assert cubin.instructions(data, arch) == {"sort": count, "copy": 0}
+    assert nvrtc.instructions(data, arch) == {"sort": count, "copy": 0}
 
 
 def test_files_that_are_no_cubins() -> None:
     for data in (b"", b"\x7fELF\x01" + b"\0" * 99, b"PTX" * 99):
         with pytest.raises(ValueError, match="no ELF file"):
-            cubin.instructions(data, 90)
+            nvrtc.instructions(data, 90)

@@ -15,7 +15,7 @@ from conftest import missing
 from hsgen.cli import main
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.tools import bench
-from hsgen.tools.bench import colours, plot
+from hsgen.tools.bench import plot
 
 ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -178,11 +178,11 @@ def test_a_picture_adapts_to_dark_mode() -> None:
 
 def test_colours_stand_out_in_both_modes() -> None:
     """Contrast as WCAG 2 defines it: text 7, lines 2.2 on light and 4.5 on dark paper."""
-    papers = {colours.PAPER: colours.INK, colours.DARK[colours.PAPER]: colours.DARK[colours.INK]}
+    papers = {plot.PAPER: plot.INK, plot.DARK[plot.PAPER]: plot.DARK[plot.INK]}
     assert all(contrast(paper, ink) >= 7 for paper, ink in papers.items())
-    assert all(contrast(colours.PAPER, line) >= 2.2 for line in colours.LINES)
-    assert all(contrast(colours.DARK[colours.PAPER], colours.DARK[line]) >= 4.5 for line in colours.LINES)
-    assert len({colours.DARK[line] for line in colours.LINES}) == len(set(colours.LINES)) == 8
+    assert all(contrast(plot.PAPER, line) >= 2.2 for line in plot.LINES)
+    assert all(contrast(plot.DARK[plot.PAPER], plot.DARK[line]) >= 4.5 for line in plot.LINES)
+    assert len({plot.DARK[line] for line in plot.LINES}) == len(set(plot.LINES)) == 8
 
 
 def contrast(one: str, other: str) -> float:
@@ -203,4 +203,4 @@ def test_pictures_of_the_documentation_adapt_as_well(path: Path) -> None:
     assert "@media (prefers-color-scheme:dark)" in text and 'viewBox="0 0 ' in text
     body = text.split("</defs>", 1)[1]
     light = set(re.findall(r"(?:fill|stroke): (#[0-9a-f]+)", body))
-    assert light and not light - set(colours.DARK)
+    assert light and not light - set(plot.DARK)

@@ -61,6 +61,17 @@ CASES = [
 ]
 
 
+def check(p: Any, sort: Sort, keys: Any, how: Options, rng: np.random.Generator) -> None:
+    """Check that the model sorts keys and values, in place and out of place."""
+    n = len(keys)
+    values, order = oracle.values_for(rng, n, sort), oracle.permutation(keys, sort, how)
+    for in_place in (False, True):
+        out = run(p, sort.plan, keys, values, in_place=in_place, how=how)
+        assert np.array_equal(out.keys, keys[order]), (n, how, in_place)
+        wanted = oracle.values_expected(values, order, sort)
+        assert wanted is None or np.array_equal(out.values, wanted), (n, how, in_place)
+
+
 @pytest.mark.parametrize(("key", "bits", "value"), thinned(CASES, 3))
 def test_the_model_sorts(key: str, bits: int, value: str) -> None:
     p = shape(key, bits=bits, signature=Signature(value=value, key_transform=True, bit_range=True))
@@ -69,13 +80,7 @@ def test_the_model_sorts(key: str, bits: int, value: str) -> None:
     for n in sorted(around([0, 20, 32, 64, 80, 81, 120, 160], 160)):
         for keys in keys_of(rng, n, key):
             for how in (w if w.end is None or w.end <= p.key.bits else Options() for w in WAYS):
-                values = oracle.values_for(rng, n, sort)
-                order = oracle.permutation(keys, sort, how)
-                for in_place in (False, True):
-                    out = run(p, sort.plan, keys, values, in_place=in_place, how=how)
-                    assert np.array_equal(out.keys, keys[order]), (n, how, in_place)
-                    wanted = oracle.values_expected(values, order, sort)
-                    assert wanted is None or np.array_equal(out.values, wanted), (n, how, in_place)
+                check(p, sort, keys, how, rng)
 
 
 @pytest.mark.parametrize("value", ["none", "v4", "v16", "index"])
@@ -87,13 +92,7 @@ def test_the_model_deals_keys_out(value: str) -> None:
     for n in (1, 21, 60, 160, 500, 800):
         for keys in keys_of(rng, n, "u32"):
             for how in (Options(), Options(kind=1, descending=True)):
-                values = oracle.values_for(rng, n, sort)
-                order = oracle.permutation(keys, sort, how)
-                for in_place in (False, True):
-                    out = run(p, sort.plan, keys, values, in_place=in_place, how=how)
-                    assert np.array_equal(out.keys, keys[order]), (n, how, in_place)
-                    wanted = oracle.values_expected(values, order, sort)
-                    assert wanted is None or np.array_equal(out.values, wanted), (n, how, in_place)
+                check(p, sort, keys, how, rng)
 
 
 @pytest.mark.parametrize("value", ["none", "v4", "index"])

@@ -18,7 +18,7 @@ from hsgen.engines.hosts import Host, matches
 from hsgen.engines.query import properties
 from hsgen.targets import target
 from hsgen.tools.suggest import probing, query
-from hsgen.tools.suggest.origins import SAFE
+from hsgen.tools.suggest.query import SAFE
 
 QUERIES = Path(__file__).with_name("queries")
 NAMES = sorted(p.stem for p in QUERIES.glob("*.json"))

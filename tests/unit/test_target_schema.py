@@ -220,32 +220,6 @@ def test_comments_stay_where_they_explain_something() -> None:
     assert upgrade.upgraded(NEW, "mine", "mine.toml") is None
 
 
-def test_early_names_of_schema_3_are_upgraded() -> None:
-    """The keys of three strategies and of selections get their present names.
-
-    Comments, and keys of the same name elsewhere, stay.
-    """
-    table = 'bits = 8\nitems = 4\nwork_group = 64\nsubgroup = 8\nranker = "match_ballot"\n'
-    early = f"{NEW}\n[radix.u32.grid.cooperative] # one\n{table}groups = 8\nplaces = 64 # bins\n"
-    after = upgrade.upgraded(early, "mine", "mine.toml")
-    assert after == early.replace("places = 64 # bins", "bins = 64 # bins")
-    text = (resources.targets() / "webgpu-subgroups.toml").read_text(encoding="utf-8")
-    before = text.replace("\npair_partition = ", "\ndealt = ")
-    assert before != text
-    with pytest.raises(
-        Usage, match=r"hybrid\.dealt: is called pair_partition; rewrite the file with `hsgen targets --upgrade"
-    ):
-        target.parse(before, "webgpu-subgroups", "x.toml")
-    assert upgrade.upgraded(before, "webgpu-subgroups", "x.toml") == text
-    selects = f"{NEW}\n[radix_select.u32]\nplaces = false # by a network\n"
-    with pytest.raises(Usage, match=r"radix_select\.u32\.places: is called bin_sort; rewrite the file with"):
-        target.parse(selects, "mine", "mine.toml")
-    assert upgrade.upgraded(selects, "mine", "mine.toml") == selects.replace("places = false", "bin_sort = false")
-    inline = early.replace("places = 64 # bins", '"places" = 64')
-    with pytest.raises(Usage, match="cannot be rewritten"):
-        upgrade.upgraded(inline, "mine", "mine.toml")
-
-
 def test_older_evidence_stays_older() -> None:
     now = evidence.shapes(tomllib.loads(OLD))
     row = '\n[[evidence]]\nlevel = "device"\napi = "cuda"\ndevice = "x"\ndriver = "1"\ndate = "2026-01-01"\n'

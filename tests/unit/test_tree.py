@@ -9,7 +9,7 @@ from nightly import sampled
 from hsgen.dialects.dialect import load
 from hsgen.emit import kernels
 from hsgen.emit.templates import environment
-from hsgen.tree import addressing, offsets, pointers, selection
+from hsgen.tree import addressing, selection
 from hsgen.tree.nodes import Block, Directive, Function, If, Loop, Plain, Repeat, Tree, Unreadable
 from hsgen.tree.printing import text
 from hsgen.tree.reading import read
@@ -125,7 +125,7 @@ def test_buffers_with_constant_numbers_are_named() -> None:
     ],
 )
 def test_one_of_two_elements_needs_no_address(body: str, out: str) -> None:
-    assert text(pointers.without(read(body))) == out
+    assert text(addressing.without_pointers(read(body))) == out
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_one_of_two_elements_needs_no_address(body: str, out: str) -> None:
     ],
 )
 def test_offsets_are_added(body: str, out: str) -> None:
-    assert text(offsets.offset(read(body), ["b"])) == out
+    assert text(addressing.offset(read(body), ["b"])) == out
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hsgen.tools.tune.crossover import PRICE, Cut, between, cut, refined, threshold
+from hsgen.tools.tune.crossover import PRICE, Cut, between, cut, refined
 from hsgen.tools.tune.final import gain, rows, serving, which
 
 COUNTS = [1 << b for b in range(8, 14)]
@@ -65,38 +65,6 @@ def test_another_algorithm_must_save_its_price(saved: float) -> None:
 
 def test_counts_that_not_all_were_timed_at_do_not_count() -> None:
     assert cut({"a": {1: 1.0, 2: 1.0, 4: 9.0}, "b": {1: 2.0, 2: 2.0}}) == [("a", 2)]
-
-
-@settings(max_examples=60, deadline=None)
-@given(tables())
-def test_thresholds_are_the_best_of_all_in_that_order(times: dict[str, dict[int, float]]) -> None:
-    counts = sorted(next(iter(times.values())))
-    order = sorted(times)
-    found = threshold(times, order)
-    assert len(found) == len(order) - 1 and found == sorted(set(found)) and all(n >= 1 for n in found)
-
-    def total(ends: tuple[int, ...]) -> float:
-        bounds = [0, *ends, len(counts)]
-        return sum(
-            math.log(times[x][n])
-            for x, low, high in zip(order, bounds, bounds[1:], strict=False)
-            for n in counts[low:high]
-        )
-
-    places = range(len(counts) + 1)
-    every = [()] if len(order) == 1 else [(i,) for i in places] if len(order) == 2 else [
-        (i, j) for i in places for j in places if i <= j
-    ]  # fmt: skip
-    ends = [max((i + 1 for i, n in enumerate(counts) if n <= upto), default=0) for upto in found]
-    assert total(tuple(ends)) == pytest.approx(min(map(total, every)))
-
-
-def test_a_threshold_below_all_counts_is_one() -> None:
-    slow, fast = dict.fromkeys(COUNTS, 2.0), dict.fromkeys(COUNTS, 1.0)
-    assert threshold({"a": slow, "b": fast}, ["a", "b"]) == [1]
-    assert threshold({"a": fast, "b": slow}, ["a", "b"]) == [max(COUNTS)]
-    assert threshold({"a": slow, "b": slow, "c": fast}, ["a", "b", "c"]) == [1, 2], "they must ascend"
-    assert threshold({"a": fast}, ["a"]) == []
 
 
 @settings(max_examples=60, deadline=None)

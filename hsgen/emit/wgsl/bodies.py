@@ -28,9 +28,11 @@ from hsgen.emit.wgsl.tree import (
     Return,
     Stmt,
     Unary,
+    expressions,
+    statements,
+    walk,
 )
 from hsgen.emit.wgsl.types import folded
-from hsgen.emit.wgsl.walking import expressions, statements, walk
 
 SHARED = "hs_shared_{}"
 """The name of the word in workgroup memory that broadcasts values of a type."""

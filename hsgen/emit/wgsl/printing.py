@@ -22,8 +22,8 @@ from hsgen.emit.wgsl.tree import (
     Name,
     Unary,
     Var,
+    walk,
 )
-from hsgen.emit.wgsl.walking import walk
 
 _LEVELS = {"*": 5, "/": 5, "%": 5, "+": 4, "-": 4}
 _COMPARED = ("<", ">", "<=", ">=", "==", "!=")

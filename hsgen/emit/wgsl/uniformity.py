@@ -31,9 +31,11 @@ from hsgen.emit.wgsl.tree import (
     Return,
     Stmt,
     Var,
+    inside,
     refuse,
+    statements,
+    walk,
 )
-from hsgen.emit.wgsl.walking import inside, statements, walk
 
 _BARRIERS = frozenset({"workgroupBarrier", "storageBarrier"})
 _SUBGROUP = frozenset({"subgroupBarrier"})

@@ -16,8 +16,45 @@ from hsgen import operations
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.quantities import power_of_two
 from hsgen.system import extras
-from hsgen.tools.bench import colours
 from hsgen.tools.bench.rows import candidate
+
+PAPER, INK, ROOF, SHADE, RULE = "#ffffff", "#1b1b1b", "#737373", "#ebebeb", "#d9d9d9"
+LINES = ("#111111", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#8c6d00", "#56b4e9", "#7f3c8d")
+DARK = {
+    PAPER: "#16181a",
+    INK: "#e6e6e3",
+    ROOF: "#9a9a95",
+    SHADE: "#26292c",
+    RULE: "#3c4044",
+    "#111111": "#f4f4f0",
+    "#d55e00": "#ff8a3d",
+    "#0072b2": "#4aa3ea",
+    "#009e73": "#3ecf9f",
+    "#cc79a7": "#f0a6d0",
+    "#8c6d00": "#d3b03a",
+    "#56b4e9": "#a6e0ff",
+    "#7f3c8d": "#c68ad6",
+}
+"""The colour of dark mode for each colour of light paper."""
+
+
+def _style() -> str:
+    """Return the style element.  The file's colours are in style attributes, which only `!important` overrides."""
+    rules = [
+        f'[style*="{attribute}: {light}"]{{{attribute}:{dark}!important}}'
+        for light, dark in DARK.items()
+        for attribute in ("fill", "stroke")
+    ]
+    text = f"text{{fill:{INK}}}"
+    dark = "".join([f"text{{fill:{DARK[INK]}}}", *rules])
+    return f"<style>:root{{color-scheme:light dark}}{text}@media (prefers-color-scheme:dark){{{dark}}}</style>"
+
+
+def themed(svg: str) -> str:
+    """Return the text of an SVG document with the rules for dark mode."""
+    at = svg.index("</defs>")
+    return f"{svg[:at]}{_style()}\n {svg[at:]}"
+
 
 SUFFIXES = ("svg", "png")
 _STYLE = {
@@ -28,7 +65,7 @@ _STYLE = {
     "axes.titlesize": 9,
     "axes.axisbelow": True,
     "legend.fontsize": 7.5,
-    **dict.fromkeys(("axes.edgecolor", "axes.labelcolor", "text.color", "xtick.color", "ytick.color"), colours.INK),
+    **dict.fromkeys(("axes.edgecolor", "axes.labelcolor", "text.color", "xtick.color", "ytick.color"), INK),
 }
 _MARKERS = "os^Dv<>pX*"
 _DASHES = ("-", (5, 1.5), (1.5, 1.5), (6, 1.5, 1.5, 1.5), (3, 1, 1, 1, 1, 1), (9, 3), (1, 3), (9, 2, 1, 2, 1, 2, 1, 2))
@@ -112,7 +149,7 @@ def _drawn(rows: Rows, suffix: str) -> bytes:
         metadata = {"Date": None} if suffix == "svg" else {"Software": None}
         vectors = suffix == "svg"  # an SVG file has no paper of its own, and adapts to dark mode
         figure.savefig(out, format=suffix, dpi=150, metadata=metadata, transparent=vectors)
-    return colours.themed(out.getvalue().decode()).encode() if vectors else out.getvalue()
+    return themed(out.getvalue().decode()).encode() if vectors else out.getvalue()
 
 
 def _grouped(rows: Rows, by: Any) -> dict[Any, list[Mapping[str, Any]]]:
@@ -136,12 +173,12 @@ def _styles(rows: Rows) -> dict[str, dict[str, Any]]:
     sorts = {candidate(row) for row in rows if row["baseline"] is None}
     return {
         name: {
-            "color": colours.LINES[i % len(colours.LINES)],
+            "color": LINES[i % len(LINES)],
             "marker": _MARKERS[i % len(_MARKERS)],
             "linestyle": (0, _DASHES[i % len(_DASHES)]) if i % len(_DASHES) else "-",
             "linewidth": 2 if name in sorts else 1.2,
             "zorder": 4 if name in sorts else 3,
-            "markerfacecolor": colours.LINES[i % len(colours.LINES)] if name in sorts else colours.PAPER,
+            "markerfacecolor": LINES[i % len(LINES)] if name in sorts else PAPER,
         }
         for i, name in enumerate(names)
     }
@@ -154,13 +191,13 @@ def _fill(matplotlib: Any, ax: Any, rows: Rows, styles: Mapping[str, Mapping[str
             _line(ax, points, name, styles[name])
     roof = [(r["n"], r["roof_mkeys_per_s"]) for r in rows if r["baseline"] is None and r["roof_mkeys_per_s"]]
     if roof:
-        ax.plot(*zip(*sorted(roof), strict=True), color=colours.ROOF, linewidth=1, label=_ROOF, zorder=1)
-        ax.fill_between(*zip(*sorted(roof), strict=True), ax.get_ylim()[1] * 1e3, color=colours.SHADE, zorder=0)
+        ax.plot(*zip(*sorted(roof), strict=True), color=ROOF, linewidth=1, label=_ROOF, zorder=1)
+        ax.fill_between(*zip(*sorted(roof), strict=True), ax.get_ylim()[1] * 1e3, color=SHADE, zorder=0)
     _scales(matplotlib, ax, rows)
     ax.set_title(_title(rows[0]), loc="left")
     ax.set_xlabel("keys")
     ax.set_ylabel("Mkeys/s")
-    ax.grid(True, which="major", color=colours.RULE, linewidth=0.6)
+    ax.grid(True, which="major", color=RULE, linewidth=0.6)
     handles, labels = ax.get_legend_handles_labels()
     order = sorted(range(len(labels)), key=lambda i: labels[i] == _ROOF)  # the roof last
     below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "borderaxespad": 0, "frameon": False}

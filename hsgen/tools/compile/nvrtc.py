@@ -11,6 +11,7 @@ import ctypes
 import importlib.metadata
 import json
 import re
+import struct
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -22,8 +23,48 @@ from typing import cast
 from hsgen.apis.cuda import API as API
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.system import folders, toolchain
-from hsgen.tools.compile import cubin, ptxas
-from hsgen.tools.compile.ptxas import Use as Use
+
+_ENTRY = re.compile(r"Compiling entry function '([^']+)'")
+_SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+_REGISTERS = re.compile(r"Used (\d+) registers")
+_SHARED = re.compile(r"(\d+) bytes smem")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """The resources of a kernel on a multiprocessor.
+
+    `shared` excludes shared memory that a launch adds.  `instructions` is the number of instructions
+    (`hsgen.tools.compile.nvrtc`), None if the code cannot be read.
+    """
+
+    registers: int
+    spill_stores: int
+    spill_loads: int
+    shared: int
+    instructions: int | None = None
+
+    @property
+    def spills(self) -> bool:
+        """Whether the kernel spills registers to memory."""
+        return self.spill_stores > 0 or self.spill_loads > 0
+
+
+def uses(log: str) -> dict[str, Use]:
+    """Return the resources of each kernel in a log of ``ptxas -v``."""
+    by_kernel: dict[str, Use] = {}
+    for part in re.split(r"(?=Compiling entry function)", log):
+        entry, registers = _ENTRY.search(part), _REGISTERS.search(part)
+        if entry and registers:
+            spills, shared = _SPILLS.search(part), _SHARED.search(part)
+            by_kernel[entry[1]] = Use(
+                registers=int(registers[1]),
+                spill_stores=int(spills[1]) if spills else 0,
+                spill_loads=int(spills[2]) if spills else 0,
+                shared=int(shared[1]) if shared else 0,
+            )
+    return by_kernel
+
 
 PACKAGES = ("nvidia-cuda-nvrtc-cu11", "nvidia-cuda-nvrtc-cu12")
 INSTALL = "pip install nvidia-cuda-nvrtc-cu11==11.8.89 nvidia-cuda-nvrtc-cu12==12.9.86"
@@ -50,10 +91,10 @@ class Compiler:
             raise Unavailable(f"{self.name}: does not support sm_{arch}, only {known}; install another: {INSTALL}")
         log, code = _by_nvcc(self, text, arch) if self.path.name == "nvcc" else _by_nvrtc(self, text, arch)
         try:
-            counts = cubin.instructions(code, arch)
+            counts = instructions(code, arch)
         except ValueError:
             counts = {}
-        return {name: replace(use, instructions=counts.get(name)) for name, use in ptxas.uses(log).items()}
+        return {name: replace(use, instructions=counts.get(name)) for name, use in uses(log).items()}
 
 
 def compilers() -> list[Compiler]:
@@ -213,3 +254,35 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+
+
+_PREFIX = ".text."
+
+
+def instructions(data: bytes, arch: int) -> dict[str, int]:
+    """Return the instruction count of every kernel of a cubin; the count includes padding at the kernel's end.
+
+    `arch` is the NN of sm_NN.  The code of a kernel is the ELF section ``.text.NAME``.  From Volta on, an instruction
+    has 16 bytes.  Before Volta an instruction has 8 bytes, and every fourth (Maxwell, Pascal) or eighth (Kepler) word
+    schedules the other words.
+
+    Source of the encoding: Jia et al., Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking (2018), 2.1.
+
+    Raises:
+        ValueError: the data is not a 64-bit ELF file.
+    """
+    if data[:5] != b"\x7fELF\x02" or len(data) < 64:
+        raise ValueError("no ELF file of 64 bits")
+    (at,) = struct.unpack_from("<Q", data, 0x28)
+    size, count, names = struct.unpack_from("<HHH", data, 0x3A)
+    headers = [struct.unpack_from("<IIQQQQ", data, at + i * size) for i in range(count)]
+    labels = headers[names][4]
+    counts: dict[str, int] = {}
+    for name, _, _, _, _, length in headers:
+        begin = labels + name
+        label = data[begin : data.index(b"\0", begin)].decode()
+        if label.startswith(_PREFIX):
+            words = length // (16 if arch >= 70 else 8)
+            every = 0 if arch >= 70 else 4 if arch >= 50 else 8
+            counts[label.removeprefix(_PREFIX)] = words - (words // every if every else 0)
+    return counts

@@ -128,22 +128,3 @@ def refined(
         if sum_ < least and not set(counts[:i]) & set(slower[0]) and not set(counts[i:]) & set(slower[1]):
             best, least = last, sum_
     return best
-
-
-def threshold(times: Times, order: Sequence[str]) -> list[int]:
-    """Return the greatest count of each label except the last, for labels in this order.
-
-    A label that serves no count has greatest count 1.
-    """
-    counts = sorted(set.intersection(*(set(times[x]) for x in order)))
-    logs = {x: [math.log(times[x][n]) for n in counts] for x in order}
-    best: list[tuple[float, list[int]]] = [(sum(logs[order[0]][:end]), []) for end in range(len(counts) + 1)]
-    for label in order[1:]:
-        best = [
-            min((best[begin][0] + sum(logs[label][begin:end]), [*best[begin][1], begin]) for begin in range(end + 1))
-            for end in range(len(counts) + 1)
-        ]
-    out: list[int] = []
-    for end in best[-1][1]:
-        out.append(max(counts[end - 1] if end else 1, out[-1] + 1 if out else 1))
-    return out

@@ -8,14 +8,13 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.system import extras, toolchain
 from hsgen.targets.ranges import SORT, written
 from hsgen.targets.tables import Path, changed, head, labels, placed, placed_of, renamed, table_of
-from hsgen.tools.tune import comments
 
 Tables = Mapping[tuple[str, str], Mapping[str, Any]]
 """Tables by (label, key), as `hsgen.targets.tables` has them."""
@@ -61,7 +60,7 @@ def applied(
     out = tomlkit.dumps(document)
     for name, table, note, keys in lacking:
         if keys is None:
-            out = _before_evidence(out, _block(f"{name} {comments.TUNED}{note}" if note else name, table))
+            out = _before_evidence(out, _block(f"{name} {NOTE}{note}" if note else name, table))
         elif keys:
             out = _after_keys(out, name, keys)
     for row in more:
@@ -124,13 +123,21 @@ def _moved(text: str, data: Mapping[str, Any], tables: Tables) -> str:
 def _without(text: str, head: str) -> str:
     """Return the text without a table; comments right above this table and the next table stay."""
     lines = text.splitlines(True)
-    begin = next((i for i, line in enumerate(lines) if line.strip().startswith(head)), None)
-    if begin is None:
+    span = _span(lines, head)
+    if span is None:
         return text
-    end = next((i for i in range(begin + 1, len(lines)) if lines[i].lstrip().startswith("[")), len(lines))
+    begin, end = span
     while end > begin + 1 and end < len(lines) and lines[end - 1].startswith("#"):
         end -= 1
     return "".join([*lines[:begin], *lines[end:]])
+
+
+def _span(lines: Sequence[str], head: str) -> tuple[int, int] | None:
+    """Return the lines of a table, from its head to the next head; None if there is no such table."""
+    begin = next((i for i, line in enumerate(lines) if line.strip().startswith(head)), None)
+    if begin is None:
+        return None
+    return begin, next((i for i in range(begin + 1, len(lines)) if lines[i].lstrip().startswith("[")), len(lines))
 
 
 def _item(value: Any) -> Any:
@@ -163,13 +170,13 @@ def _set(document: Any, path: Path, table: Mapping[str, Any], note: str) -> dict
     gone = [x for x in at if x not in table and (not isinstance(at[x], dict) or isinstance(at[x], InlineTable))]
     new = [x for x in at if x in table and (at[x] != table[x] or isinstance(at[x], bool) != isinstance(table[x], bool))]
     if gone or new:
-        comments.forget_notes(at, table)
+        forget_notes(at, table)
     for name in gone:
-        comments.forget(at, name)
+        forget(at, name)
         del at[name]
     for name in new:
         at[name] = _item(table[name])
-        comments.forget(at, name, note if name == new[0] else "")
+        forget(at, name, note if name == new[0] else "")
     lacking = {k: v for k, v in table.items() if k not in at}
     if not isinstance(path[-1], int):
         return lacking
@@ -182,7 +189,7 @@ def questionable(before: str, after: str, tables: Tables) -> list[str]:
     """Return the heads of changed tables with a comment right above, which may describe the old numbers."""
     data = tomllib.loads(after)
     heads = [head(path) for at in tables for path in placed_of(data, *at)]
-    return comments.above(after, heads) if before != after else []
+    return above(after, heads) if before != after else []
 
 
 def _lines(table: Mapping[str, Any]) -> list[str]:
@@ -192,11 +199,10 @@ def _lines(table: Mapping[str, Any]) -> list[str]:
 def _after_keys(text: str, head: str, more: Mapping[str, Any]) -> str:
     """Return the text with further keys after the last key of a table, before comments about the next table."""
     lines = text.splitlines(True)
-    begin = next((i for i, line in enumerate(lines) if line.strip().startswith(head)), None)
-    if begin is None:
+    span = _span(lines, head)
+    if span is None:
         return _before_evidence(text, _block(head, more))  # the file has only variants of the table
-    end = next((i for i in range(begin + 1, len(lines)) if lines[i].lstrip().startswith("[")), len(lines))
-    last = max(i for i in range(begin, end) if lines[i].strip() and not lines[i].lstrip().startswith("#"))
+    last = max(i for i in range(*span) if lines[i].strip() and not lines[i].lstrip().startswith("#"))
     return "".join([*lines[: last + 1], *_lines(more), *lines[last + 1 :]])
 
 
@@ -253,3 +259,47 @@ def difference(before: str, after: str, name: str) -> str:
     """Return the change of a file as a unified diff, empty without a change."""
     lines = difflib.unified_diff(before.splitlines(True), after.splitlines(True), name, f"{name} (tuned)")
     return "".join(lines)
+
+
+NOTE = "# tuned: "
+"""The beginning of a comment that states the measurement of a table."""
+
+
+def forget(table: Any, name: str, note: str = "") -> None:
+    """Replace the comment at the end of a value's line by `note`, and remove the comments in the lines right above.
+
+    Values in inline tables have no comments.
+    """
+    from tomlkit import items
+
+    if not isinstance(table, items.Table):
+        return
+    body = table.value.body
+    at = next((i for i, (key, _) in enumerate(body) if key is not None and key.key == name), None)
+    if at is None:
+        return
+    _comment(body[at][1], note)
+    while at and isinstance(body[at - 1][1], items.Comment):
+        at -= 1
+        body[at] = (None, items.Null())
+
+
+def forget_notes(table: Any, names: Iterable[str]) -> None:
+    """Remove the notes of an earlier tuning."""
+    from tomlkit import items
+
+    tuned = set(names)
+    for key, item in table.value.body if isinstance(table, items.Table) else ():
+        if key is not None and key.key in tuned and item.trivia.comment.startswith(NOTE):
+            _comment(item, "")
+
+
+def _comment(item: Any, note: str) -> None:
+    item.trivia.comment_ws, item.trivia.comment = (" ", NOTE + note) if note else ("", "")
+
+
+def above(text: str, heads: Iterable[str]) -> list[str]:
+    """Return the heads, such as ``[bitonic.u32]``, that have a comment right above them."""
+    lines = text.splitlines()
+    number = {line.split("#")[0].strip(): i for i, line in enumerate(lines)}
+    return [x for x in heads if number.get(x, 0) > 0 and lines[number[x] - 1].startswith("#")]

@@ -19,10 +19,11 @@ from hsgen.core.keys import KEYS, TYPES
 from hsgen.core.plan import Plan
 from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
+from hsgen.operations import oracle
 from hsgen.operations.calls import Call
 from hsgen.operations.inputs import Keys
+from hsgen.stages.attach import report_length, report_words
 from hsgen.targets import assembly
-from hsgen.tools.validate import reports
 from hsgen.tools.validate.cases import around, counts
 from hsgen.tools.validate.guarded import SHIFTS, Frame
 
@@ -131,7 +132,7 @@ def call(
     """Return the call of a sort for `keys`, with the result that numpy computes."""
     if sort.signature.followed:
         plain = call(_plain(sort), keys, options, in_place=in_place, count=count, rng=rng)
-        return (reports.supplied if sort.signature.epilogue else reports.boundaries)(plain, sort, rng)
+        return (supplied if sort.signature.epilogue else boundaries)(plain, sort, rng)
     return operations.of(sort).call(sort, keys, options, in_place=in_place, count=count, rng=rng)
 
 
@@ -190,3 +191,24 @@ def run(
         report.failed += 1
         report.failures.append(f"the validation layers report: {messages.splitlines()[0]}")
     return report
+
+
+def boundaries(call: Call, sort: Sort, rng: np.random.Generator) -> Call:
+    """Return `call` with the run boundaries of its output as expected report; runs are of the bits above a random bit.
+
+    The random bit is the option `shift`.
+    """
+    shift = int(rng.integers(0, sort.plan.bits))
+    keys = call.expected
+    if keys is None:  # an argsort that discards keys
+        keys = call.keys[oracle.permutation(call.keys, sort, call.how)]
+    return replace(call, how=replace(call.how, shift=shift), report=oracle.changes(keys, sort, shift))
+
+
+def supplied(call: Call, sort: Sort, rng: np.random.Generator) -> Call:
+    """Return `call` for a sort with an epilogue.
+
+    The epilogue may write any report, but not outside the report's buffer.
+    """
+    room = report_length(sort, call.n) if report_words(sort) != (0, 0) else None
+    return replace(call, how=replace(call.how, shift=int(rng.integers(0, sort.plan.bits))), report_room=room)

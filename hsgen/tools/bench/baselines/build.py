@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from hsgen.core.errors import HsgenError, Unavailable
 from hsgen.system import compilers, folders, processes, toolchain
@@ -87,6 +88,18 @@ def load(name: str) -> ctypes.CDLL:
         raise Unavailable(f"baseline {name}: does not load: {e}; install {unit.install}") from None
     library.baseline_version.restype = ctypes.c_char_p
     return library
+
+
+def call(name: str, library: ctypes.CDLL, function: str, *arguments: Any) -> None:
+    """Call a function of a baseline's library.
+
+    Raises:
+        Unavailable: the function returns an error message.
+    """
+    entry = getattr(library, function)
+    entry.restype = ctypes.c_char_p
+    if message := entry(*arguments):
+        raise Unavailable(f"baseline {name}: {' '.join(message.decode(errors='replace').split())[:500]}")
 
 
 def version(library: ctypes.CDLL) -> str:

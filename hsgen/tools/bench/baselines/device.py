@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -105,12 +106,7 @@ def boost(engine: Engine, keys: Keys) -> Run:
     """
     device = _direct("boost", engine).context.devices[0]
     library = build.load("boost")
-
-    def call(name: str, *arguments: Any) -> None:
-        function = getattr(library, name)
-        function.restype = ctypes.c_char_p
-        if message := function(*arguments):
-            raise Unavailable(f"baseline boost: {' '.join(message.decode(errors='replace').split())[:500]}")
+    call = partial(build.call, "boost", library)
 
     def sort() -> float:
         seconds = ctypes.c_double()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,12 +47,7 @@ def _run(engine: Engine, keys: Keys, values: NDArray[Any] | None) -> Run:
     if not isinstance(engine, Native) or not APIS[engine.api].spirv:  # `engine.index` must be of a Vulkan device
         raise Unavailable("baseline vrdx: runs on Vulkan only; add --api vulkan, or omit it")
     library, last = build.load("vrdx"), [0.0]
-
-    def call(name: str, *arguments: Any) -> None:
-        function = getattr(library, name)
-        function.restype = ctypes.c_char_p
-        if message := function(*arguments):
-            raise Unavailable(f"baseline vrdx: {' '.join(message.decode(errors='replace').split())[:500]}")
+    call = partial(build.call, "vrdx", library)
 
     def sort() -> None:
         device = ctypes.c_double()

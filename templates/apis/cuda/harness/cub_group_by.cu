@@ -1,22 +1,9 @@
 /* The baselines of groupings with CUDA: CUB's radix sort, then its sums by key, or without values its run-length encoding,
  * whose input is in temporary memory.  Compiled only on request; hn_baseline_group_by then accompanies the functions of
  * harness.h. */
-#include "baseline.h"
+#include "cub_runs.h"
 
 #include <cub/device/device_radix_sort.cuh>
-#if HN_VALUE_BYTES
-#include <cub/device/device_reduce.cuh>
-#else
-#include <cub/device/device_run_length_encode.cuh>
-#endif
-
-#include <string.h>
-
-#if HN_VALUE_BYTES
-struct hn_add {
-    __host__ __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
-};
-#endif
 
 /* The bytes of n items in temporary memory, whose parts CUB wants aligned to 256. */
 static size_t hn_part(int n, size_t bytes) { return (static_cast<size_t>(n) * bytes + 255) / 256 * 256; }
@@ -30,19 +17,6 @@ static cudaError_t hn_sort(void *memory, size_t &temporary, hn_key *keys, uint32
 #else
     (void)values;
     return cub::DeviceRadixSort::SortKeys(memory, temporary, from, keys, n, 0, 8 * HN_KEY_BYTES, hn_state.stream);
-#endif
-}
-
-static cudaError_t hn_reduce(void *memory, size_t &temporary, const hn_key *keys, const uint32_t *values, int n)
-{
-    hn_key *to = hn_at<hn_key>(HN_KEYS_OUT);
-    uint32_t *reduced = hn_at<uint32_t>(HN_VALUES_OUT), *groups = hn_at<uint32_t>(HN_REPORT);
-#if HN_VALUE_BYTES
-    return cub::DeviceReduce::ReduceByKey(memory, temporary, keys, to, values, reduced, groups, hn_add(), n,
-                                          hn_state.stream);
-#else
-    (void)values;
-    return cub::DeviceRunLengthEncode::Encode(memory, temporary, keys, to, reduced, groups, n, hn_state.stream);
 #endif
 }
 
@@ -66,13 +40,8 @@ extern "C" const char *hn_baseline_group_by(const char *name, int key_bytes, int
                                             double *device_seconds)
 {
     *device_seconds = -1;
-    if (const char *wrong = hn_unfit(key_bytes, value_bytes, n)) return wrong;
     if (strcmp(name, "cub") != 0) return hn_wrong("no such baseline; of groupings the CUDA harness knows cub");
-    if (n > INT32_MAX) return hn_wrong("CUB reduces fewer keys");
-    if (!hn_holds(HN_KEYS, n, HN_KEY_BYTES) || !hn_holds(HN_KEYS_OUT, number, HN_KEY_BYTES) ||
-        (HN_VALUE_BYTES && !hn_holds(HN_VALUES, n, sizeof(uint32_t))) ||
-        !hn_holds(HN_VALUES_OUT, number, sizeof(uint32_t)) || !hn_holds(HN_REPORT, 1, sizeof(uint32_t)))
-        return hn_wrong("a buffer holds fewer keys or values");
+    if (const char *wrong = hn_unfit_runs(key_bytes, value_bytes, n, number)) return wrong;
     return hn_play("cub",
                    [=](void *memory, size_t &temporary) { return hn_cub(memory, temporary, static_cast<int>(n)); },
                    device_seconds);
