@@ -15,7 +15,7 @@ from hsgen.tools.bench import Row
 from hsgen.tools.bench.candidates import COPY
 
 AIM = 0.95
-"""The least ratio of a plan to each of its sorts alone at which the plan needs no tuning."""
+"""The least speed of a plan, relative to each of its sorts alone, at which the plan needs no tuning."""
 NUMPY = "numpy"
 
 
@@ -34,7 +34,7 @@ def of_plan(sort: Sort, rows: Sequence[Row]) -> list[str]:
 
 
 def of_host(sort: Sort, rows: Sequence[Row], options: Options, host: Host) -> list[str]:
-    """Return a line per reason why numpy, on one core of the host, is faster than a sort at some counts."""
+    """Return a line for each reason why numpy, on one core of the host, is faster than a sort at some counts."""
     times = {(r.n, r.kind, r.segments, r.baseline): r.seconds for r in rows}
     waiting: set[int] = set()
     working: set[int] = set()

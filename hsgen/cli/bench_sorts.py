@@ -62,8 +62,8 @@ class Alternative:
 def read(names: Sequence[str], target: str) -> dict[str, Alternative]:
     """Return the sorts of hsgen among the names of baselines.
 
-    A sort is named hsgen:LABEL (of the measured sort's target, `target`), hsgen:TARGET or hsgen:FILE.toml.  :LABEL may
-    follow a target or file.
+    A sort is named hsgen:LABEL, hsgen:TARGET or hsgen:FILE.toml.  LABEL alone is a sort of `target`, the measured
+    sort's target. :LABEL may follow a target or file.
 
     Raises:
         Usage: a name is invalid.
@@ -107,7 +107,9 @@ def alone(sort: Sort, where: str) -> dict[str, Alternative]:
 
 
 def planned(sort: Sort, where: str, host: hosts.Host) -> bool:
-    """Return True if a sort is a target's plan for any count, with several sorts, on a device of the target."""
+    """Return True if a sort is the plan of a target for its own device, and if the plan selects among several sorts by
+    count.
+    """
     several = len({part.label for part in sort.parts if part.min_n < part.max_n}) > 1
     return sort.algorithm == target_files.AUTO and several and hosts.matches(target_files.find(where), host)
 

@@ -1,7 +1,8 @@
 """The upgrade of target files from schema 2 to schema 3, line by line, with their comments.
 
 A variant of a radix sort moves before its strategy.  The keys of a stage become one inline table.  Tables that serve
-consecutive ranges of counts become the cases of one list.  Evidence for the present choices gets their new hash.
+consecutive ranges of counts become the cases of one list.  Evidence for the present choices gets the hash of the
+upgraded choices.
 
 Early files of schema 3 with older names of keys are upgraded too.
 """

@@ -1,4 +1,6 @@
-"""A pass that adds the first element of a buffer to every index, because GLSL's bindings start at aligned offsets."""
+"""A pass that adds the index of a buffer's first element to every index, because GLSL's bindings start at aligned
+offsets.
+"""
 
 from __future__ import annotations
 

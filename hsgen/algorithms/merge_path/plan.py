@@ -27,7 +27,9 @@ def plan(p: Params) -> Plan:
 
 
 def scratch(p: Params) -> Scratch:
-    """Return the rule for scratch: the count, and the tile boundaries unless lanes search these themselves.
+    """Return the rule for scratch: one region for the count of the first array, and one for the tile boundaries.
+
+    There are no tile boundaries if sequential lanes search the boundaries themselves.
 
     Excess work-groups of a grid also have a word.  Such a work-group exits before reading the word, but Intel's
     compiler for CPUs moves the read out of its loop over lanes, ahead of the test.
