@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Whether values of this name are those of a sort. */
+/* Whether this name of values names the values of a sort. */
 static int hs_is_value(const hs_sort *sort, const char *value)
 {
     static const struct {
@@ -64,7 +64,7 @@ static int hs_holds(const char *const *parts, uint32_t count, const char *text)
     return 0;
 }
 
-/* The property of a device for which a target is not; null: it is for the device. */
+/* The property of a device that a target does not match, as text; null if the target is for the device. */
 static const char *hs_unlike(const hs_match *m, const hs_device *device)
 {
     uint32_t i;
