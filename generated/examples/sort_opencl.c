@@ -71,8 +71,8 @@ static int is_sorted(void *before, const void *keys, const void *values)
     return right && memcmp(before, keys, (size_t)COUNT * KEY_BYTES) == 0;
 }
 
-/* The first device, among those whose name holds `part`, that one of the bundle's targets sorts such keys on.  It
- * prints why a device is not taken. */
+/* The first device on which one of the bundle's targets sorts such keys, among the devices whose name contains `part`.
+ * Prints why a device is not used. */
 static cl_device_id pick(const char *part, const hs_sort **sort, char *name, size_t size)
 {
     char reason[2048];
@@ -142,7 +142,7 @@ static hs_status make_sorter(const hs_sort *sort, cl_context context, cl_device_
     return status;
 }
 
-/* What the device sees of the keys; where a bundle has no check of such keys, the words stay as they are. */
+/* Compute sums over the keys on the device; if the bundle has no check of such keys, the words are unchanged. */
 static hs_status look(hs_opencl *checker, cl_command_queue queue, cl_mem keys, cl_mem report, uint32_t words[8],
                       hs_opencl_error *error)
 {
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     memset(&args, 0, sizeof args);
     if (!before_keys || !keys || !values) goto end;
     status = HS_ERROR_DEVICE;
-    if (!device) goto end; /* none that a target of this bundle sorts on */
+    if (!device) goto end; /* there is no device on which a target of this bundle sorts */
     status = HS_ERROR_API;
     context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
     if (!context) goto end;
@@ -217,8 +217,7 @@ int main(int argc, char **argv)
                                 4 * ((size_t)info.report_words + (size_t)COUNT * info.report_words_per_key), NULL, &code);
     if (info.reports && !output) goto end;
 
-    /* What is compared with after the sort: sums over the keys, by which the device finds out whether it sorted
-     * right. */
+    /* Sums over the keys, which are compared after the sort to verify the result on the device. */
     report = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof before, NULL, &code);
     if (!report) goto end;
     status = look(checker, queue, buffer, report, before, &error);
@@ -234,7 +233,7 @@ int main(int argc, char **argv)
     else
         args.values = moved;
     status = hs_opencl_sort(sorter, queue, &args, &error);
-    if (status == HS_ERROR_OPTION) /* what the sort lacks for this call */
+    if (status == HS_ERROR_OPTION) /* the option or buffer that the sort does not support */
         missing = hs_missing_option(sort, &args.options, 1u << HS_SOURCE | (moved ? 1u << HS_VALUES : 0));
     if (status != HS_OK) goto end;
 

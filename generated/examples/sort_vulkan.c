@@ -74,7 +74,7 @@ static int is_sorted(void *before, const void *keys, const void *values)
     return right && memcmp(before, keys, (size_t)COUNT * KEY_BYTES) == 0;
 }
 
-/* All that is made here, so that one function can take it down. */
+/* All objects of the program, so that one function can destroy them. */
 typedef struct program {
     VkInstance instance;
     VkPhysicalDevice physical;
@@ -86,8 +86,9 @@ typedef struct program {
     VkDescriptorPool sets;
     VkCommandPool pool;
     hs_vulkan *sorter, *checker;
-    const hs_sort *sort, *check; /* where the bundle has no check of such keys, that is null */
-    const char *missing;         /* what the sort lacks for the call, and how to generate it; or null */
+    const hs_sort *sort, *check; /* null if the bundle has no check of such keys */
+    const char *missing;         /* the option or buffer that the sort does not support, and the option that adds it;
+                                    or null */
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
 } program;
 
@@ -104,7 +105,8 @@ static VkResult make_instance(program *p)
     return vkCreateInstance(&info, NULL, &p->instance);
 }
 
-/* The first device, among those whose name holds `part`, that one of the bundle's targets sorts such keys on. */
+/* The first device on which one of the bundle's targets sorts such keys, among the devices whose name contains
+ * `part`. */
 static hs_status pick(program *p, const char *part, hs_vulkan_device *device)
 {
     VkPhysicalDevice devices[DEVICES];
@@ -397,7 +399,7 @@ static hs_status sort_keys(program *p, VkCommandBuffer commands, VkResult *code)
         p->missing = hs_missing_option(p->sort, &args.options, 1u << HS_SOURCE | (p->moved ? 1u << HS_VALUES : 0));
     if (status == HS_OK) status = look(p, commands, 1, code);
     if (status != HS_OK) return status;
-    /* What was written is to be read by the host. */
+    /* Make the written data visible to the host. */
     barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
     barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;
     barrier.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
@@ -470,7 +472,7 @@ int main(int argc, char **argv)
     fill(keys, values);
     memcpy(before, keys, bytes);
     status = sort_keys(&p, commands, &code);
-    /* By sums over the keys before and after, the device itself has found out whether it sorted right. */
+    /* The sums over the keys before and after the sort verify the result on the device. */
     if (status == HS_OK) status = hs_digest_compare(words, words + REPORT / sizeof *words, 0, &faults);
     if (status != HS_OK) goto end;
     /* The same on the host, which takes much longer. */

@@ -280,14 +280,15 @@ hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, 
     return hs_vulkan_create_with(sort, device, NULL, sorter, result);
 }
 
-/* Whether a sorter begins with the pipelines of the first sort; without options, only if that sort takes all counts. */
+/* Whether a sorter begins with the pipelines of the first sort.  Without options, it does only if the first sort takes
+ * all counts. */
 static int hs_vulkan_begins(const hs_sort *sort, const hs_vulkan_create_options *options)
 {
     return sort->first && (options ? options->first != 0 : sort->first->max_n >= sort->max_n);
 }
 
-/* Make the sorter that takes the calls of a scope until the pipelines of `s` exist; counts that its sort does not take
- * have none. */
+/* Make the sorter that takes the calls of a scope until the pipelines of `s` exist; it takes only the counts that its
+ * sort supports. */
 static hs_status hs_vulkan_begin(hs_vulkan *s, const hs_vulkan_device *device, uint32_t deferred, VkResult *result)
 {
     const hs_sort *sort = s->sort->first;

@@ -74,7 +74,7 @@ static hs_status run(const hs_metal *sorter, const hs_metal *checker, id<MTLDevi
     [commands waitUntilCompleted];
     if ([commands status] != MTLCommandBufferStatusCompleted) return HS_ERROR_API;
 
-    /* By sums over the keys before and after, the device itself has found out whether it sorted right. */
+    /* The sums over the keys before and after the sort verify the result on the device. */
     memcpy(words, [reports contents], sizeof words);
     status = hs_digest_compare(words, words + 8, 0, &faults);
     *wrong = faults != 0;
@@ -94,7 +94,8 @@ int main(void)
     @autoreleasepool {
         id<MTLDevice> device = MTLCreateSystemDefaultDevice();
         if (device) status = hs_metal_match(hs_metal_targets, hs_metal_targets_count, KEY, VALUE, device, &sort);
-        if (status == HS_OK && !sort) status = HS_ERROR_DEVICE; /* none that a target of this bundle sorts on */
+        if (status == HS_OK && !sort) status = HS_ERROR_DEVICE; /* there is no device on which a target of this
+                                                                   bundle sorts */
 
         /* Compile the kernels: once, then sort as often as you like. */
         if (status == HS_OK) status = hs_metal_create(sort, device, &sorter, &error);

@@ -35,7 +35,8 @@ typedef struct hs_webgpu_table {
     WGPUBindGroup group;
 } hs_webgpu_table;
 
-/* What a device has, or an adapter offers; enables: modules with subgroups begin with "enable subgroups;". */
+/* The limits and features of a device, or of an adapter; enables: modules with subgroups begin with "enable
+ * subgroups;". */
 typedef struct hs_webgpu_facts {
     WGPULimits limits;
     int subgroups, enables;
@@ -44,7 +45,7 @@ typedef struct hs_webgpu_facts {
 
 struct hs_webgpu_sorter {
     const hs_sort *sort;
-    hs_scope scope; /* as the caller wants it; kernels run out of place */
+    hs_scope scope; /* the scope that the caller requested; kernels run out of place */
     volatile long busy; /* 1 during a call */
     WGPUInstance instance;
     WGPUDevice device;
@@ -78,7 +79,7 @@ HS_INTERNAL hs_status hs_webgpu_wrong(hs_status status, hs_webgpu_error *error, 
 #endif
     ;
 
-/* Ask the device, or without one the adapter. */
+/* Query the device or, if there is none, the adapter. */
 HS_INTERNAL hs_status hs_webgpu_ask(const hs_webgpu_device *device, hs_webgpu_facts *facts, hs_webgpu_error *error);
 
 /* Whether the limits and features allow the sort; `error` names what is missing. */

@@ -10,7 +10,7 @@ struct __align__(2 * sizeof(HS_INDEX)) hs_two {
     HS_INDEX x, y;
 };
 
-/* An item of all in rows, and where it is: its index in its row.  ordinary: no key near it is a zero or a NaN. */
+/* An item among all rows, with its index in its row. ordinary: no key near the item is a zero or a NaN. */
 struct hs_rows {
     long long n, length;
     int in_row;

@@ -1332,7 +1332,7 @@ shared hs_pair tile[8192];
 
 void main()
 {
-    // the chunk: from slot `place` on, of a span of 16384 << level slots
+    // the chunk from slot `place` on, in a span of 16384 << level slots
     // with two runs of 8192 << level keys
     int level = hs_argument() & 255, run = 8192 << level;
     int lg_chunks = level + 1;

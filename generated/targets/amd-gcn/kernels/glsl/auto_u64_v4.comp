@@ -1060,7 +1060,7 @@ shared hs_pair tile[4096];
 
 void main()
 {
-    // the chunk: from slot `place` on, of a span of 8192 << level slots
+    // the chunk from slot `place` on, in a span of 8192 << level slots
     // with two runs of 4096 << level keys
     int level = hs_argument() & 255, run = 4096 << level;
     int lg_chunks = level + 1;

@@ -1061,7 +1061,7 @@ __kernel void clean(__global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[16384];
 
-    // the chunk: from slot `place` on, of a span of 32768 << level slots
+    // the chunk from slot `place` on, in a span of 32768 << level slots
     // with two runs of 16384 << level keys
     int level = hs_argument() & 255, run = 16384 << level;
     int lg_chunks = level + 1;

@@ -188,7 +188,7 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
     for (int run = 8; run < column * 16; run *= 2) {
         int lanes = run / column; // 0: runs of rows
         int size = lanes > 0 ? column : 2 * run, chunk = lanes > 0 ? column / 4 : run / 4;
-        // each row with its mirror row, then half stages
+        // compare each row with its mirror row, then run half stages
         if (slab < slabs) {
             int place = lanes > 0 ? slab : slab & (chunk - 1);
             int span = (slab - place) * 8 + place, mirror = (slab - place) * 8 + size - 1 - place;
@@ -218,7 +218,7 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
         }
         hs_barrier();
 
-        // half stages: of distant rows
+        // half stages of distant rows
         for (; chunk > 8; chunk /= 8) {
             int stride = chunk / 8;
             if (slab < slabs) {
@@ -243,7 +243,7 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
             }
             hs_barrier();
         }
-        // half stages: of adjacent rows, whose places the compiler knows
+        // half stages of adjacent rows, whose positions the compiler knows
         if (chunk > 1) {
             if (slab < slabs) {
                 int base = slab * 8;

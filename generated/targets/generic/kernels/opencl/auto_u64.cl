@@ -2316,7 +2316,7 @@ __kernel void clean(__global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[2048];
 
-    // the chunk: from slot `place` on, of a span of 4096 << level slots
+    // the chunk from slot `place` on, in a span of 4096 << level slots
     // with two runs of 2048 << level keys
     int level = hs_argument() & 255, run = 2048 << level;
     int lg_chunks = level + 1;

@@ -1469,7 +1469,7 @@ __kernel void clean(__global hs_pair *destination, int n, int argument)
 {
     __local hs_pair tile[1024];
 
-    // the chunk: from slot `place` on, of a span of 2048 << level slots
+    // the chunk from slot `place` on, in a span of 2048 << level slots
     // with two runs of 1024 << level keys
     int level = hs_argument() & 255, run = 1024 << level;
     int lg_chunks = level + 1;

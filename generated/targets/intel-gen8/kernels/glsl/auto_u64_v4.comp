@@ -1894,7 +1894,7 @@ shared hs_pair tile[1024];
 
 void main()
 {
-    // the chunk: from slot `place` on, of a span of 2048 << level slots
+    // the chunk from slot `place` on, in a span of 2048 << level slots
     // with two runs of 1024 << level keys
     int level = hs_argument() & 255, run = 1024 << level;
     int lg_chunks = level + 1;

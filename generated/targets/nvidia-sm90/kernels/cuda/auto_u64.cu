@@ -1475,7 +1475,7 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_stored_key *destination, int n, i
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = HS_SHARED(hs_key, 0);
 
-    // the chunk: from slot `place` on, of a span of 8192 << level slots
+    // the chunk from slot `place` on, in a span of 8192 << level slots
     // with two runs of 4096 << level keys
     int level = hs_argument() & 255, run = 4096 << level;
     int lg_chunks = level + 2;

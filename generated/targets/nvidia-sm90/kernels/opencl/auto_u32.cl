@@ -1106,7 +1106,7 @@ __kernel void clean(__global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[4096];
 
-    // the chunk: from slot `place` on, of a span of 8192 << level slots
+    // the chunk from slot `place` on, in a span of 8192 << level slots
     // with two runs of 4096 << level keys
     int level = hs_argument() & 255, run = 4096 << level;
     int lg_chunks = level + 1;

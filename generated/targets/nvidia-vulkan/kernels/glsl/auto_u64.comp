@@ -1612,7 +1612,7 @@ shared hs_key tile[2048];
 
 void main()
 {
-    // the chunk: from slot `place` on, of a span of 8192 << level slots
+    // the chunk from slot `place` on, in a span of 8192 << level slots
     // with two runs of 4096 << level keys
     int level = hs_argument() & 255, run = 4096 << level;
     int lg_chunks = level + 2;
