@@ -81,8 +81,8 @@ static size_t hs_select(const hs_opencl *made, const char **lines)
     return count;
 }
 
-/* The source that a sorter needs: that of the sort, or if kernels are left out an array that the caller frees,
- * `selected`.  Returns null if out of memory. */
+/* The source that a sorter needs: the source of the sort, or, if kernels are left out, the array `selected`, which the
+ * caller frees.  Returns null if out of memory. */
 static const char *const *hs_source(const hs_opencl *made, size_t *count, const char ***selected)
 {
     *selected = NULL;

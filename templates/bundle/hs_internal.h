@@ -34,8 +34,8 @@ HS_INTERNAL uint32_t hs_written(const hs_sort *sort, int in_place);
 /* Whether the sort was generated for these options, which are not null. */
 HS_INTERNAL hs_status hs_takes(const hs_sort *sort, const hs_options *options);
 
-/* Check a scope, which may be null, and complete it.  HS_ERROR_OPTION: calls that the sort never takes; HS_ERROR_COUNT:
- * a range of n that is empty or reaches beyond the sort's. */
+/* Check a scope, which may be null, and complete it.  HS_ERROR_OPTION: the scope has calls that the sort never takes;
+ * HS_ERROR_COUNT: its range of n is empty or reaches beyond the range of the sort. */
 HS_INTERNAL hs_status hs_scope_of(const hs_sort *sort, const hs_scope *given, hs_scope *scope);
 
 /* Whether calls of a completed scope can launch a kernel; `indirect`: the API launches by grids in device memory. */

@@ -28,7 +28,7 @@ static int hs_is(const hs_sort *sort, const char *key, const char *value)
 {
     if (!hs_is_value(sort, value)) return 0;
     if (strcmp(sort->key, strcmp(key, "bool") == 0 ? "u8" : key) == 0) return 1;
-    if (strcmp(key, "bf16") == 0) key = sort->kind == HS_SCAN ? "" : "f16"; /* whose order it has */
+    if (strcmp(key, "bf16") == 0) key = sort->kind == HS_SCAN ? "" : "f16"; /* bf16 has the order of f16 */
     if (strcmp(sort->key, key) == 0) return 1;
     if (sort->key[0] != 'u' || (key[0] != 'i' && key[0] != 'f') || strcmp(sort->key + 1, key + 1) != 0) return 0;
     if (sort->kind == HS_SCAN) return key[0] == 'i'; /* the same sums */

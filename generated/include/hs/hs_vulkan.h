@@ -63,15 +63,16 @@ typedef struct hs_vulkan_create_options {
     hs_scope scope; /* the calls for which the sorter is created */
     hs_vulkan_binding binding;
     uint32_t deferred; /* 1: without pipelines, which hs_vulkan_create_next or hs_vulkan_create_pipeline makes */
-    uint32_t first;    /* 1: if the sort has a `first` sort, whose pipelines are made sooner, with these alone
-                          (deferred: with none, and these come first): calls use them until hs_vulkan_create_next has
-                          found all others made */
+    uint32_t first;    /* 1: if the sort has a `first` sort, which compiles faster, only its pipelines are made (with
+                          `deferred`, none, and its pipelines come first); calls use them until hs_vulkan_create_next
+                          has seen that all other pipelines exist */
 } hs_vulkan_create_options;
 
-/* Make a sorter for all calls of a sort, with descriptor sets.  If the sort has a `first` sort for all of its counts, only
- * the pipelines of that are made: calls are possible at once, but slow for many keys until a thread has made the others
- * (hs_vulkan_create_pipeline, hs_vulkan_create_next).  With HS_VULKAN_ADDRESS among the features also those that take device
- * addresses, for buffers beyond the binding limit.  `result`, if not null, gets the API's own code.  Any thread. */
+/* Make a sorter for all calls of a sort, with descriptor sets.  If the sort has a `first` sort for all of its counts,
+ * only the pipelines of the first sort are made: calls are possible at once, but slow for many keys until a thread has
+ * made the other pipelines (hs_vulkan_create_pipeline, hs_vulkan_create_next).  With HS_VULKAN_ADDRESS among the
+ * features, pipelines that take device addresses are made too, for buffers beyond the binding limit.  `result`, if not
+ * null, gets Vulkan's result code.  Any thread. */
 hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, hs_vulkan **sorter, VkResult *result);
 
 /* The same with options; null: as hs_vulkan_create.  Pipelines for buffers beyond the binding limit are made only if the scope
@@ -79,14 +80,15 @@ hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, 
 hs_status hs_vulkan_create_with(const hs_sort *sort, const hs_vulkan_device *device,
                                 const hs_vulkan_create_options *options, hs_vulkan **sorter, VkResult *result);
 
-/* Make the next pipeline of a deferred sorter; `left`, if not null, gets the number that are still missing.  Until this
- * number is 0, calls get HS_ERROR_SCOPE, or use the pipelines of the first sort.  A failed call may be repeated.  One
- * thread at a time for a sorter, while no thread records with it. */
+/* Make the next pipeline of a deferred sorter; `left`, if not null, gets the number of pipelines that are still
+ * missing.  Until this number is 0, calls get HS_ERROR_SCOPE, or use the pipelines of the first sort.  A failed call
+ * may be repeated.  One thread at a time for a sorter, while no thread records with it. */
 hs_status hs_vulkan_create_next(hs_vulkan *sorter, uint32_t *left, VkResult *result);
 
-/* Make pipeline `index`, from 0, of a deferred sorter, if it is missing.  Threads may make pipelines of the same sorter
- * at the same time if each has indices of its own, and none is in hs_vulkan_create_next or records with it; once those of a
- * first sort exist other threads may record, and hs_vulkan_create_next afterwards makes calls use the new pipelines. */
+/* Make pipeline `index`, from 0, of a deferred sorter, if it is missing.  Several threads may make pipelines of the
+ * same sorter at the same time, each with different indices, while no thread calls hs_vulkan_create_next or records
+ * with the sorter.  Once the pipelines of a first sort exist, other threads may record.  A later hs_vulkan_create_next
+ * makes calls use the new pipelines. */
 hs_status hs_vulkan_create_pipeline(hs_vulkan *sorter, uint32_t index, VkResult *result);
 
 /* The number of pipelines that a sorter has when it is complete, those of its first sort among them.  Any thread. */

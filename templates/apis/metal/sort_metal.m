@@ -13,8 +13,8 @@
 
 /* HSGEN_EXAMPLE */
 
-/* Encode what the device finds of the keys, sums over them, into the report at `offset`; where a bundle has no check of
- * such keys, the words stay as they are. */
+/* Encode a check of the keys on the device, which stores sums over the keys in the report at `offset`.  If the bundle
+ * has no check of such keys, the words of the report do not change. */
 static hs_status look(const hs_metal *checker, id<MTLCommandBuffer> commands, id<MTLBuffer> buffer,
                       id<MTLBuffer> reports, uint64_t offset)
 {
@@ -28,8 +28,8 @@ static hs_status look(const hs_metal *checker, id<MTLCommandBuffer> commands, id
     return hs_metal_digest(checker, commands, &args);
 }
 
-/* Sort `buffer` in place, and with it the values, between two looks, which say whether that went wrong; the command buffer does all, the
- * caller waits.  `missing`: what the sort lacks for the call, and how to generate it. */
+/* Sort `buffer` in place together with the values.  One command buffer checks the keys, sorts, and checks the keys
+ * again; the caller waits for it.  `missing`: what the sort lacks for the call, and how to generate it. */
 static hs_status run(const hs_metal *sorter, const hs_metal *checker, id<MTLDevice> device, id<MTLCommandQueue> queue,
                      id<MTLBuffer> buffer, id<MTLBuffer> moved, int *wrong, const char **missing)
 {

@@ -35,8 +35,9 @@ static hs_status hs_parts(const hs_opencl_record *record, hs_part parts[HS_ROLES
     return hs_opencl_status(code, error);
 }
 
-/* Set one buffer argument.  A part of scratch that does not start with it needs its own sub-buffer, which the caller
- * releases after enqueuing: an enqueued kernel retains it, a kernel argument does not. */
+/* Set one buffer argument.  A part of scratch that does not begin at the start of scratch needs its own sub-buffer.
+ * The caller releases the sub-buffer after enqueuing, because an enqueued kernel retains it, but a kernel argument does
+ * not. */
 static cl_int hs_set_buffer(cl_kernel kernel, cl_uint index, const hs_part *part, uint64_t begin, cl_mem *cut)
 {
     cl_buffer_region region;

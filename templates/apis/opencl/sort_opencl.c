@@ -1,8 +1,7 @@
-/* Sort random numbers with OpenCL: all that a program does, from the device to the sorted array.
- *
- * README.md has the line that builds it.  The first device that a target of this bundle sorts on is taken, or the first
- * whose name holds the first argument.  The second argument names a file in which the compiled kernels are kept for the
- * next run.  The exit code is 0 if the numbers came back sorted. */
+/* Sort random numbers with OpenCL: all that a program does, from the device to the sorted array.  README.md has the
+ * line that builds it.  The program uses the first device for which the bundle has a target, or, if there is a first
+ * argument, the first such device whose name contains it.  The second argument names a file in which the compiled
+ * kernels are kept for the next run.  The exit code is 0 if the numbers came back sorted. */
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120 /* all that this program needs */
 #endif
@@ -70,7 +69,8 @@ static void store(const hs_opencl *sorter, const char *name)
     free(data);
 }
 
-/* The kernels of this program's calls, sorts in place of COUNT keys, from a file if it has them. */
+/* Make the kernels for the calls of this program, which sort COUNT keys in place; load the kernels from a file if the
+ * file has them. */
 static hs_status make_sorter(const hs_sort *sort, cl_context context, cl_device_id device, const char *file,
                              hs_opencl **sorter, hs_opencl_error *error)
 {

@@ -1,8 +1,7 @@
-/* Sort random numbers with Vulkan: all that a program does, from the device to the sorted array.
- *
- * README.md has the line that builds it.  The first device that a target of this bundle sorts on is taken, or the first
- * whose name holds the first argument.  The second argument names a file in which compiled pipelines are kept for the
- * next run.  The exit code is 0 if the numbers came back sorted. */
+/* Sort random numbers with Vulkan: all that a program does, from the device to the sorted array.  README.md has the
+ * line that builds it.  The program uses the first device for which the bundle has a target, or, if there is a first
+ * argument, the first such device whose name contains it.  The second argument names a file in which compiled pipelines
+ * are kept for the next run.  The exit code is 0 if the numbers came back sorted. */
 #include "hs/hs_targets.h"
 #include "hs/hs_vulkan.h"
 
@@ -71,7 +70,7 @@ static hs_status pick(program *p, const char *part, hs_vulkan_device *device)
         strcpy(p->name, properties.deviceName);
         status = hs_vulkan_match_kind(hs_targets, hs_targets_count, HS_DIGEST, KEY, NULL, device, &p->check);
         if (p->check && p->check->key_bytes != KEY_BYTES) p->check = NULL;
-        /* Of that, enable what the sort and the check can use on this device. */
+        /* Enable the features that the sort and the check can use on this device. */
         if (status == HS_OK && p->check) status = hs_vulkan_features(p->check, device, &needed, &more);
         if (status == HS_OK) status = hs_vulkan_features(p->sort, device, &needed, &device->features);
         device->features |= more;
@@ -239,8 +238,8 @@ static VkDeviceSize output_bytes(const hs_sort *sort)
     return sizeof(uint32_t) * (info.report_words + (VkDeviceSize)COUNT * info.report_words_per_key);
 }
 
-/* The buffers of keys, values and two reports, which host and device see, and scratch, as much as the sort asks for;
- * `keys`, `values` and `words` get the memory. */
+/* Make the buffers: keys, values and two reports, which host and device see; and scratch, of the size that the sort
+ * requires.  `keys`, `values` and `words` become the addresses of the mapped memory. */
 static VkResult make_buffers(program *p, void **keys, void **values, uint32_t **words)
 {
     const VkMemoryPropertyFlags seen = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
@@ -289,7 +288,8 @@ static VkResult make_pools(program *p, VkCommandBuffer *commands)
     return code ? code : vkAllocateCommandBuffers(p->device, &allocate, commands);
 }
 
-/* Record what the device finds of the keys, before the sort (0) or after it (1): sums over them, that are compared. */
+/* Record a check of the keys on the device, before the sort (0) or after it (1).  The check stores sums over the keys,
+ * which the program compares. */
 static hs_status look(const program *p, VkCommandBuffer commands, int after, VkResult *code)
 {
     hs_vulkan_digest_args args;

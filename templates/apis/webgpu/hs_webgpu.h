@@ -5,7 +5,7 @@
 
 #include "hs/hs.h"
 
-#ifndef WEBGPU_H_ /* a program may include it by another path before */
+#ifndef WEBGPU_H_ /* the program may have included the header by another path */
 #include <webgpu/webgpu.h>
 #endif
 
@@ -59,7 +59,7 @@ typedef struct hs_webgpu_create_options {
 enum {
     HS_WEBGPU_CALLS = 8,      /* the number of different calls whose arguments a sorter keeps */
     HS_WEBGPU_GROUPS = 64,    /* the number of bind groups of the caller's buffers that a sorter keeps */
-    HS_WEBGPU_ALIGNMENT = 256 /* bytes; offsets of buffers are multiples of it */
+    HS_WEBGPU_ALIGNMENT = 256 /* in bytes; the offset of a buffer is a multiple of this number */
 };
 
 /* Compile the kernels of a sort and make their pipelines, for all of its calls.  HS_ERROR_DEVICE if the device lacks a
@@ -71,8 +71,8 @@ hs_status hs_webgpu_create(const hs_webgpu_kernels *sort, const hs_webgpu_device
 hs_status hs_webgpu_create_with(const hs_webgpu_kernels *sort, const hs_webgpu_device *device,
                                 const hs_webgpu_create_options *options, hs_webgpu_sorter **sorter, hs_webgpu_error *error);
 
-/* Make the next pipeline of a deferred sorter; `left`, if not null, gets the number that are still missing.  Calls get
- * HS_ERROR_SCOPE until it is 0.  One thread at a time for a sorter. */
+/* Make the next pipeline of a deferred sorter; `left`, if not null, gets the number of pipelines that are still
+ * missing.  Calls get HS_ERROR_SCOPE until this number is 0.  One thread at a time for a sorter. */
 hs_status hs_webgpu_create_next(hs_webgpu_sorter *sorter, uint32_t *left, hs_webgpu_error *error);
 
 /* The number of pipelines that a sorter has when it is complete.  Any thread. */
@@ -103,11 +103,11 @@ typedef struct hs_webgpu_buffer {
 /* Calls.  Set unused members to 0.  The caller keeps the buffers.  Every buffer has WGPUBufferUsage_Storage; scratch also
  * CopySrc with `count`, and in place the keys and values also CopySrc and scratch CopyDst. */
 
-/* Calls are recorded into a command encoder that has no open pass: compute passes, and copies where a call is in place or
- * has a device-side count.  WebGPU orders them with what is recorded before and after.  Arguments are checked before
- * anything is recorded.  Nothing waits for the device.  Nothing is allocated when a call repeats one of the last
- * HS_WEBGPU_CALLS by its numbers and uses the same buffers; otherwise small objects are made.  `error` may be null.  One
- * thread at a time for a sorter; others get HS_ERROR_BUSY. */
+/* Calls are recorded into a command encoder that has no open pass: compute passes, and copies where a call is in place
+ * or has a device-side count.  They run after the commands recorded before them, and before the commands recorded
+ * later.  Arguments are checked before anything is recorded.  Nothing waits for the device.  A call allocates nothing
+ * if its numbers and buffers are those of one of the last HS_WEBGPU_CALLS calls; otherwise it makes small objects.
+ * `error` may be null.  One thread at a time for a sorter; others get HS_ERROR_BUSY. */
 
 /* HSGEN_CALLS */
 

@@ -60,7 +60,7 @@ struct hs_webgpu_sorter {
     hs_webgpu_group groups[HS_WEBGPU_GROUPS];
     hs_webgpu_table tables[HS_WEBGPU_CALLS];
     uint32_t next_group, next_table; /* the places that are replaced next */
-    hs_webgpu_numbers *numbers; /* rows of each of `tables`, then those of the call */
+    hs_webgpu_numbers *numbers; /* rows of each of `tables`, then the rows of the call */
     WGPUComputePipeline *pipelines; /* for each kernel; null outside the scope */
 };
 
@@ -91,16 +91,16 @@ HS_INTERNAL int hs_webgpu_exchanges(const hs_sort *sort);
 /* The number of pipelines that are missing. */
 HS_INTERNAL uint32_t hs_webgpu_missing(const hs_webgpu_sorter *sorter);
 
-/* The bind group for these buffers, which the sorter owns; null if it cannot be made. */
+/* The bind group for these buffers.  The sorter owns it; null if it cannot be made. */
 HS_INTERNAL WGPUBindGroup hs_webgpu_bound(hs_webgpu_sorter *sorter, const hs_webgpu_range *ranges, uint32_t count);
 
-/* The rows of the call that is recorded, as many as the sort has steps. */
+/* The part of the sorter's numbers for the call that is recorded: one row for each step of the sort. */
 static inline hs_webgpu_numbers *hs_webgpu_rows(const hs_webgpu_sorter *sorter, uint32_t table)
 {
     return sorter->numbers + (size_t)table * sorter->sort->step_count;
 }
 
-/* The bind group for the rows of the call, which the sorter owns; null if it cannot be made. */
+/* The bind group for the numbers of the call.  The sorter owns it; null if it cannot be made. */
 HS_INTERNAL WGPUBindGroup hs_webgpu_numbered(hs_webgpu_sorter *sorter);
 
 /* Check a call and record it, while no other thread uses the sorter. */

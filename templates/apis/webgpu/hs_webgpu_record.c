@@ -276,7 +276,7 @@ hs_status hs_webgpu_perform(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder
     call.plan.options = &record->options;
     status = hs_webgpu_roles(sort, record, &call, error);
     if (status != HS_OK) return status;
-    call.plan.in_place = call.in_place; /* the scope is that of the caller's call */
+    call.plan.in_place = call.in_place; /* the scope is checked for the call as the caller made it */
     status = hs_scope_takes(sort, &sorter->scope, &call.plan);
     call.plan.in_place = 0;
     if (status != HS_OK || hs_idle(sort, record->n)) return status;

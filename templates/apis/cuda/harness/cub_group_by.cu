@@ -53,7 +53,7 @@ static cudaError_t hn_cub(void *memory, size_t &temporary, int n)
     hn_key *keys = static_cast<hn_key *>(memory);
     uint32_t *values = memory ? reinterpret_cast<uint32_t *>(own + keys_size) : NULL;
     void *rest = memory ? own + sorted : NULL;
-    size_t first = memory ? temporary - sorted : 0, second = first; /* without memory, what each of the two needs */
+    size_t first = memory ? temporary - sorted : 0, second = first; /* without memory: their sizes */
     cudaError_t code = hn_sort(rest, first, keys, values, n);
     if (code == cudaSuccess) code = hn_reduce(rest, second, keys, values, n);
     if (!memory) temporary = sorted + (first > second ? first : second);

@@ -33,9 +33,9 @@ struct hs_rows {
     }
 };
 
-/* from: the n indices that the sort wrote.  to: those of the result, in the row; null: they are left as they are.
- * turn: null, or the number of a pass that has done all of this if it is from 1 to 255.
- * length: of a row.  in_row: whether an index is that in its row, and else in the whole array. */
+/* from: the n indices that the sort wrote. to: the indices of the result, within the row; null: the indices do not
+ * change. turn: null, or the number of a pass that has done all of this if it is from 1 to 255. length: of a row.
+ * in_row: whether an index counts within its row; otherwise it counts within the whole array. */
 extern "C" __global__ void __launch_bounds__(HS_LANES) hs_finish(const HS_INDEX *from, long long *to,
 #if HS_KEYS
                                                                  HS_BITS *keys, const HS_BITS *source,

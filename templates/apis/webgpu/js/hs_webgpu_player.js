@@ -233,7 +233,7 @@ export class Player {
         const { n, number, passed, flags, begin, end, inPlace } = checked;
         const id = [n, number, passed, flags, begin, end, inPlace, ...at].join();
         let recorded = this.#calls.get(id);
-        if (recorded) this.#calls.delete(id); // move it to the end: the least recently used is removed first
+        if (recorded) this.#calls.delete(id); // move to the end: the first entry is removed first
         else recorded = this.#recorded(checked);
         this.#calls.set(id, recorded);
         if (this.#calls.size > KEPT) this.#calls.delete(this.#calls.keys().next().value);
@@ -331,8 +331,8 @@ export class Player {
         return { kernel: this._plan.kernels.length, ranges: [from, to], grid, indirect: -1, numbers: [words, 0, 0, 0] };
     }
 
-    /* The ranges of a list of bindings.  In scratch, one ends after n elements, or where the next one of the list begins:
-     * ranges must not overlap. */
+    /* The ranges of a list of bindings.  In scratch, a range ends after n elements, or where the next range of the list
+     * begins, because ranges must not overlap. */
     #ranges(list, sizes, spans, n) {
         const starts = list.map((binding) => begins(binding, n));
         const inScratch = starts.filter((_, i) => list[i][0] === ROLE.scratch);
