@@ -139,7 +139,9 @@ def words() -> Words:
 
 
 def _kernels(parts: tuple[Part, ...], tiling: Shape) -> tuple[Kernel, ...]:
-    """Return the kernels; their algorithm is that of the sort's first part, so that its words are defined."""
+    """Return the kernels.  They name the algorithm of the sort's first part, because they use words that this algorithm
+    defines.
+    """
     rows = (
         (NAMES[0], f"find the runs of up to {tiling.tile} keys", (KEYS, REPORT)),
         (NAMES[1], "mark and count the run boundaries in the keys of a work-group", (KEYS, BITMAP, WORDS)),

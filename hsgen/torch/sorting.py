@@ -145,9 +145,9 @@ def topk(
     False, the result has the same elements in an unspecified order, which is the same in every call.
 
     table, numbers: tensors of integers that differ from row to row; see `hsgen.runners.row_numbers.RowNumbers`.  If
-    fewer than k elements count in a row, the row of the result is filled with the index -1 and the last value in order:
-    -inf or the least integer; if `largest` is False, NaN or the greatest integer.  With a table, the result also has
-    the selected entries; an entry is -1 for the index -1 and beyond the table.
+    fewer than k elements of a row count, the rest of its result has the index -1.  The values there are the last in
+    order: -inf or the least integer; if `largest` is False, NaN or the greatest integer.  With a table, the result also
+    has the selected entries; an entry is -1 for the index -1 and beyond the table.
 
     Raises:
         TypeError: k or the dimension is not an integer, or numbers are not a tensor of integers.

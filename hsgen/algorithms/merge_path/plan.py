@@ -81,7 +81,7 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end in each row of a tile's stores, where its guard takes effect."""
+    """Return counts up to `greatest` at which the last store of a tile is partial, for each row of the tile."""
     if p.walks:
         return []
     ends = {row * p.work_group + p.work_group // 2 for row in range(p.items)}

@@ -28,8 +28,7 @@ _WIDENED = "_widened"  # suffix of the name of a kernel
 def uneven(sort: Sort, local_bytes: int) -> Sort:
     """Return the sort with a first part for uneven keys, which partitions keys by their quantiles in a sample.
 
-    The sort is returned unchanged if its first part does not run in one launch, or if the device has too little local
-    memory for the result.
+    The sort does not change if its first part does not run in one launch, or if the result needs more local memory.
     local_bytes: the local memory of the device.
     """
     part = sort.parts[0]

@@ -136,9 +136,9 @@ class KeyBuckets(Stage):
             yield "bucket.items", problem, "give more, or more bits, or fewer items"
 
     def _counting(self, device: Device) -> Iterator[Problem]:
-        """The problems of counted buckets.
+        """Yield the problems of buckets that are sorted by counting keys.
 
-        Two digits take all bits that are not counted, and the table must have room.
+        The two digits must cover all bits that are not counted, and the table must have room for all buckets.
         """
         p = self.p
         if p.counting is None:
