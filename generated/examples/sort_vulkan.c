@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Sort random numbers with Vulkan: all that a program does, from the device to the sorted array.  README.md has the
- * line that builds it.  The program uses the first device for which the bundle has a target, or, if there is a first
- * argument, the first such device whose name contains it.  The second argument names a file in which compiled pipelines
- * are kept for the next run.  The exit code is 0 if the numbers came back sorted. */
+ * line that builds it.  The program uses the first device for which the bundle has a target.  With a first argument,
+ * only devices whose name contains it count.  The second argument names a file in which compiled pipelines are kept for
+ * the next run.  The exit code is 0 if the numbers came back sorted. */
 #include "hs/hs_targets.h"
 #include "hs/hs_vulkan.h"
 

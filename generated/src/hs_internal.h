@@ -84,8 +84,8 @@ static inline void hs_free_rows(const hs_sort *sort, hs_span spans[HS_ROLES])
     }
 }
 
-/* Whether scratch, if a checked call uses any, begins at a multiple of 256 bytes, the largest alignment that an API
- * requires of a buffer. */
+/* Whether scratch, if a checked call uses any, begins at a multiple of 256 bytes.  No API requires a larger alignment
+ * of a buffer. */
 static inline int hs_scratch_aligned(const hs_span spans[HS_ROLES])
 {
     const int used = spans[HS_SCRATCH].bytes || spans[HS_DESTINATION].from == HS_SCRATCH;

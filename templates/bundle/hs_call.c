@@ -306,8 +306,7 @@ static hs_status hs_fits(const hs_sort *sort, const hs_span spans[HS_ROLES], int
     return HS_OK;
 }
 
-/* If a step has a role that the call does not use, bind the buffer of another role, which the step then does not
- * access. */
+/* If a step has a role that the call does not use, bind the buffer of another role.  The step does not access it. */
 static void hs_lend(uint32_t uses, hs_span spans[HS_ROLES])
 {
     uint32_t i, lender = 0;

@@ -86,9 +86,9 @@ hs_status hs_vulkan_create_with(const hs_sort *sort, const hs_vulkan_device *dev
 hs_status hs_vulkan_create_next(hs_vulkan *sorter, uint32_t *left, VkResult *result);
 
 /* Make pipeline `index`, from 0, of a deferred sorter, if it is missing.  Several threads may make pipelines of the
- * same sorter at the same time, each with different indices, while no thread calls hs_vulkan_create_next or records
- * with the sorter.  Once the pipelines of a first sort exist, other threads may record.  A later hs_vulkan_create_next
- * makes calls use the new pipelines. */
+ * same sorter at the same time, each with different indices.  Meanwhile no thread may call hs_vulkan_create_next or
+ * record with the sorter.  Once the pipelines of a first sort exist, other threads may record.  A later
+ * hs_vulkan_create_next makes calls use the new pipelines. */
 hs_status hs_vulkan_create_pipeline(hs_vulkan *sorter, uint32_t index, VkResult *result);
 
 /* The number of pipelines that a sorter has when it is complete, those of its first sort among them.  Any thread. */

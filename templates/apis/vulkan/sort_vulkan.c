@@ -1,7 +1,7 @@
 /* Sort random numbers with Vulkan: all that a program does, from the device to the sorted array.  README.md has the
- * line that builds it.  The program uses the first device for which the bundle has a target, or, if there is a first
- * argument, the first such device whose name contains it.  The second argument names a file in which compiled pipelines
- * are kept for the next run.  The exit code is 0 if the numbers came back sorted. */
+ * line that builds it.  The program uses the first device for which the bundle has a target.  With a first argument,
+ * only devices whose name contains it count.  The second argument names a file in which compiled pipelines are kept for
+ * the next run.  The exit code is 0 if the numbers came back sorted. */
 #include "hs/hs_targets.h"
 #include "hs/hs_vulkan.h"
 

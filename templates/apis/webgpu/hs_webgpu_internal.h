@@ -28,8 +28,8 @@ typedef struct hs_webgpu_group {
     hs_webgpu_range ranges[HS_BINDINGS];
 } hs_webgpu_group;
 
-/* The numbers of all launches of a call, in a buffer that never changes, since an earlier call that is recorded but has
- * not run may still need it. */
+/* The numbers of all launches of a call, in a buffer.  The buffer never changes, because an earlier call may be
+ * recorded but not have run yet. */
 typedef struct hs_webgpu_table {
     WGPUBuffer buffer; /* null: the place is empty */
     WGPUBindGroup group;
