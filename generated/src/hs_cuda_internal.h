@@ -55,9 +55,9 @@ HS_INTERNAL cudaError_t hs_cuda_early(const void *kernel, int *early);
 HS_INTERNAL cudaError_t hs_cuda_start(const hs_cuda *sorter, const void *kernel, const uint32_t grid[2],
                                       const hs_kernel *what, void **values, cudaStream_t stream);
 
-/* The status of an error that is returned from here, which is also stored if `error` is not null.  The CUDA runtime
- * keeps the last error for the next query: this error is cleared there, unless `pending` is an earlier one, which is the
- * caller's. */
+/* The status of an error that is returned from here, which is also stored if `error` is not null. The CUDA runtime
+ * keeps the last error for the next query. The function clears that error, unless `pending`, the last error before the
+ * call, is an error of the caller. */
 HS_INTERNAL hs_status hs_cuda_failed(cudaError_t code, cudaError_t pending, cudaError_t *error);
 
 /* An attribute of a device; negative ones as 0. */

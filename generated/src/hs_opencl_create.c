@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of extensions, as in cl_ext.h, which not every system has. */
+/* Constants of extensions.  They are also in cl_ext.h, but not every system has this header. */
 #define HS_CL_DEVICE_OPENCL_C_ALL_VERSIONS 0x1066
 #define HS_CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE 0x2033
 

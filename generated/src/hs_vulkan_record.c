@@ -89,7 +89,7 @@ static hs_status hs_vulkan_locate(const hs_vulkan *s, const hs_step *step, const
 #if HS_HLSL
         range = (range + 3) / 4 * 4;
 #endif
-        /* rows may start anywhere in a buffer, as far as a descriptor reaches */
+        /* rows may start anywhere in a buffer: bind as much as a descriptor allows */
         if (range > s->range_limit && hs_anywhere(s->sort, call->spans, role)) range = s->range_limit / 4 * 4;
         set->ranges[i].range = range;
         if (set->ranges[i].range > set->largest) set->largest = set->ranges[i].range;

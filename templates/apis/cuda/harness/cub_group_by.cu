@@ -60,8 +60,8 @@ static cudaError_t hn_cub(void *memory, size_t &temporary, int n)
     return code;
 }
 
-/* Reduce the groups of n keys, of which there are `number`, with the baseline called `name`, and wait: keys go where keys
- * go, sums or counts where values go. */
+/* Reduce the groups of n keys with the baseline called `name`, and wait.  `number`: the number of groups.  The keys of
+ * groups go to HN_KEYS_OUT, their sums or counts to HN_VALUES_OUT. */
 extern "C" const char *hn_baseline_group_by(const char *name, int key_bytes, int value_bytes, uint64_t n, uint64_t number,
                                             double *device_seconds)
 {

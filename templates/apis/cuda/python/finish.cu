@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(HS_LANES) hs_finish(const HS_INDEX 
                                                                  const unsigned *turn, long long n, long long length, int in_row)
 {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); /* the kernels ahead may still run */
+    asm volatile("griddepcontrol.wait;" ::: "memory"); /* earlier kernels may still run */
 #endif
     if (turn && *turn - 1u < 255u) return;
 #if HS_KEYS

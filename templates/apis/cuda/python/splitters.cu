@@ -10,7 +10,7 @@
 #define HS_WARP 32
 #define HS_SIGN ((HS_BITS)((HS_BITS)1 << (8 * sizeof(HS_BITS) - 1)))
 #if __CUDA_ARCH__ >= 900
-#define HS_WAIT asm volatile("griddepcontrol.wait;" ::: "memory") /* the kernels ahead may still run */
+#define HS_WAIT asm volatile("griddepcontrol.wait;" ::: "memory") /* earlier kernels may still run */
 #else
 #define HS_WAIT
 #endif
