@@ -58,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(HS_LANES) hs_finish(const HS_INDEX 
 #pragma unroll
             for (int j = 0; j < HS_PAIRS; j++) at[j] = ((const hs_two *)(from + tile))[j * HS_LANES + threadIdx.x];
 #if HS_KEYS
-        /* between two sorted keys of one sign that are neither zeros nor NaNs there are no others */
+        /* if two sorted keys have one sign and are neither zeros nor NaNs, the same holds for all keys between */
         const HS_BITS one = keys[tile], last = keys[min(tile + HS_TILE, n) - 1], magnitudes = (HS_BITS)HS_MAGNITUDE;
         const HS_BITS least = min(one & magnitudes, last & magnitudes), most = max(one & magnitudes, last & magnitudes);
         rows.ordinary = length >= n && (one > magnitudes) == (last > magnitudes) && least != 0 && most <= (HS_BITS)HS_INFINITY;
