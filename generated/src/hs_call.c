@@ -22,8 +22,7 @@ static int hs_other_width(const hs_sort *sort, hs_type type)
     return type != HS_AS_MATCHED && type != HS_UNSIGNED && 8 * ((uint32_t)type >> 4) != sort->key_bits;
 }
 
-/* The name of a type that a scan does not sum; null if it sums the type.  Signed elements have the same sums as
- * unsigned elements. */
+/* The name of a type that a scan does not sum; null if it sums the type.  Signed and unsigned sums have equal bits. */
 static const char *hs_lacks_sums(const hs_sort *sort, const hs_options *options)
 {
     const hs_type type = hs_key_type(sort, options);
@@ -57,8 +56,7 @@ hs_status hs_takes(const hs_sort *sort, const hs_options *options)
     return hs_lacks(sort, options) ? HS_ERROR_OPTION : HS_OK;
 }
 
-/* A phrase for values that the sort does not take, or that the call lacks; null if the values are right.  `roles`: the
- * buffers of the call. */
+/* A phrase for values that the sort does not take or the call lacks; null: none.  `roles`: the buffers of the call. */
 static const char *hs_lacks_values(const hs_sort *sort, uint32_t roles)
 {
     const int merge = sort->kind == HS_MERGE;

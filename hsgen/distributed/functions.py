@@ -43,9 +43,8 @@ def sort(
     """Sort the keys of all ranks; return this rank's part of the sorted whole.
 
     Each rank passes its shard, a tensor or array of one dimension, which may be empty.  Rank 0 gets the first keys,
-    rank 1 the next keys, and so on, in even parts.  The sort is stable: equal keys are in the order of ranks, and
-    within a rank in the order of their indices.  NaNs are equal and greatest, and -0 equals 0.  All NaNs get one bit
-    pattern; with values or indices, both zeros also get one bit pattern.
+    rank 1 the next keys, and so on, in even parts.  The sort is stable across ranks.  NaNs are equal and greatest, and
+    -0 equals 0.  All NaNs get one bit pattern; with values or indices, both zeros also get one bit pattern.
 
     Args:
         keys: a tensor of PyTorch on a GPU or the CPU, or with a rank of `Threads` an array of numpy.
