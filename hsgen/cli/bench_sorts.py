@@ -107,7 +107,7 @@ def alone(sort: Sort, where: str) -> dict[str, Alternative]:
 
 
 def planned(sort: Sort, where: str, host: hosts.Host) -> bool:
-    """Return True if a sort is a target's plan for its own device, and the plan selects among several sorts by count."""
+    """Return True if a sort is a target's plan for its own device, and selects among several sorts by count."""
     several = len({part.label for part in sort.parts if part.min_n < part.max_n}) > 1
     return sort.algorithm == target_files.AUTO and several and hosts.matches(target_files.find(where), host)
 
