@@ -119,8 +119,8 @@ static int hs_row_count(hs_tagged_row x, hs_tagged_row y)
 #define hs_entered_again(x) hs_twiddle_in(x)
 // compare registers a and b: the smaller key to a
 #define hs_swap(a, b) { hs_entry t_ = hs_entry_min(a, b); b = hs_entry_max(a, b); a = t_; }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
