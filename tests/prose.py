@@ -54,9 +54,9 @@ SKIPPED = ("docs/results/", "docs/decisions/", "tests/vendor/")
 MOST = {
     "README.md": (1, 0, 0),
     "CHANGELOG.md": (0, 0, 0),
-    "docs": (128, 68, 0),
-    "hsgen": (52, 58, 9),
-    "templates": (25, 32, 0),
+    "docs": (112, 60, 0),
+    "hsgen": (50, 56, 9),
+    "templates": (18, 32, 0),
     "tests": (42, 75, 1782),
 }
 """For each area, the greatest numbers of long sentences, of pronouns at the start and of filler names."""

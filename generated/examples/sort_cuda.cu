@@ -16,9 +16,11 @@
 #define KEY "u32"
 #define VALUE NULL
 enum { COUNT = 100003, KEY_BYTES = 4, VALUE_BYTES = 0 };
-enum { MAKES_INDICES = 0 }; /* 1: no values are read, those that are written are indices of keys */
+enum { MAKES_INDICES = 0 }; /* 1: an argsort; no values are read, and the written values are the
+                                                 indices of keys */
 
-/* Key or value i of an array as a number; of wide values the first 8 bytes.  The host is little-endian, like devices. */
+/* Key or value i of an array as a number; for wide values, their first 8 bytes.  The host is little-endian, like
+ * devices. */
 static uint64_t number_at(const void *array, size_t bytes, size_t i)
 {
     uint64_t number = 0;
@@ -26,7 +28,7 @@ static uint64_t number_at(const void *array, size_t bytes, size_t i)
     return number;
 }
 
-/* Random keys, the same each time, and values, if there are any: the index of each key. */
+/* Fill in random keys, the same in each run; and, if there are values, the index of each key. */
 static void fill(void *keys, void *values)
 {
     uint64_t x = 2463534242u, i;
@@ -46,7 +48,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Whether the keys are those before, in order, and the value of each is the index that it had; sorts `before`. */
+/* Whether the keys are the original keys in order, and the value of each key is its original index; sorts `before`. */
 static int is_sorted(void *before, const void *keys, const void *values)
 {
     size_t valued = VALUE_BYTES > 0 ? COUNT : 0;
@@ -64,7 +66,7 @@ static int is_sorted(void *before, const void *keys, const void *values)
     return right && memcmp(before, keys, (size_t)COUNT * KEY_BYTES) == 0;
 }
 
-/* All that a sort needs, so that one place can give it back. */
+/* All objects that a sort needs, so that one destructor releases them. */
 struct Device {
     cudaStream_t stream = nullptr;
     void *keys = nullptr, *values = nullptr, *scratch = nullptr, *output = nullptr, *report = nullptr;
@@ -97,7 +99,7 @@ static bool fine(const char *what, cudaError_t error)
     return error == cudaSuccess;
 }
 
-/* What the device sees of the keys; where a bundle has no check of such keys, the words stay as they are. */
+/* Compute sums over the keys on the device; if the bundle has no check of such keys, the words are unchanged. */
 static bool look(const Device &device, uint32_t words[8])
 {
     cudaError_t error = cudaSuccess;
@@ -136,7 +138,8 @@ static bool run(Device &device, std::vector<unsigned char> &keys, std::vector<un
     if (!fine("cudaMalloc", cudaMalloc(&device.keys, bytes))) return false;
     if (VALUE_BYTES > 0 && !fine("cudaMalloc", cudaMalloc(&device.values, values.size()))) return false;
     const size_t words = info.reports ? info.report_words + size_t(COUNT) * info.report_words_per_key : 0;
-    if (words && !fine("cudaMalloc", cudaMalloc(&device.output, 4 * words))) return false; /* such as positions of runs */
+    if (words && !fine("cudaMalloc", cudaMalloc(&device.output, 4 * words))) return false; /* such as positions of
+                                                                                              runs */
     if (scratch && !fine("cudaMalloc", cudaMalloc(&device.scratch, scratch))) return false;
     if (!fine("cudaMalloc", cudaMalloc(&device.report, sizeof before))) return false;
     if (!fine("cudaStreamCreate", cudaStreamCreate(&device.stream))) return false;
@@ -144,7 +147,7 @@ static bool run(Device &device, std::vector<unsigned char> &keys, std::vector<un
     /* The sort is enqueued like a kernel: work that the stream holds already runs before it, later work after it. */
     hs_cuda_sort_args args = {};
     args.n = COUNT;
-    args.source = device.keys; /* with no destination, sorted in place */
+    args.source = device.keys; /* without a destination, the sort is in place */
     args.scratch = device.scratch;
     args.scratch_bytes = scratch;
     args.source_bytes = bytes;
@@ -173,7 +176,7 @@ static bool run(Device &device, std::vector<unsigned char> &keys, std::vector<un
                                                          cudaMemcpyDeviceToHost, device.stream)))
         return false;
     if (!fine("waiting", cudaStreamSynchronize(device.stream))) return false;
-    /* By sums over the keys before and after, the device itself has found out whether it sorted right. */
+    /* The sums over the keys before and after the sort verify the result on the device. */
     if (!fine("hs_digest_compare", hs_digest_compare(before, after, 0, &faults), cudaSuccess)) return false;
     return faults == 0 || std::printf("faults %u\n", faults) < 0;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* Sort random numbers with OpenCL: all that a program does, from the device to the sorted array.
- *
- * README.md has the line that builds it.  The first device that a target of this bundle sorts on is taken, or the first
- * whose name holds the first argument.  The second argument names a file in which the compiled kernels are kept for the
- * next run.  The exit code is 0 if the numbers came back sorted. */
+/* Sort random numbers with OpenCL: all that a program does, from the device to the sorted array.  README.md has the
+ * line that builds it.  The program uses the first device for which the bundle has a target.  With a first argument,
+ * only devices whose name contains it count.  The second argument names a file in which the compiled kernels are kept
+ * for the next run.  The exit code is 0 if the numbers came back sorted. */
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120 /* all that this program needs */
 #endif
@@ -21,9 +20,11 @@ enum { DEVICES = 32 };
 #define KEY "u32"
 #define VALUE NULL
 enum { COUNT = 100003, KEY_BYTES = 4, VALUE_BYTES = 0 };
-enum { MAKES_INDICES = 0 }; /* 1: no values are read, those that are written are indices of keys */
+enum { MAKES_INDICES = 0 }; /* 1: an argsort; no values are read, and the written values are the
+                                                 indices of keys */
 
-/* Key or value i of an array as a number; of wide values the first 8 bytes.  The host is little-endian, like devices. */
+/* Key or value i of an array as a number; for wide values, their first 8 bytes.  The host is little-endian, like
+ * devices. */
 static uint64_t number_at(const void *array, size_t bytes, size_t i)
 {
     uint64_t number = 0;
@@ -31,7 +32,7 @@ static uint64_t number_at(const void *array, size_t bytes, size_t i)
     return number;
 }
 
-/* Random keys, the same each time, and values, if there are any: the index of each key. */
+/* Fill in random keys, the same in each run; and, if there are values, the index of each key. */
 static void fill(void *keys, void *values)
 {
     uint64_t x = 2463534242u, i;
@@ -51,7 +52,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Whether the keys are those before, in order, and the value of each is the index that it had; sorts `before`. */
+/* Whether the keys are the original keys in order, and the value of each key is its original index; sorts `before`. */
 static int is_sorted(void *before, const void *keys, const void *values)
 {
     size_t valued = VALUE_BYTES > 0 ? COUNT : 0;
@@ -69,8 +70,8 @@ static int is_sorted(void *before, const void *keys, const void *values)
     return right && memcmp(before, keys, (size_t)COUNT * KEY_BYTES) == 0;
 }
 
-/* The first device, among those whose name holds `part`, that one of the bundle's targets sorts such keys on.  It
- * prints why a device is not taken. */
+/* The first device on which one of the bundle's targets sorts such keys, among the devices whose name contains `part`.
+ * Prints why a device is not used. */
 static cl_device_id pick(const char *part, const hs_sort **sort, char *name, size_t size)
 {
     char reason[2048];
@@ -122,7 +123,8 @@ static void store(const hs_opencl *sorter, const char *name)
     free(data);
 }
 
-/* The kernels of this program's calls, sorts in place of COUNT keys, from a file if it has them. */
+/* Make the kernels for the calls of this program, which sort COUNT keys in place; load the kernels from a file if the
+ * file has them. */
 static hs_status make_sorter(const hs_sort *sort, cl_context context, cl_device_id device, const char *file,
                              hs_opencl **sorter, hs_opencl_error *error)
 {
@@ -140,7 +142,7 @@ static hs_status make_sorter(const hs_sort *sort, cl_context context, cl_device_
     return status;
 }
 
-/* What the device sees of the keys; where a bundle has no check of such keys, the words stay as they are. */
+/* Compute sums over the keys on the device; if the bundle has no check of such keys, the words are unchanged. */
 static hs_status look(hs_opencl *checker, cl_command_queue queue, cl_mem keys, cl_mem report, uint32_t words[8],
                       hs_opencl_error *error)
 {
@@ -182,7 +184,7 @@ int main(int argc, char **argv)
     memset(&args, 0, sizeof args);
     if (!before_keys || !keys || !values) goto end;
     status = HS_ERROR_DEVICE;
-    if (!device) goto end; /* none that a target of this bundle sorts on */
+    if (!device) goto end; /* there is no device on which a target of this bundle sorts */
     status = HS_ERROR_API;
     context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
     if (!context) goto end;
@@ -215,8 +217,7 @@ int main(int argc, char **argv)
                                 4 * ((size_t)info.report_words + (size_t)COUNT * info.report_words_per_key), NULL, &code);
     if (info.reports && !output) goto end;
 
-    /* What is compared with after the sort: sums over the keys, by which the device finds out whether it sorted
-     * right. */
+    /* Sums over the keys, which are compared after the sort to verify the result on the device. */
     report = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof before, NULL, &code);
     if (!report) goto end;
     status = look(checker, queue, buffer, report, before, &error);
@@ -232,7 +233,7 @@ int main(int argc, char **argv)
     else
         args.values = moved;
     status = hs_opencl_sort(sorter, queue, &args, &error);
-    if (status == HS_ERROR_OPTION) /* what the sort lacks for this call */
+    if (status == HS_ERROR_OPTION) /* the option or buffer that the sort does not support */
         missing = hs_missing_option(sort, &args.options, 1u << HS_SOURCE | (moved ? 1u << HS_VALUES : 0));
     if (status != HS_OK) goto end;
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* Sort random numbers with Vulkan: all that a program does, from the device to the sorted array.
- *
- * README.md has the line that builds it.  The first device that a target of this bundle sorts on is taken, or the first
- * whose name holds the first argument.  The second argument names a file in which compiled pipelines are kept for the
- * next run.  The exit code is 0 if the numbers came back sorted. */
+/* Sort random numbers with Vulkan: all that a program does, from the device to the sorted array.  README.md has the
+ * line that builds it.  The program uses the first device for which the bundle has a target.  With a first argument,
+ * only devices whose name contains it count.  The second argument names a file in which compiled pipelines are kept for
+ * the next run.  The exit code is 0 if the numbers came back sorted. */
 #include "hs/hs_targets.h"
 #include "hs/hs_vulkan.h"
 
@@ -24,9 +23,11 @@ enum {
 #define KEY "u32"
 #define VALUE NULL
 enum { COUNT = 100003, KEY_BYTES = 4, VALUE_BYTES = 0 };
-enum { MAKES_INDICES = 0 }; /* 1: no values are read, those that are written are indices of keys */
+enum { MAKES_INDICES = 0 }; /* 1: an argsort; no values are read, and the written values are the
+                                                 indices of keys */
 
-/* Key or value i of an array as a number; of wide values the first 8 bytes.  The host is little-endian, like devices. */
+/* Key or value i of an array as a number; for wide values, their first 8 bytes.  The host is little-endian, like
+ * devices. */
 static uint64_t number_at(const void *array, size_t bytes, size_t i)
 {
     uint64_t number = 0;
@@ -34,7 +35,7 @@ static uint64_t number_at(const void *array, size_t bytes, size_t i)
     return number;
 }
 
-/* Random keys, the same each time, and values, if there are any: the index of each key. */
+/* Fill in random keys, the same in each run; and, if there are values, the index of each key. */
 static void fill(void *keys, void *values)
 {
     uint64_t x = 2463534242u, i;
@@ -54,7 +55,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Whether the keys are those before, in order, and the value of each is the index that it had; sorts `before`. */
+/* Whether the keys are the original keys in order, and the value of each key is its original index; sorts `before`. */
 static int is_sorted(void *before, const void *keys, const void *values)
 {
     size_t valued = VALUE_BYTES > 0 ? COUNT : 0;
@@ -72,7 +73,7 @@ static int is_sorted(void *before, const void *keys, const void *values)
     return right && memcmp(before, keys, (size_t)COUNT * KEY_BYTES) == 0;
 }
 
-/* All that is made here, so that one function can take it down. */
+/* All objects of the program, so that one function can destroy them. */
 typedef struct program {
     VkInstance instance;
     VkPhysicalDevice physical;
@@ -84,8 +85,9 @@ typedef struct program {
     VkDescriptorPool sets;
     VkCommandPool pool;
     hs_vulkan *sorter, *checker;
-    const hs_sort *sort, *check; /* where the bundle has no check of such keys, that is null */
-    const char *missing;         /* what the sort lacks for the call, and how to generate it; or null */
+    const hs_sort *sort, *check; /* null if the bundle has no check of such keys */
+    const char *missing;         /* the option or buffer that the sort does not support, and the option that adds it;
+                                    or null */
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
 } program;
 
@@ -102,7 +104,8 @@ static VkResult make_instance(program *p)
     return vkCreateInstance(&info, NULL, &p->instance);
 }
 
-/* The first device, among those whose name holds `part`, that one of the bundle's targets sorts such keys on. */
+/* The first device on which one of the bundle's targets sorts such keys, among the devices whose name contains
+ * `part`. */
 static hs_status pick(program *p, const char *part, hs_vulkan_device *device)
 {
     VkPhysicalDevice devices[DEVICES];
@@ -121,7 +124,7 @@ static hs_status pick(program *p, const char *part, hs_vulkan_device *device)
         strcpy(p->name, properties.deviceName);
         status = hs_vulkan_match_kind(hs_targets, hs_targets_count, HS_DIGEST, KEY, NULL, device, &p->check);
         if (p->check && p->check->key_bytes != KEY_BYTES) p->check = NULL;
-        /* Of that, enable what the sort and the check can use on this device. */
+        /* Enable the features that the sort and the check can use on this device. */
         if (status == HS_OK && p->check) status = hs_vulkan_features(p->check, device, &needed, &more);
         if (status == HS_OK) status = hs_vulkan_features(p->sort, device, &needed, &device->features);
         device->features |= more;
@@ -289,8 +292,8 @@ static VkDeviceSize output_bytes(const hs_sort *sort)
     return sizeof(uint32_t) * (info.report_words + (VkDeviceSize)COUNT * info.report_words_per_key);
 }
 
-/* The buffers of keys, values and two reports, which host and device see, and scratch, as much as the sort asks for;
- * `keys`, `values` and `words` get the memory. */
+/* Make the buffers: keys, values and two reports, which host and device see; and scratch, of the size that the sort
+ * requires.  `keys`, `values` and `words` become the addresses of the mapped memory. */
 static VkResult make_buffers(program *p, void **keys, void **values, uint32_t **words)
 {
     const VkMemoryPropertyFlags seen = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
@@ -339,7 +342,8 @@ static VkResult make_pools(program *p, VkCommandBuffer *commands)
     return code ? code : vkAllocateCommandBuffers(p->device, &allocate, commands);
 }
 
-/* Record what the device finds of the keys, before the sort (0) or after it (1): sums over them, that are compared. */
+/* Record a check of the keys on the device, before the sort (0) or after it (1).  The check stores sums over the keys,
+ * which the program compares. */
 static hs_status look(const program *p, VkCommandBuffer commands, int after, VkResult *code)
 {
     hs_vulkan_digest_args args;
@@ -395,7 +399,7 @@ static hs_status sort_keys(program *p, VkCommandBuffer commands, VkResult *code)
         p->missing = hs_missing_option(p->sort, &args.options, 1u << HS_SOURCE | (p->moved ? 1u << HS_VALUES : 0));
     if (status == HS_OK) status = look(p, commands, 1, code);
     if (status != HS_OK) return status;
-    /* What was written is to be read by the host. */
+    /* Make the written data visible to the host. */
     barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
     barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;
     barrier.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
@@ -468,7 +472,7 @@ int main(int argc, char **argv)
     fill(keys, values);
     memcpy(before, keys, bytes);
     status = sort_keys(&p, commands, &code);
-    /* By sums over the keys before and after, the device itself has found out whether it sorted right. */
+    /* The sums over the keys before and after the sort verify the result on the device. */
     if (status == HS_OK) status = hs_digest_compare(words, words + REPORT / sizeof *words, 0, &faults);
     if (status != HS_OK) goto end;
     /* The same on the host, which takes much longer. */

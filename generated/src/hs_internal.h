@@ -26,7 +26,7 @@ extern "C" {
  * call. */
 HS_INTERNAL uint32_t hs_uses(const hs_sort *sort);
 
-/* hs_explain, for a target of which no sort runs on the device: adds a line in any case. */
+/* Explains as hs_explain does, for a target without a sort that runs on the device; always adds a line. */
 HS_INTERNAL void hs_reason(const hs_target *target, hs_kind kind, const char *key, const char *value,
                            const hs_device *device, char *text, size_t room);
 
@@ -36,8 +36,8 @@ HS_INTERNAL uint32_t hs_written(const hs_sort *sort, int in_place);
 /* Whether the sort was generated for these options, which are not null. */
 HS_INTERNAL hs_status hs_takes(const hs_sort *sort, const hs_options *options);
 
-/* Check a scope, which may be null, and complete it.  HS_ERROR_OPTION: calls that the sort never takes; HS_ERROR_COUNT:
- * a range of n that is empty or reaches beyond the sort's. */
+/* Check a scope, which may be null, and complete it.  HS_ERROR_OPTION: the scope has calls that the sort never takes;
+ * HS_ERROR_COUNT: its range of n is empty or reaches beyond the range of the sort. */
 HS_INTERNAL hs_status hs_scope_of(const hs_sort *sort, const hs_scope *given, hs_scope *scope);
 
 /* Whether calls of a completed scope can launch a kernel; `indirect`: the API launches by grids in device memory. */
@@ -52,10 +52,11 @@ HS_INTERNAL uint64_t hs_scope_bytes(const hs_sort *sort, const hs_scope *scope);
 /* Whether a checked call is within a completed scope. */
 HS_INTERNAL hs_status hs_scope_takes(const hs_sort *sort, const hs_scope *scope, const hs_call *call);
 
-/* Where discarded keys begin in scratch of which the sort itself needs `bytes` bytes. */
+/* The offset of discarded keys in scratch, if the sort itself needs `bytes` bytes of scratch. */
 static inline uint64_t hs_discarded_at(uint64_t bytes) { return (bytes + 1023) / 1024 * 1024; }
 
-/* Let a role share the buffer of another, since both are given the same: the smaller size of the two counts. */
+/* Let a role share the buffer of another role, because a call passes the same buffer for both; the smaller of both
+ * sizes applies. */
 static inline void hs_share(hs_span *role, hs_span *of)
 {
     if (role->where && role->room < of->room) of->room = role->room;
@@ -69,8 +70,8 @@ static inline int hs_anywhere(const hs_sort *sort, const hs_span spans[HS_ROLES]
     return sort->kind == HS_TOP_K && (role == HS_SOURCE ? rows : role == HS_VALUES && values);
 }
 
-/* Widens the source and the values of a selection whose rows have starts: the whole buffer, or one item if its room is
- * not known. */
+/* Sets the accessed bytes of the source and of the values of a selection whose rows have starts: the whole buffer, or
+ * one item if the size of the buffer is not known. */
 static inline void hs_free_rows(const hs_sort *sort, hs_span spans[HS_ROLES])
 {
     static const hs_role roles[2] = {HS_SOURCE, HS_VALUES};
@@ -83,8 +84,8 @@ static inline void hs_free_rows(const hs_sort *sort, hs_span spans[HS_ROLES])
     }
 }
 
-/* Whether scratch, if a checked call uses any, begins at a multiple of 256 bytes, the largest alignment that an API
- * requires of a buffer. */
+/* Whether scratch, if a checked call uses any, begins at a multiple of 256 bytes.  No API requires a larger alignment
+ * of a buffer. */
 static inline int hs_scratch_aligned(const hs_span spans[HS_ROLES])
 {
     const int used = spans[HS_SCRATCH].bytes || spans[HS_DESTINATION].from == HS_SCRATCH;
@@ -96,14 +97,15 @@ static inline int hs_scratch_aligned(const hs_span spans[HS_ROLES])
 HS_INTERNAL int hs_launch(const hs_sort *sort, const hs_step *step, const hs_call *call, uint64_t columns,
                             uint64_t rows, uint32_t grid[2], int32_t *argument);
 
-/* HS_CHECK: whether the part of each buffer that a launch binds begins within the buffer, and is aligned. */
+/* For HS_CHECK: whether the part of each buffer that a launch binds begins within the buffer, and is aligned. */
 HS_INTERNAL hs_status hs_parts_fit(const hs_sort *sort, const hs_call *call, const hs_span spans[HS_ROLES]);
 
 /* Whether the grids of all steps fit: a call is enqueued whole or not at all. */
 HS_INTERNAL int hs_launches_fit(const hs_sort *sort, const hs_call *call, uint64_t columns, uint64_t rows);
 
-/* Two concurrent calls of one sorter would set arguments of the same kernels, or change the same cache.  If the compiler has
- * atomic exchanges, they are detected, unless HS_CHECK_THREADS is defined as 0: the flag is 1 during a call. */
+/* Two concurrent calls of one sorter would set arguments of the same kernels, or change the same cache.  If the
+ * compiler has atomic exchanges, such calls are detected, unless HS_CHECK_THREADS is defined as 0: a flag is 1 during a
+ * call. */
 #if defined(HS_CHECK_THREADS) && !HS_CHECK_THREADS && !HS_CHECK
 #define HS_ENTER(flag) ((void)(flag), 1)
 #define HS_LEAVE(flag) ((void)(flag))

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of extensions, as in cl_ext.h, which not every system has. */
+/* Constants of extensions.  They are also in cl_ext.h, but not every system has this header. */
 #define HS_CL_DEVICE_OPENCL_C_ALL_VERSIONS 0x1066
 #define HS_CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE 0x2033
 
@@ -81,8 +81,8 @@ static size_t hs_select(const hs_opencl *made, const char **lines)
     return count;
 }
 
-/* The source that a sorter needs: that of the sort, or if kernels are left out an array that the caller frees,
- * `selected`.  Returns null if out of memory. */
+/* The source that a sorter needs: the source of the sort, or, if kernels are left out, the array `selected`, which the
+ * caller frees.  Returns null if out of memory. */
 static const char *const *hs_source(const hs_opencl *made, size_t *count, const char ***selected)
 {
     *selected = NULL;
@@ -149,7 +149,7 @@ static void hs_release_program(hs_opencl *made)
     made->program = NULL;
 }
 
-/* What precedes the driver's binary: numbers by which one is recognized that fits, and is complete. */
+/* The head before the driver's binary: numbers that show whether the binary fits and is complete. */
 typedef struct hs_binary_head {
     uint64_t magic, origin, bytes, digest;
 } hs_binary_head;
@@ -186,7 +186,8 @@ static hs_status hs_origin(const hs_opencl *made, uint64_t *hash, hs_opencl_erro
     return HS_OK;
 }
 
-/* Build a program from a binary; returns 0, with nothing left, if it does not fit or the driver refuses it. */
+/* Build a program from a binary; returns 0, and releases everything, if the binary does not fit or the driver refuses
+ * it. */
 static int hs_load(hs_opencl *made, cl_context context, const void *binary, size_t bytes)
 {
     hs_binary_head head;
@@ -294,7 +295,8 @@ hs_status hs_opencl_binary(const hs_opencl *sorter, void *data, size_t room, siz
         head.magic = HS_BINARY_MAGIC;
         head.bytes = sizes[own];
         status = hs_origin(sorter, &head.origin, error);
-        places = (unsigned char **)calloc(count, sizeof *places); /* null: a binary that is not wanted */
+        places = (unsigned char **)calloc(count, sizeof *places); /* null: the binary of another device, which is not
+                                                                     read */
         if (status == HS_OK && !places) status = HS_ERROR_HOST_MEMORY;
         if (status == HS_OK) {
             places[own] = (unsigned char *)data + sizeof head;

@@ -131,7 +131,8 @@ hs_status hs_vulkan_ask(const hs_vulkan_device *device, hs_vulkan_facts *facts, 
     if (address.bufferDeviceAddress) facts->features |= HS_VULKAN_ADDRESS;
     if (storage8.storageBuffer8BitAccess) facts->features |= HS_VULKAN_STORAGE8;
     if (storage16.storageBuffer16BitAccess) facts->features |= HS_VULKAN_STORAGE16;
-    if (api >= VK_MAKE_VERSION(1, 3, 0)) facts->features |= HS_VULKAN_MAINTENANCE4; /* every such device has it */
+    if (api >= VK_MAKE_VERSION(1, 3, 0)) facts->features |= HS_VULKAN_MAINTENANCE4; /* every device of this version
+                                                                                       has the feature */
     return HS_OK;
 }
 
@@ -163,7 +164,7 @@ hs_status hs_vulkan_able(const hs_sort *sort, const hs_vulkan_facts *facts, uint
     for (i = 0; i < sort->step_count; i++) {
         const uint32_t k = sort->steps[i].kernel;
         if (k >= sort->kernel_count) return HS_ERROR_KERNELS;
-        if (sort->kernels[k].index64) continue; /* a call whose count needs one is refused */
+        if (sort->kernels[k].index64) continue; /* a call whose count needs a missing kernel is refused */
         if (!sort->spirv[k].bytes && !(sort->spirv_address && sort->spirv_address[k].bytes)) return HS_ERROR_KERNELS;
     }
     for (i = 0; i < sort->kernel_count; i++) {

@@ -54,7 +54,7 @@ class Algorithm(Protocol):
     def space(self, key: KeyType, device: Device) -> tuple[Box, ...]:
         """Return the search space on a device: values for each key of the table.
 
-        `problems` excludes some of the combinations; keys in no box keep the target's value.
+        `problems` excludes some of the combinations.  A key that no box contains keeps the target's value.
         """
 
     def specialize(self, p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Any:
@@ -79,7 +79,9 @@ class Algorithm(Protocol):
         """Return the counts up to `greatest` at which the plan or a kernel takes another path; tests cover them."""
 
     def row_test_counts(self, p: Any, greatest: int) -> list[int]:
-        """Return counts up to `greatest` for which every bounds check of every kernel differs between lanes."""
+        """Return counts up to `greatest` that make each bounds check of each kernel pass in some lanes and fail in
+        others.
+        """
 
     def context(self, p: Any) -> Mapping[str, Any]:
         """Return the names that its templates may use in addition to `kernel` and `p`."""
@@ -100,13 +102,14 @@ EVERY: Mapping[str, Algorithm] = _discovered()
 ALGORITHMS: Mapping[str, Algorithm] = {
     name: algorithm for name, algorithm in EVERY.items() if any(field.required for field in algorithm.FIELDS.values())
 }
-"""The algorithms that a target has only with a table."""
+"""The algorithms that a target supports only if it has a table for them."""
 
 IMPLICIT: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EVERY.items() if name not in ALGORITHMS}
 """The algorithms that need no table: `specialize` derives their parameters.
 
-`specialize` receives the target's parameters by label, such as "radix", for the key width (for u32 if keys are
-narrower), and the device."""
+`specialize` receives the device and the target's parameters by label, such as "radix".  The parameters are those for
+the key width; keys narrower than 32 bits take those for u32.
+"""
 
 OPTIONAL: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in IMPLICIT.items() if algorithm.FIELDS}
 """The algorithms of `IMPLICIT` whose derived parameters a table in a target may replace."""
@@ -115,9 +118,10 @@ TABLES: Mapping[str, Algorithm] = {**ALGORITHMS, **OPTIONAL}
 """The algorithms that may have tables in targets."""
 
 DERIVED: Mapping[str, Any] = {label: a for a in ALGORITHMS.values() for label in getattr(a, "DERIVED", ())}
-"""The labels that need no table, each with its algorithm, whose `derive` returns P or None.
+"""The labels whose parameters need no table, each with its algorithm; the algorithm's `derive` returns P or None.
 
-`derive` takes the label, the target's parameters for the key width by label, the key type, and the device."""
+`derive` takes the label, the target's parameters for the key width by label, the key type, and the device.
+"""
 
 AUTO = "auto"
 """The label of the sort that selects among a target's algorithms by count."""
@@ -129,14 +133,17 @@ def named(label: str) -> Algorithm:
 
 
 def operation(label: str) -> Operation:
-    """Return the operation of a label's algorithm, or that of `AUTO`."""
+    """Return the operation of a label's algorithm; `AUTO` is a sort."""
     if label == AUTO:
         return next(o for o in OPERATIONS.values() if o.by_count)
     return OPERATIONS[named(label).OPERATION]
 
 
 def listed(package: str, names: Iterable[str]) -> dict[str, str]:
-    """Return the modules of a package that have the names of modules of algorithms, by the name of the algorithm."""
+    """Return the module that a package has for each algorithm in `names`, by the name of the algorithm.
+
+    A package's module has the name of the algorithm's module.  Algorithms without such a module are left out.
+    """
     modules = {name: f"{package}.{str(cast(Any, EVERY[name]).__name__).rpartition('.')[2]}" for name in names}
     return {name: module for name, module in modules.items() if find_spec(module)}
 

@@ -23,15 +23,16 @@ def subgroup(values: Mapping[str, Any], device: Device, without: str) -> Iterato
 
 
 def grid(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of the most work-groups of a launch."""
+    """Yield the problem of a number of work-groups that exceeds the device's greatest grid."""
     if values.get("groups", 1) > device.groups:
         problem = f"{values['groups']} work-groups exceed the limit of {device.groups} in one dimension"
         yield "groups", problem, f"give at most {device.groups}"
 
 
 def tile(tile: int, usual: int, most: int, device: Device) -> Iterator[Problem]:
-    """Yield the problem of a tile with which a launch reaches fewer than `most` items, and fewer than with the usual
-    one."""
+    """Yield the problem of a tile that is too small for the largest grid to cover `most` items; `usual` is always
+    enough.
+    """
     least = min(usual, -(-most // device.groups))
     if tile < least:
         problem = f"{device.groups} work-groups reach {tile * device.groups} items only"
@@ -48,7 +49,7 @@ def powers(values: Mapping[str, Any], *names: str) -> Iterator[Problem]:
 
 
 def launch(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of the work-group, and of a coordination that requires forward progress."""
+    """Yield the problems of the size of the work-group, and of a coordination that requires forward progress."""
     if values.get("work_group", 1) > device.work_group:
         problem = f"{values['work_group']} lanes exceed the work-group limit of {device.work_group}"
         yield "work_group", problem, f"give at most {device.work_group}"

@@ -28,18 +28,20 @@ NAME, OPERATION = "digest", "digest"
 TRAITS = Traits(bit_ranges=True)
 
 MAX_ELEMENTS = (1 << 31) - (1 << 20)
-"""The greatest count of elements, or of words of values: signed 32-bit indices that exceed the count by a row of lanes
-do not overflow."""
+"""The greatest count of elements, or of words of values.  Indices are signed 32-bit numbers and may exceed the count by
+a row of lanes.
+"""
 
 REPORT = Buffer(name="report", type="u32")
 VALUES = Buffer(name="values_in", type="u32", unit="value", read_only=True)
 
 _LANES, _ITEMS = 256, 16
 _GROUPS = {"chip": 1024, "memory": 64}
-"""The greatest number of work-groups, by the kind of local memory: a CPU has few cores, and a work-group costs it
-more."""
+"""The greatest number of work-groups, by the kind of local memory.  A CPU ("memory") has few cores and takes longer to
+start a work-group.
+"""
 _SUMS = 6
-"""The words of a report that are sums: two hashes of two words, and two counts."""
+"""The number of words of a report that are sums: two hashes of two words each, and two counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +62,12 @@ class Params:
 
     @property
     def tile(self) -> int:
-        """The least elements of a work-group, except of the last."""
+        """The number of elements that a work-group processes at once."""
         return self.work_group * self.items
 
     @property
     def key_words(self) -> tuple[int, ...]:
-        """The shift of each 32-bit word of the key in an element."""
+        """For each 32-bit word of the key, the index of its first bit in an element."""
         return tuple(range(self.begin, self.key.bits, 32))
 
     @property
@@ -99,7 +101,7 @@ class Hashed:
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for a key width and a signature.
 
-    None if the target has no sort of such keys, or with a device-side count.
+    The result is None if the target has no sort of such keys, or if the count is in device memory.
     """
     if not any(label.startswith(("bitonic", "radix")) for label in p) or signature.device_count:
         return None
@@ -120,7 +122,7 @@ def params(key: KeyType, values: Mapping[str, Any]) -> Params:
 
 
 def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], sums: int = 0) -> Kernel:
-    """A kernel whose work-groups have `sums` sums."""
+    """A kernel of a digest; `sums` is the number of sums that a work-group keeps in local memory."""
     where = "indices" if p.signature.index else "buffered" if p.reads else "packed" if p.begin else "no_values"
     return Kernel(
         name=name,
@@ -199,13 +201,15 @@ def block(p: Params) -> int:
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which a tile is added, or the work-groups are as many as there may be."""
+    """Return the counts up to `greatest` at which a tile is added, or at which the number of work-groups reaches its
+    limit.
+    """
     counts = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile), p.groups * p.tile}
     return sorted(n for n in counts if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end in each row of lanes of a tile."""
+    """Return counts up to `greatest` that end within each row of a tile; a row is one element for each lane."""
     return [n for n in range(p.work_group // 2, p.tile, p.work_group) if n <= greatest]
 
 

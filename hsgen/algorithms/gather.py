@@ -34,11 +34,13 @@ FIELDS = {
 }
 
 _LANES = {"chip": 256, "memory": 1}
-"""Lanes of a work-group, by the kind of local memory: a core of a CPU moves one item after the other."""
+"""Lanes of a work-group, by the kind of local memory; a core of a CPU ("memory") moves one item after another."""
 _ITEMS = {"chip": 512, "memory": 1024}
 """Items of a tile, by the kind of local memory."""
 _WIDTHS = (2, 3, 5, 16)
-"""Values of an item at which tests end in a tile, since counts of values are those of keys."""
+"""Numbers of values per item for which tests choose counts at the end of a tile.  A count is a number of values, not of
+items.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +62,7 @@ class Params:
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for 32-bit indices and a kind of values.
 
-    None for anything else, and if the target has no sort of such keys.
+    The result is None for other keys and signatures, and if the target has no sort of such keys.
     """
     if not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
@@ -95,7 +97,7 @@ def problems(p: Params, device: Device) -> list[Problem]:
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return one box: of lanes that move values together or, if local memory is ordinary memory, whole items."""
+    """Return one box: lanes that move the values of an item together; on CPUs, lanes that each move whole items."""
     if device.local == "memory":
         return ({"work_group": steps(1, min(256, device.work_group)), "tile": steps(64, 65536)},)
     box = {

@@ -1,4 +1,4 @@
-"""Defaults of algorithms that need no table: without keys, there is nothing to check and nothing to tune."""
+"""Defaults of algorithms without tables in target files: there is no value to check and none to tune."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from hsgen.core.fields import Field
 from hsgen.core.keys import KeyType
 
 FIELDS: Mapping[str, Field] = {}
-"""The keys of the table: no table, no keys."""
+"""The keys of the table: none, because there is no table."""
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterable[tuple[str, str, str]]:
-    """Return no problems of single values."""
+    """Return no problem: there are no single values."""
     return ()
 
 

@@ -1,7 +1,7 @@
 """Packing the columns of rows into keys, in one launch: a lane joins the columns of a row.
 
 A work-group packs a tile of rows.  Its lanes take adjacent rows, so that loads and stores coalesce.  On CPUs, a
-work-group is as many lanes as the runtimes of CPUs make vectors of.
+work-group has 32 lanes, which the runtimes run as vectors.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ BUFFERS = tuple(
 """The buffers of columns, the most significant first."""
 
 _LANES = {"chip": 256, "memory": 32}
-"""Lanes of a work-group, by the kind of local memory: a CPU's runtime turns lanes that share all branches into
-vectors."""
+"""Lanes of a work-group, by the kind of local memory.  Runtimes of CPUs ("memory") run lanes that take the same
+branches as one vector.
+"""
 _TILE = 1024
 
 
@@ -65,9 +66,9 @@ class Column:
     """A column, for the template.
 
     buffer: the name of its buffer.
-    shift: the index of the first bit of its type and order in the argument.
-    numbers: the word of dialects for the number of the call that holds its pitch and offset.
-    place: the index of the first bit of these in the number.
+    shift: the first bit of the column's type and order in the argument.
+    numbers: the dialect's name for the number of the call that holds the column's pitch and offset.
+    place: the first bit of the pitch and offset in that number.
     """
 
     buffer: str
@@ -79,7 +80,7 @@ class Column:
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for keys of 4 or 8 bytes.
 
-    None for anything else, and if the target has no sort of such keys.
+    The result is None for other keys and signatures, and if the target has no sort of such keys.
     """
     if signature != SIGNATURE or key.bytes < 4 or not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
@@ -102,7 +103,7 @@ def problems(p: Params, device: Device) -> list[Problem]:
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return one box: lanes and rows are independent of each other."""
+    """Return one box: the number of lanes and the rows of a tile are independent of each other."""
     least = 1 if device.local == "memory" else min(32, device.work_group)
     lanes = steps(least, min(1024, device.work_group))
     return ({"work_group": lanes, "tile": steps(64, 65536)},)
@@ -124,7 +125,9 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
 
 
 def context(p: Params) -> dict[str, object]:
-    """Return the names that the template uses in addition to `kernel` and `p`: columns, and bits of their types."""
+    """Return the names that the template uses in addition to `kernel` and `p`: the columns, and the bits of their
+    types.
+    """
     each = LAYOUT_BITS // (STRIDE + OFFSET)  # columns whose pitch and offset are in one number
     columns = tuple(
         Column(

@@ -13,11 +13,11 @@ class Traits:
     algorithms.
     several: a sort may use the algorithm with different parameters for different counts.  Kernels of all but the first
     parameters get a suffix, and its `words.j2` receives all parameters as `every`.
-    segments: it sorts segments, whose ends and whose number in device memory calls may give.
-    joins: it follows a sort of the same keys and values, whose plan becomes part of its plan.  `sorting` returns the
-    signature of that sort, `joined` the kernels and the plan of both.
-    rule: one table can stand for several variants.  `listed` returns whether a table does, `RULE` has its keys, and
-    `expanded` returns the tables of the variants.
+    segments: the algorithm sorts segments; calls may give the ends of segments, and their number in device memory.
+    joins: the algorithm follows a sort of the same keys and values, and its plan contains the plan of the sort.
+    `sorting` returns the signature of that sort, `joined` returns the kernels and the plan of both.
+    rule: one table in a target can stand for several variants.  `listed` returns whether a table does so, `RULE` has
+    the keys of such a table, and `expanded` returns the tables of the variants.
     """
 
     bit_ranges: bool = False

@@ -140,7 +140,7 @@ class Api:
     python: bool = False
     """Whether pyopencl drives the devices."""
     cpu_platform: str = ""
-    """The start of the platform name of the embedded CPU runtime; "" if the runtime serves another API."""
+    """The first words of the platform name of the embedded CPU runtime; "" if that runtime is of another API."""
     prepare: Callable[[], None] = lambda: None
     """A function to call before a C library of the API is loaded."""
     alignment: int = 0

@@ -54,10 +54,10 @@ Words = Callable[[Sort, Source], tuple[bytes, Compiled] | None]
 class Modules:
     """SPIR-V for the targets of a bundle: kept from the bundle in `folder`, or compiled.
 
-    SPIR-V is kept if its GLSL is unchanged.  With `checking`, SPIR-V from the installed compiler is compiled again, and
-    only other SPIR-V is kept.  `missing` collects the paths of SPIR-V that could be neither kept nor compiled.  With
-    `checking`, `unchecked` collects the paths that could not be compared, each with the required compiler.  `unsound`
-    collects the paths whose content is not the modules of their GLSL.
+    SPIR-V is kept if its GLSL is unchanged.  With `checking`, SPIR-V that came from the installed compiler is compiled
+    again, and only SPIR-V from other compilers is kept.  `missing` collects the paths of SPIR-V that could be neither
+    kept nor compiled.  With `checking`, `unchecked` collects the paths that could not be compared, each with the
+    required compiler.  `unsound` collects the paths whose content is not the modules of their GLSL.
     """
 
     folder: Path
@@ -166,7 +166,7 @@ def target_files(
 
 
 def _looped(sort: Sort, source: Source, api: str) -> Source:
-    """Return the source with loops over registers kept as loops, so that downloads are small."""
+    """Return the source in which loops over registers are not unrolled, so that downloads are small."""
     return render(replace(sort, written_out=False), api) if sort.written_out else source
 
 
@@ -181,7 +181,7 @@ def build(
     """Return the files of the targets in `parts` and the common files, and the manifest of the whole bundle.
 
     Targets of `old` that are not in `parts` keep their entries in the manifest.  With `single`, the bundle has one
-    header per API.  If `parts` lacks a target then, the headers keep their entries too.
+    header per API.  If `single` is set and `parts` lacks a target, the headers keep their entries too.
     """
     files: Files = {}
     entries = dict(old.targets if old else {})

@@ -18,7 +18,7 @@ from hsgen.targets.target import AUTO, Target
 
 
 def shared_out(apis: Sequence[str], targets: Sequence[Target]) -> list[tuple[str, ...]]:
-    """Return the named APIs of each target; empty tuples if no API is named.
+    """Return the APIs of each target among the named APIs; empty tuples if no API is named.
 
     Raises:
         Usage: no target has an API, or a target has no named API.
@@ -38,10 +38,10 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
     """Return the sorts of `target` that `choice` names, in a fixed order.
 
     Each algorithm has a sort for every key width and value of the choice that it supports.  An algorithm supports the
-    widths for which it has tables; packed words are for keys of 32 bits.  The sort for any count comes with the sort
-    that the target compiles first.  A sort has all features of the choice.  Another operation has the features that it
-    supports, and no values if it supports no value of the choice.  The sorts must include the types of keys in
-    `needed`.
+    widths for which it has tables; packed words are for keys of 32 bits.  The sort for any count is accompanied by the
+    sort whose kernels the target compiles first.  A sort has all features of the choice.  Another operation has the
+    features that it supports, and no values if it supports no value of the choice.  The sorts must include the types of
+    keys in `needed`.
 
     Raises:
         Usage: the target lacks a sort, or no sort has an algorithm, a value or a needed type of the choice.
@@ -124,7 +124,7 @@ def _is_named(sort: Sort, named: Sequence[str]) -> bool:
 
 
 def _honours(target: Target, choice: Choice, label: str, has: Has) -> bool:
-    """Return True if an algorithm alone supports an option of a choice."""
+    """Return True if an algorithm, without any other algorithm, supports an option of a choice."""
     try:
         return any(has(sort) for sort in sorts(target, replace(choice, algorithms=(label,))))
     except Usage:
@@ -181,7 +181,7 @@ def _first(target: Target, key: str, signature: Signature, max_n: int) -> Sort |
     """Return the sort that serves calls while the kernels of the sort for any count are compiled.
 
     The result is None if the target names no such sort, or if that sort does not support the signature.  A sort that
-    reports a status has no first sort, because a first sort reports no status.
+    reports a status has no such sort, because the sort that is compiled first would have to report the status.
     """
     label = target.firsts.get(target.keys_of("u64" if signature.value == "packed" else TYPES[key].key))
     try:
@@ -191,7 +191,9 @@ def _first(target: Target, key: str, signature: Signature, max_n: int) -> Sort |
 
 
 def _begun(sort: Sort, first: Sort) -> Sort:
-    """Return a sort with the sort that serves its calls at the beginning; scratch memory suffices for both."""
+    """Return a sort, marked with the sort that serves its calls at the beginning, and with enough scratch memory for
+    both.
+    """
     rules = dict.fromkeys((*sort.plan.scratch.rules, *first.plan.scratch.rules))
     return replace(sort, first=first.file, plan=replace(sort.plan, scratch=Scratch(tuple(rules))))
 

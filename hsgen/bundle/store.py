@@ -25,7 +25,7 @@ EDITED = "edited by hand"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differences:
-    """The differences between a folder and a bundle, as paths in the bundle, with reasons of stale files."""
+    """The differences between a folder and a bundle, as paths in the bundle; stale files have reasons."""
 
     stale: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()

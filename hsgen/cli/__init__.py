@@ -117,7 +117,7 @@ def _say(line: str, colour: str = "yellow") -> None:
 def _ended(by: BaseException) -> int:
     """Kill all child programs, report that a signal has ended this process, and return its exit code.
 
-    The thread of `_watch_signals` kills them too, but this process may exit before the thread runs.
+    The thread of `_watch_signals` also kills the programs, but this process may exit before the thread runs.
     """
     processes.stop()
     terminated = isinstance(by, Terminated)

@@ -83,7 +83,7 @@ def find(drive: Drive, baselines: Sequence[str] = ()) -> Place:
 def devices(drive: Drive, baselines: Sequence[str] = ()) -> list[hosts.Host]:
     """Return the devices that the C runtime lists, without devices whose results are known to be wrong.
 
-    The runtime includes `baselines`, so that a benchmark builds the runtime only once.
+    The runtime is built with `baselines`, so that a benchmark builds the runtime only once.
 
     Raises:
         Unavailable: there is no such device.

@@ -171,10 +171,10 @@ class Request:
 def tune(settings: Request, dask: str | None, require: bool, as_json: bool) -> None:
     """Find the shapes and the crossovers of a target on a device, and show what to change in its file.
 
-    Shapes are drawn from the space that each algorithm declares, compiled and validated in processes of their own, and
-    raced against each other and against the file's; then the best are compared with the file's at every power of two,
-    validated as `hsgen validate` does, and each range of counts is assigned to an algorithm.  Every step is recorded
-    in a journal, from which the same command resumes after an interruption.
+    Shapes are drawn from the space that each algorithm declares, compiled and validated in separate processes, and
+    raced against each other and against the shapes of the file.  Then the best shapes are compared with the shapes of
+    the file at every power of two, and validated as `hsgen validate` does.  Each range of counts is assigned to an
+    algorithm.  A journal records every step; after an interruption, the same command resumes from the journal.
     """
     target, name, tables = settings.target, settings.name, settings.tables
     file = target_file(name, write=settings.write)

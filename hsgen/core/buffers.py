@@ -28,7 +28,7 @@ BYTES = {"u32": 4, "u64": 8}
 class Buffer:
     """A buffer parameter of a kernel, with elements of type "key", "value", "pair" or a name in `BYTES`.
 
-    coherent: `GROUP` or `DEVICE` if a lane loads elements that another lane stored during the same launch; "" if not.
+    coherent: `GROUP` or `DEVICE` if a lane loads elements that another lane has stored during the same launch, else "".
     Atomic accesses do not count.
     unit: the element type in which a call states the buffer's offset; "" if that is `type`.
     times: the number of elements per key.

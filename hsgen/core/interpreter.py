@@ -32,8 +32,8 @@ class Options:
     begin, end: the bit range by which keys are sorted, after their type's order transform
     (docs/reference/semantics.md); end None: up to the last bit.
     discard: an argsort that discards the sorted keys.
-    device_count: n is the capacity; device memory contains the count.
-    A call has at most one of the next six numbers; the operation determines which.
+    device_count: n is the capacity; device memory contains the count.  A call has at most one of the next six fields;
+    the operation determines the field.
     shift: the number of low bits of a key that the stage after a sort ignores.
     segment_count: the number of segments.
     first_count: the number of keys in the first of two arrays.
@@ -80,12 +80,14 @@ class Options:
 
 PLAIN = Options()
 NUMBERS = ("shift", "segment_count", "first_count", "capacity", "reduction", "columns", "take", "layouts")
-"""The numbers among the fields of `Options`, in the order of ``hn_call`` in C.
+"""The fields of `Options` that are numbers, in the order of ``hn_call`` in C.
 
-`Options.number` is one of them, except the last two.
+`Options.number` returns one of the fields, but never one of the last two.
 """
 LAYOUT_BITS = 30
-"""The number of bits of `Options.layouts` in the first of a kernel's two numbers; the second has the rest."""
+"""The number of bits of `Options.layouts` that the first of a kernel's two numbers holds; the second number holds the
+rest.
+"""
 
 
 def options(key: str = "u32", order: str = "ascending", **more: int | None) -> Options:
@@ -141,7 +143,8 @@ def passes(begin: int, end: int, bits: int) -> int:
 
 
 def argument(plan: Plan, step: Step, call: Options, *, in_place: bool) -> int | None:
-    """Return the argument of a step's kernel, or None if the bit range or the reduction excludes the step.
+    """Return the argument of a step's kernel; None if the step does not run for the bit range or for the reduction of
+    the call.
 
     Raises:
         Usage: the bit range is reversed or exceeds the key.
@@ -185,10 +188,11 @@ def _pass(step_pass: Pass, begin: int, end: int, flags: int) -> int | None:
 
 
 def groups(step: Step, n: int, *, in_place: bool, device_count: bool = False, number: int = 0, take: int = 0) -> int:
-    """Return the number of work-groups that `step` launches for `n` keys; 0 if its guard excludes n or the place.
+    """Return the number of work-groups that `step` launches for `n` keys; 0 if its guard excludes n, or excludes calls
+    in place or out of place.
 
-    number: the second number of the call.  take: `Options.take`.  device_count: n is the capacity, so the guard's
-    upper bound excludes no step: the count may be lower.
+    number: the second number of the call.  take: `Options.take`.  device_count: n is the capacity, so the guard's upper
+    bound excludes no step: the count may be lower.
     """
     guard = step.guard
     by_length = guard.x == "length"

@@ -36,7 +36,7 @@ class Kernel:
     data: the algorithm's description of the body.  A field that names a template is a variant of a phase; the kernel's
     template calls the variant by the name of the field.  The field is ``file.j2``, or ``file.j2:name`` for a set of
     macros in the file.
-    scratch: the layout of the buffer ``words``; the template names its regions (`hsgen.core.regions`).
+    scratch: the layout of the buffer ``words``, whose regions the template addresses by name (`hsgen.core.regions`).
     """
 
     name: str

@@ -29,7 +29,7 @@ class KeyType:
 
     @property
     def greatest(self) -> int:
-        """The greatest key; kernels read it in place of keys at or beyond n."""
+        """The greatest key; kernels use it instead of the keys at or beyond n."""
         return (1 << self.bits) - 1
 
 
@@ -139,7 +139,9 @@ class Signature:
 
     @property
     def numbers(self) -> bool:
-        """Whether kernels receive two numbers after n and the argument: the bounds of the step, or those of `rows`."""
+        """Whether kernels receive two numbers after n and the argument: the bounds of the step, or the numbers that
+        `rows` describes.
+        """
         return self.device_count or self.rows
 
     @property
@@ -159,7 +161,7 @@ class Signature:
 
     @property
     def of_rows(self) -> bool:
-        """Whether device memory has numbers of the rows of a selection."""
+        """Whether device memory holds numbers for the rows of a selection, such as their lengths."""
         return self != self.of_equal_rows
 
     @property
@@ -169,7 +171,9 @@ class Signature:
 
     @property
     def fills(self) -> bool:
-        """Whether a row may have fewer results than the call takes of each; the rest is filled."""
+        """Whether a row may have fewer results than the call takes from each row; the kernels then fill the rest of the
+        row.
+        """
         return self.row_lengths or self.row_takes
 
     @property

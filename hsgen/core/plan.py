@@ -66,7 +66,8 @@ class Guard:
     place: a name in `hsgen.core.flags.PLACES`.
     range: a name in `hsgen.core.flags.RANGES`.
     at_zero: the step also runs for n = 0.
-    x: "n", or "length" to compare the length of rows, n divided by the second number of the call, with both bounds.
+    x: the quantity that is compared with both bounds: "n", or "length" for the length of rows, n divided by the second
+    number of the call.
     reduction: a name in `hsgen.core.flags.REDUCTIONS`, for calls that reduce values.
     min_take, max_take: if `max_take` is not 0, the step runs only for calls with ``min_take < take <= max_take``.
     """
@@ -84,7 +85,8 @@ class Guard:
     def within(self, low: int, high: int) -> Guard:
         """Return the guard restricted to counts above `low` up to `high`.
 
-        A guard of row lengths is not restricted by `low`: rows can be shorter than all rows together.
+        A guard of row lengths is restricted by `high` only, because a row can have fewer than `low` keys although n
+        exceeds `low`.
         """
         low = low if self.x == "n" else 0
         if low <= self.min_n and self.max_n <= high:
@@ -112,7 +114,7 @@ class Grid:
     cap: int = UNCAPPED
 
     def groups(self, x: int, times: int = 1) -> int:
-        """Return the number of work-groups for a value of the quantity; times: the number of rows, for "rows"."""
+        """Return the number of work-groups for a value of the quantity; for "rows", `times` is the number of rows."""
         return min(times * ((x + self.add) // self.div * self.mul), self.cap)
 
     @property
@@ -236,7 +238,7 @@ class Plan:
     """An ordered table of steps for counts up to `max_n`.
 
     first_bit, bits: the position and the number of the bits from which a call selects its bit range.
-    whole_words: the sort compares packed words as a whole, regardless of the bit range.
+    whole_words: the sort compares packed words as a whole and ignores the bit range.
     """
 
     steps: tuple[Step, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 ANY_N = 2**63 - 1
-"""The bound of unlimited counts."""
+"""The bound that stands for unlimited counts."""
 UNIT = 1024
 """The alignment of offsets in scratch memory, in bytes."""
 

@@ -31,7 +31,7 @@ class Sort:
     algorithm: the name for users.
     parts: the algorithms by count.
     operation: a name in `hsgen.operations`.
-    limit: the greatest count that the generated code must support.
+    limit: the greatest count for which code is generated.
     columns: the number of elements per item; 1 for keys.
     groups: the greatest grid of the target in one dimension.
     pair: the device lacks 64-bit integers, so a 64-bit key is two 32-bit words.

@@ -1,4 +1,4 @@
-"""Argsorts out of place with the results that array libraries define; see `hsgen.algorithms.radix.floats`."""
+"""Argsorts out of place whose results are those of array libraries; see `hsgen.algorithms.radix.floats`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Argsorts:
         self._gpu, self._sort, self._rewrite, self._floating = gpu, sort, rewrite, floating
 
     def raw(self, n: int, options: Options) -> Prepared | None:
-        """Return the single launch of a numeric order that preserves the bits of zeros and NaNs."""
+        """Return the single launch that sorts in numeric order and preserves the bits of zeros and NaNs."""
         kernels = self._raw
         if kernels is None or not 0 < n <= kernels.sort.plan.max_n:
             return None
@@ -42,8 +42,8 @@ class Argsorts:
     def widened(self, n: int, options: Options) -> tuple[Prepared, int] | None:
         """Return launches whose last pass stores 64-bit indices, and an offset in scratch memory.
 
-        The last pass does so if no buckets follow; for floats it also restores the bits of zeros and NaNs.  The word at
-        the offset (`floats.turn`) records for a later launch whether the pass did so.
+        The last pass stores 64-bit indices if no buckets follow; for floats it also restores the bits of zeros and
+        NaNs.  The word at the offset (`floats.turn`) tells a later launch whether the pass has stored 64-bit indices.
         """
         kernels = self._widened
         if kernels is None or n > kernels.sort.plan.max_n or (at := floats.turn(kernels.sort, n)) is None:

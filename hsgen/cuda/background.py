@@ -2,8 +2,8 @@
 
 A sort whose kernels this process did not load is planned, rendered, compiled and loaded, which takes up to seconds
 without a cache.  A thread prepares one sort after another, and ends when no sort is left.  A process that ends waits
-only for the sort in preparation.  If the kernels of a sort are loaded, the call itself prepares the sort, in less than
-a millisecond; lengths that differ from call to call are therefore never left to the library.
+only for the sort in preparation.  If the kernels of a sort are loaded, the call itself prepares the sort in less than a
+millisecond.  Calls whose lengths keep changing are therefore not left to the library.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def hasty() -> bool:
 
 
 def slow() -> None:
-    """Say that the work that follows is slow.
+    """Announce slow work: raise `Slow` in a `quick` block.
 
     Raises:
         Slow: the caller is in a `quick` block.
@@ -102,7 +102,7 @@ def _imports(*names: str) -> None:
 
 
 def prepare_in_thread(on: bool = True) -> None:
-    """Turn preparation in a thread on or off; sorts in preparation are still prepared.
+    """Turn preparation in a thread on or off; sorts whose preparation has begun are still prepared.
 
     While the thread prepares a sort, the array library's own functions serve its calls, with the same results.
     """
@@ -158,7 +158,7 @@ def pending(key: Hashable, prepare: Callable[[], Any]) -> bool:
 def served(key: Hashable, call: Callable[[], T], prepare: Callable[[], Any], instead: Callable[[], T]) -> T:
     """Return the result of `call`, or of `instead` while the thread prepares such calls by `prepare`.
 
-    Nothing may have changed when `call` raises `Slow`.
+    If `call` raises `Slow`, it must not have changed anything before.
 
     Raises:
         Exception: the error of the preparation; the next call starts again.
@@ -175,7 +175,7 @@ def served(key: Hashable, call: Callable[[], T], prepare: Callable[[], Any], ins
 
 
 def _waits(key: Hashable, known: Future[Any]) -> bool:
-    """Return True while the preparation of a key goes on."""
+    """Return True while the sort of a key is being prepared."""
     if not known.done():
         return True
     failure = known.exception()

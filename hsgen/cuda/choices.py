@@ -48,7 +48,9 @@ EACH is a sort of each row, one after another.  LIBRARY is the array library's o
 """
 
 WIDE_UP_TO = 1 << 20
-"""Up to this count, a sort writes 64-bit indices.  Above, it writes 32-bit indices, which a later launch widens."""
+"""Up to this count, a sort writes 64-bit indices.  For more keys, a sort writes 32-bit indices, and a later launch
+widens them.
+"""
 RAW_UP_TO = 1 << 19
 """Up to this count, a sort of floats moves 64-bit indices, and restores the bits of zeros and NaNs itself."""
 UNEVEN_UP_TO = 1 << 21
@@ -59,7 +61,7 @@ The launch uses all digits instead if a work-group would get more keys than it h
 WIDEST = 1 << 32
 """The least count for which 32-bit indices do not suffice."""
 TOGETHER = (1 << 30) - 1
-"""The greatest number of keys in all rows that are sorted together."""
+"""The greatest total number of keys for which all rows are sorted together."""
 ANY = 1 << 62
 
 
@@ -108,10 +110,10 @@ def choice(key: str, rows: int, length: int) -> str:
 
 
 ALONE_UP_TO = UNEVEN_UP_TO
-"""The greatest length of one row of float32 that is faster than torch.sort also if one key is frequent.
+"""The greatest length of one row of float32 keys that hsgen sorts faster than torch.sort even if one key is frequent.
 
-On an H100 with PyTorch 2.11, microseconds of outputs of ReLU, half of which are zero.  A sample of the keys decides
-whether a single work-group reads all zeros:
+On an H100 with PyTorch 2.11, microseconds of outputs of ReLU, half of which are zero.  A sample of the keys determines
+whether one work-group must read all of the zeros:
 
 | keys | torch.sort | whole |
 |---|---|---|
@@ -125,16 +127,17 @@ whether a single work-group reads all zeros:
 
 
 def frequent_keys_slow(key: str, rows: int, length: int) -> bool:
-    """Return True if one frequent key may make a sort slower than the array library's."""
+    """Return True if a sort may be slower than the array library's when one key is frequent."""
     return key == "f32" and rows == 1 and length > ALONE_UP_TO
 
 
 SELECTS_ROWS_FROM, SELECTS_FROM, SELECTS_TOGETHER = 1 << 13, 1 << 16, 1 << 20
-"""The least lengths of two rows or more, and of one row, for which selections are faster than torch.topk.
+"""The least lengths for which selections are faster than torch.topk: of two rows or more, and of a single row.
 
 Shorter rows are selected if all rows together have at least `SELECTS_TOGETHER` keys.
 
-On an H100 with PyTorch 2.11, torch.topk takes so many times as long in calls on a stream, k 64 if not named:
+On an H100 with PyTorch 2.11, the time of torch.topk is this multiple of hsgen's, for calls on a stream; k is 64 unless
+stated:
 
 | rows x keys | float32 | int64 | bfloat16 |
 |---|---|---|---|
@@ -163,7 +166,8 @@ On an H100 with PyTorch 2.11, torch.unique of 2^24 int64 keys takes 1.6 to 1.8 t
 1.6 times.  From 2^20 int64 keys the factor is 0.8 to 1.6, from 2^24 int32 keys 1.0 to 1.8, and from fewer keys less.
 """
 GROUPS_ROWS_FROM, GROUPS_WIDTH = 1 << 20, 3
-"""The least number of rows, and the greatest number of keys in each, whose groups are faster than torch.unique.
+"""The least number of rows, and the greatest number of keys in a row, for which groups of rows are faster than
+torch.unique.
 
 On an H100 with PyTorch 2.11, torch.unique of 2^20 rows of three keys takes 1.4 (int32) and 1.8 (int64) times as long.
 For rows of four keys the factor is 1.04, and for fewer or longer rows less.
@@ -171,7 +175,7 @@ For rows of four keys the factor is 1.04, and for fewer or longer rows less.
 
 
 def selects(key: str, rows: int, length: int, k: int) -> bool:
-    """Return True if the first k keys of rows are selected faster than by the array library."""
+    """Return True if hsgen selects the first k keys of rows faster than the array library."""
     together = rows * length
     if k > (SELECTS_MOST if length > 1 << 15 else SELECTS_FEW) or together > TOGETHER:
         return False
@@ -179,10 +183,12 @@ def selects(key: str, rows: int, length: int, k: int) -> bool:
 
 
 def groups(key: str, n: int, *, inverse: bool, sort: bool = True) -> bool:
-    """Return True if the distinct keys are faster than the array library's; sort: False for runs of equal keys."""
+    """Return True if hsgen computes the distinct keys faster than the array library; sort: False for runs of equal
+    keys.
+    """
     return n >= GROUPS_FROM and key == "i64" and sort
 
 
 def groups_rows(key: str, n: int, width: int) -> bool:
-    """Return True if the distinct rows of `width` keys are faster than the array library's."""
+    """Return True if hsgen computes the distinct rows of `width` keys faster than the array library."""
     return n >= GROUPS_ROWS_FROM and width <= GROUPS_WIDTH

@@ -33,9 +33,9 @@ class ColumnSorter(ColumnCalls):
     """A stable sort of rows by key columns on one GPU, the first column the most significant; see
     docs/guides/columns.md.
 
-    Packs of adjacent columns are sorted as by `hsgen.opencl.ColumnSorter`.  Each call takes its temporary memory from
-    the library of its arrays, and returns the memory in the order of the stream.  It is at most 20 bytes per row, the
-    scratch memory of the sorts, and for calls in place the size of the largest array.
+    Adjacent columns are packed and sorted as in `hsgen.opencl.ColumnSorter`.  Each call takes its temporary memory from
+    the library of its arrays, and returns the memory in the order of the stream.  The memory has at most 20 bytes per
+    row in addition to the scratch memory of the sorts.  Calls in place need as much memory again as the largest array.
 
     Args:
         by: the key columns, each a key type as of `Sorter`, or a pair of a key type and an order.

@@ -22,7 +22,7 @@ _MAGIC = b"\x7fELF"
 def cubin(text: str, arch: int, path: str) -> bytes:
     """Return the machine code of CUDA C++ for sm_<arch>; `path` is for messages.
 
-    The code is from the package of machine code (`hsgen.cuda.shipped`), from the cache, or from a compilation.  The
+    The code comes from the package of machine code (`hsgen.cuda.shipped`), from the cache, or from a compilation.  The
     name of a cache entry is the hash of the text, the options, the version of NVRTC and the architecture.  A damaged
     entry, or an entry of another user, is compiled again.
 
@@ -50,7 +50,7 @@ _collected: dict[tuple[int, str], str] | None = None
 
 @contextmanager
 def collecting() -> Iterator[dict[tuple[int, str], str]]:
-    """Collect the texts that `cubin` gets in this process, instead of compiling them.
+    """Collect the texts that this process passes to `cubin`, instead of compiling them.
 
     The result has the path of each architecture and text.
     """

@@ -80,7 +80,7 @@ class Device:
     """A GPU: its number, the handle of its primary context, its facts, and its `Host`.
 
     cores: the number of multiprocessors.  rows: the greatest second dimension of a grid.  early: True if a kernel may
-    be launched before earlier kernels end; the kernel then waits for them itself.
+    be launched before earlier kernels end; the kernel itself then waits for the earlier kernels.
     """
 
     number: int
@@ -183,7 +183,8 @@ def device(number: int) -> Device:
 
 
 def chosen(number: int | None) -> Device:
-    """Return the GPU of a number; None is the GPU of the thread's current context, or the first GPU without one.
+    """Return the GPU of a number; None is the GPU of the thread's current context, or the first GPU if there is no
+    context.
 
     Raises:
         TypeError: the number is not an integer.

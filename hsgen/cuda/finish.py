@@ -1,4 +1,4 @@
-"""The launch after a sort with indices in numeric order: see ``templates/apis/cuda/python/finish.cu``."""
+"""The launch that completes a sort with indices in numeric order: see ``templates/apis/cuda/python/finish.cu``."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _FILE = "apis/cuda/python/finish.cu"
 _NAME = "hs_finish"
 _THREADS, _EACH = 256, 8
 _BLOCKS = 32
-"""Greatest number of blocks per multiprocessor: four times as many as run at once.
+"""Greatest number of blocks per multiprocessor: four times the number that runs at once.
 
-The number is small because many launches find no work.
+The number is small because many launches have no work.
 """
 _UNSIGNED = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 
@@ -76,7 +76,8 @@ class Finish:
     def run(self, index: int, to: int, keys: int, source: int, stream: int, turn: int = 0) -> None:
         """Launch with the addresses of indices, 64-bit indices, sorted keys and keys before the sort.
 
-        `turn` is the address of the number of the pass that may have done the work of this launch, or 0.
+        `turn` is the address of a word that is not 0 if a pass has done the work of this launch already; 0 if there is
+        no such word.
 
         Raises:
             Wrong: the driver refuses the launch.

@@ -25,7 +25,7 @@ _ALIGNED = 4  # bytes; addresses must be multiples of this
 
 
 def _viewed(array: Any, name: str, item_bytes: int | None) -> tuple[int, int]:
-    """Return the address of an array, and the bytes of an item."""
+    """Return the address of an array, and the size of an item in bytes."""
     address, facts = library_of(array, name).view(array)
     size, shape = int(facts.type.itemsize), tuple(facts.shape)
     if address % _ALIGNED:

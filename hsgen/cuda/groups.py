@@ -58,7 +58,7 @@ class GroupBy(Runner):
         first_indices: Any = None,
         stream: Any = None,
     ) -> None:
-        """Enqueue the reduction of all groups of equal keys, as `ReduceByKey` does for runs.
+        """Enqueue the reduction of all groups of equal keys; arguments are those of `ReduceByKey`.
 
         `first_indices` are indices in the sorted array.
 

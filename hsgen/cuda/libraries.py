@@ -39,10 +39,10 @@ class Memory(NamedTuple):
 
 
 class Library:
-    """Arrays with ``__cuda_array_interface__``; scratch memory is of the driver's pool."""
+    """Arrays with ``__cuda_array_interface__``; scratch memory comes from the driver's pool."""
 
     keeps = True
-    """Whether a call must keep its arrays alive until its stream has passed the call."""
+    """Whether a call must keep its arrays alive until the stream has executed the call."""
 
     def view(self, array: Any) -> tuple[int, Facts]:
         """Return the address of an array, and its facts."""

@@ -1,7 +1,7 @@
 """Merges of arrays whose lengths change in each call, such as the sorted parts that several GPUs exchange.
 
-`Merger` checks and prepares each pair of lengths anew.  For some million keys, the host needs longer for that than the
-GPU for the merge.  `Merges` keeps the launches and stores new numbers in their arguments.
+`Merger` checks and prepares each pair of lengths anew.  For a few million keys, these checks take the host longer than
+the merge takes the GPU.  `Merges` keeps the launches and stores new numbers in their arguments.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KEPT = 8 * STREAMS  # kinds of launches and streams
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """The launches of merges that differ in numbers only, on one stream: functions of the driver with arguments."""
+    """The launches of merges on one stream that differ only in numbers: driver functions with their arguments."""
 
     arguments: Arguments
     calls: tuple[tuple[Any, tuple[Any, ...], str], ...]
@@ -38,7 +38,8 @@ class Merges(Merger):
         """Enqueue the merge of `first` keys and `second` keys, both at least 1, on a stream.
 
         addresses: the address of each array by its role (`hsgen.core.plan.ROLES`): source, other, destination, scratch
-        and with values also values, other_values and values_out.  The scratch memory has `scratch_bytes` of all keys.
+        and with values also values, other_values and values_out.  The scratch memory has the size `scratch_bytes` for
+        all keys together.
 
         Raises:
             hsgen.core.errors.Usage: there are more than `max_n` keys.

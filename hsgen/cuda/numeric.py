@@ -31,8 +31,8 @@ static __device__ __forceinline__ hs_key hs_numeric(hs_key key)
 def rewriting(key: str, value: str, *, selects: bool = False) -> Callable[[str], str]:
     """Return a function that changes the definitions of kernels to numeric order, for a key type and a kind of values.
 
-    selects: the kernels are those of a selection, which also transform keys that they read without the transform.
-    The function raises `Wrong` if it does not know the definitions.
+    selects: the kernels are those of a selection; such kernels also apply the transform to keys that they have read
+    raw.  The function raises `Wrong` if it does not know the definitions.
     """
     kind = TYPES[key]
     if kind.kind < 2:

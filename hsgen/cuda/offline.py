@@ -1,4 +1,4 @@
-"""GPUs that need not exist: a driver that does nothing, so that sorts are prepared without a device.
+"""Stand-ins for GPUs: a driver that does nothing, so that sorts are prepared without a device.
 
 Only the texts of kernels matter, which `hsgen.cuda.compiler.collecting` collects; nothing is loaded or launched.
 """
@@ -22,7 +22,7 @@ SHARED = {
 _CONTEXT = 1
 _FIRST = 1 << 8
 _used = _FIRST
-"""The least number that no GPU had yet: sorts are kept by the numbers of GPUs, and the driver's numbers are small."""
+"""The next unused number of a GPU.  Sorts are cached by the number of their GPU, and real GPUs have small numbers."""
 
 
 def gpu(arch: str) -> Host:
@@ -77,7 +77,7 @@ class Driver:
         return int if name in ("CUcontext", "CUfunction", "CUkernel", "CUstream") else _Names()
 
     def cuDeviceGetCount(self) -> tuple[int, int]:
-        """Return the number after the last GPU; lower numbers than the first are GPUs, too."""
+        """Return the number after the last GPU; the driver counts numbers below the first GPU, too."""
         return 0, self._first + len(self._hosts)
 
     def cuDeviceGet(self, number: int) -> tuple[int, int]:
@@ -93,7 +93,7 @@ class Driver:
         return 0, 11080
 
     def cuDeviceGetAttribute(self, which: str, number: int) -> tuple[int, int]:
-        """Return a fact of a GPU; facts that no text depends on are great."""
+        """Return a fact of a GPU; facts on which no text depends are large numbers."""
         host = self._host(number)
         facts = {
             "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR": host.compute // 10,

@@ -14,7 +14,7 @@ from hsgen.runners.named import NamedCalls
 
 
 class Operation(Runner):
-    """An operation without a class of its own, on one GPU.
+    """An operation that has no separate class, on one GPU.
 
     Args:
         name, value: as of `hsgen.opencl.Operation`.

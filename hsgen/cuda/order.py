@@ -79,9 +79,9 @@ class Order:
         self.scratch = sort_scratch + (4 * (shape.n if self._turn is None else n) if self._index_at >= 0 else 0)
 
     def _launches(self, n: int, value: str) -> Prepared:
-        """Return the launches of a sort of `n` keys, without the launch after the sort.
+        """Return the launches of a sort of `n` keys, without the launch that completes it.
 
-        If the launch after the sort follows each row, and may find its work done, `_turn` is set.
+        `_turn` is set if the completing launch runs after each row, and if the sort may have done its work already.
         """
         sorter, options = self._sorter(value), self._options(value)
         if value == "index" and isinstance(sorter, Sorter):
@@ -102,7 +102,9 @@ class Order:
         return options if self.method in (WHOLE, EACH) else replace(options, segment_count=self.shape.rows, rows=True)
 
     def _short_rows(self) -> Prepared | None:
-        """Return the single launch of `ROWS`, which needs no launch after it; None if rows are too long."""
+        """Return the single launch of the method `ROWS`, which needs no completing launch; None if rows are too
+        long.
+        """
         shape, value = self.shape, "index64" if self.shape.indices else "none"
         sorter = self._sorter(value)
         assert isinstance(sorter, SegmentedSorter)
@@ -110,7 +112,9 @@ class Order:
         return sorter.short_rows(shape.n, self._options(value), in_place=False, in_row=True, raw=raw)
 
     def _raw(self, n: int) -> Prepared | None:
-        """Return the single launch that sorts `n` floats and needs no launch after it; None if several are needed."""
+        """Return the single launch that sorts `n` floats and needs no completing launch; None if there is no such
+        launch.
+        """
         shape = self.shape
         if n > RAW_UP_TO or TYPES[shape.key].kind != 2 or not (shape.keys and shape.indices):
             return None
@@ -128,9 +132,10 @@ class Order:
         )
 
     def _finish_of(self) -> tuple[str, bool]:
-        """Return the type of floats whose bits a launch after the sort restores, or "", and whether it widens indices.
+        """Return the work of the completing launch: the type of floats whose bits it restores, or "", and whether it
+        widens indices.
 
-        Without either, there is no such launch.
+        If it would do neither, there is no completing launch.
         """
         shape = self.shape
         if not shape.indices:
@@ -139,7 +144,7 @@ class Order:
         return key, self._index_bytes == 4 or (shape.rows > 1 and self.method != EACH)
 
     def _finishing(self, key: str, *, widen: bool) -> Finish:
-        """Return the launch after the sort."""
+        """Return the launch that completes the sort."""
         shape, in_row = self.shape, self.method == EACH
         n = shape.n if self._turn is None else shape.length
         return Finish(self.gpu, key, n, shape.length, index_bytes=self._index_bytes, widen=widen, in_row=in_row)
@@ -176,7 +181,8 @@ _KEPT = 256
 
 
 def order(shape: Shape, method: str = "") -> Order | None:
-    """Return the prepared sort of rows by a method, by default the method of the rules; None is the library's own sort.
+    """Return the prepared sort of rows by a method, by default the method of the rules; None means the library's own
+    sort.
 
     Raises:
         Usage: no target sorts such keys.

@@ -1,4 +1,4 @@
-"""Kernels of sorts of tables on NVIDIA GPUs: packing key columns, and copying a run of bytes of each record."""
+"""Kernels for sorts of tables on NVIDIA GPUs: one packs key columns, one copies some bytes of each record."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def rows_text(unit: int) -> str:
 def copy_rows(device: Device, to: Column, source: Column, size: int, n: int, stream: int, index: int = 0) -> None:
     """Enqueue the copy of `size` bytes of each of `n` records.
 
-    index: the address of the order of the records; 0 keeps their order.
+    index: the address of the indices that order the records; 0 keeps their order.
 
     Raises:
         Unavailable, Wrong: the kernel does not compile or load, or the driver refuses the launch.

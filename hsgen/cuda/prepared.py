@@ -129,7 +129,8 @@ def launch_of(kernels: Kernels, one: Loaded, launch: Launch, at: int) -> Callabl
 def launching(device: Device, where: tuple[Any, ...], at: int, name: str) -> Callable[[Any], _Call]:
     """Return a function from a stream to the driver call of a kernel; the kernel waits for earlier kernels itself.
 
-    where: the kernel's function, its blocks and threads in three dimensions, and its bytes of shared memory.
+    where: the kernel's function, the numbers of blocks and of threads in three dimensions, and the bytes of shared
+    memory.
     """
     driver = bindings()
     if device.early:

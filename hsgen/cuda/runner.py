@@ -29,7 +29,7 @@ class Checked:
     """A kind of call after all checks.
 
     prepared: the launches.  places: the number of the array of each role.  apart: pairs of arrays that must not
-    overlap, with the bytes that the call uses of each.
+    overlap, with the number of bytes that the call uses of each array.
     """
 
     prepared: Prepared
@@ -51,7 +51,9 @@ class Runner(runners.Runner):
         calls: runners.Calls,
         rewrite: Callable[[str], str] = str,
     ) -> None:
-        """Prepare the sort of `calls` for a GPU; `target` is the name of a target, or None for that of the GPU."""
+        """Prepare the sort of `calls` for a GPU; `target` is the name of a target, or None for the target that matches
+        the GPU.
+        """
         gpu = chosen(device)
         calls.signs = True
         super().__init__(gpu.host, target, calls)
@@ -88,7 +90,9 @@ class Runner(runners.Runner):
         return library, views, [0 if v is None else v[0] for v in views]
 
     def _enqueue(self, call: Checked, pointers: list[int], library: Library, stream: int, *, current: bool) -> None:
-        """Enqueue a checked call, with scratch memory of a library; current: the stream is the library's current."""
+        """Enqueue a checked call, with scratch memory of a library; current: the stream is the library's current
+        stream.
+        """
         bases = [pointers[0] or max(pointers)] * len(ROLES)  # an unused role is never read
         for role, i in call.places:
             bases[role] = pointers[i]

@@ -110,7 +110,7 @@ class SegmentedSorter(Runner):
     ) -> Prepared | None:
         """Return the single launch that sorts rows of equal length, a work-group per row; None if rows are too long.
 
-        in_row: indices are relative to the row.  raw: with indices, out of place, every key keeps its bits.
+        in_row: indices are relative to the row.  raw: in a sort out of place with indices, every key keeps its bits.
 
         Raises:
             Unavailable, Wrong: the kernel does not compile, or the GPU cannot run it.

@@ -21,13 +21,17 @@ BOUNDS, MASKED, SELECTED = "bounds", "masked", "selected"
 _FOLDER = "apis/cuda/python"
 _THREADS = 256
 _ADDRESSES = {BOUNDS: 5, MASKED: 4, SELECTED: 13}
-"""The number of each kernel's arguments that differ from call to call; the last of SELECTED is the size of a table."""
+"""For each kernel, the number of arguments that differ from call to call.  All are addresses, except the last argument
+of SELECTED, the size of a table.
+"""
 _BLOCKS = 32
-"""Greatest number of blocks per multiprocessor: four times as many as run at once."""
+"""Greatest number of blocks per multiprocessor: four times the number that runs at once."""
 
 
 def fill(key: str, *, largest: bool) -> int:
-    """Return the bits of the last key in order of a type: the least number, or if not `largest` the greatest or NaN."""
+    """Return the bits of the last key in the order of a type: the least number if `largest`, else NaN or the greatest
+    number.
+    """
     kind, bits = TYPES[key].kind, KEYS[TYPES[key].key].bits
     if kind == 2:
         return limits(key)[1] | 1 << (bits - 1) if largest else nan(key)

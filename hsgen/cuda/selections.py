@@ -33,7 +33,7 @@ from hsgen.runners.top_k import Features, TopKCalls
 
 _SOURCE, _OUT, _VALUES_OUT = (ROLES.index(r) for r in ("source", "destination", "values_out"))
 _ROLES = {"lengths": ROLES.index("other"), "starts": ROLES.index("other_values")}
-"""The roles of numbers of rows that the kernels of a selection read."""
+"""The roles of the numbers of rows, by the order in which the kernels of a selection read them."""
 _NONE: Mapping[str, int] = {}
 _INDEX_BYTES = 8
 _NUMBER_BYTES = 4
@@ -76,14 +76,15 @@ def sorts_after(take: Take) -> bool:
     """Return True if a sort must follow the selection: the result must be sorted, and the selection does not sort k
     keys.
 
-    The first of sorted keys are those of a smaller k; so results with a k for each row are sorted.
+    The first keys of a sorted result are the result for a smaller k; so results with a separate k for each row are
+    sorted.
     """
     limit = selector(replace(take, numbers=())).sorted_up_to
     return (take.sorted or "takes" in take.numbers) and min(take.k, take.length) > limit
 
 
 class _Select:
-    """The launches of a selection, for as many rows at a time as one call selects from: `turn`."""
+    """The launches of a selection; each turn selects from `turn` rows, the most that one call supports."""
 
     def __init__(self, take: Take) -> None:
         self._selector, self._take = selector(take), take
@@ -95,7 +96,9 @@ class _Select:
         self.scratch = max(x.scratch for x in prepared.values())
 
     def run(self, source: int, keys: int, indices: int, scratch: int, stream: int, numbers: Mapping[str, int]) -> None:
-        """Launch with the addresses of the arrays, and those of numbers by name; starts begin anew in each turn."""
+        """Launch with the addresses of the arrays, and of the numbers by name; in each turn, starts are relative to the
+        turn's rows.
+        """
         bases, take = [source] * len(ROLES), self._take
         for first, prepared in self._parts:
             bases[_SOURCE] = source + first * take.length * self._bytes
@@ -179,8 +182,9 @@ class Selection:
     ) -> None:
         """Launch with the addresses of keys, selected keys, 64-bit indices and scratch memory.
 
-        numbers: the addresses of the numbers of rows by name, of 32 bits, but 64 bits for "table_starts".  With a
-        table, "entries" is the address of the selected entries, and "size" the number of entries of the table.
+        numbers: the addresses of the numbers of rows by name; the numbers have 32 bits, those of "table_starts" 64
+        bits.  With a table, "entries" is the address of the selected entries, and "size" the number of entries of the
+        table.
 
         Raises:
             Wrong: the driver refuses a launch.
@@ -224,7 +228,8 @@ _KEPT = 256
 
 
 def selection(take: Take, method: str = "") -> Selection | None:
-    """Return the prepared selection by a method, by default the method of the rules; None: the library's own function.
+    """Return the prepared selection by a method, by default the method of the rules; None means the library's own
+    function.
 
     Raises:
         Usage: no target selects from such keys.

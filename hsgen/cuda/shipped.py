@@ -49,14 +49,14 @@ def used() -> bool:
 
 
 def refuse() -> None:
-    """Use the package no longer in this process, because the driver does not load an entry."""
+    """Stop using the package in this process, because the driver does not load an entry."""
     global _refused
     _refused = True
 
 
 @cache
 def _installed() -> tuple[Path, Mapping[str, str]]:
-    """Return the folder of the package, and the hash of each entry; no entries if the driver is older than these."""
+    """Return the folder of the package, and the hash of each entry; no entries if the driver is too old for them."""
     nothing: tuple[Path, Mapping[str, str]] = (Path(), {})
     try:
         package = find_spec(PACKAGE)

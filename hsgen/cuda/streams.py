@@ -1,4 +1,6 @@
-"""Streams: their handles, the order between streams, and arrays that are kept until a stream has passed a call."""
+"""Streams: their handles, the order between streams, and arrays that are kept alive until a stream has executed a
+call.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,7 @@ def _device(stream: int) -> int:
 
 
 def order(first: int, then: int) -> None:
-    """Let further work of the stream `then` wait for all enqueued work of the stream `first`."""
+    """Make later work of the stream `then` wait for all enqueued work of the stream `first`."""
     driver = bindings()
     event = _created()
     done(driver.cuEventRecord(event, first), "cuEventRecord")
@@ -72,7 +74,7 @@ def _created() -> Any:
 
 
 class Kept:
-    """Objects that are kept until their stream has passed the point at which `hold` was called."""
+    """Objects that are kept alive until their stream has executed all work that was enqueued before `hold`."""
 
     def __init__(self) -> None:
         self._held: deque[tuple[Any, Any]] = deque()
@@ -95,7 +97,7 @@ class Kept:
             self.sweep()
 
     def sweep(self) -> None:
-        """Drop the objects whose streams have passed."""
+        """Release the objects whose streams have executed that work."""
         driver = bindings()
         with self._lock:
             while self._held:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The subject of an order: `rows` rows of `length` keys on GPU `number`.  keys, indices: the written outputs."""
+    """The subject of a sort: `rows` rows of `length` keys on GPU `number`.  keys, indices: whether the sort writes keys
+    and indices.
+    """
 
     number: int
     key: str

@@ -11,14 +11,18 @@ from dataclasses import dataclass
 SELECT, SORT, LIBRARY = "select", "sort", ""
 """Methods.
 
-SELECT is a selection; if the result is not sorted but must be, a sort of the selected keys follows.  SORT is a sort of
-all rows, whose first keys are copied.  LIBRARY is the array library's own function.
+SELECT is a selection; a sort of the selected keys follows if the result must be sorted and the selection does not sort.
+SORT is a sort of all rows, whose first keys are copied.  LIBRARY is the array library's own function.
 """
 
 LONGEST = 1 << 30
-"""The greatest number of keys of a selection, and so of a row.  Rows that exceed it together are selected in turns."""
+"""The greatest number of keys of a selection, and so of a row.  If all rows together have more keys, the rows are
+selected in several turns.
+"""
 SORTED_SHARE = 4
-"""A sort of whole rows serves if the selected keys must be sorted afterwards and are this part of a row or more."""
+"""If the selected keys must be sorted afterwards, and are at least this share of a row, whole rows are sorted
+instead.
+"""
 ANY = 1 << 62
 Range = tuple[int, int]
 

@@ -95,13 +95,13 @@ def topk(
     """Return the k greatest or least elements along an axis, and their indices (int64); axis None flattens the array.
 
     NaNs are equal and greater than all numbers, and -0 equals 0.  Of equal elements, the elements with the lowest
-    indices are selected, in the order of indices.  Elements keep their bits.  If not `sorted`, the result has the same
-    elements, in any order that is the same in every call.
+    indices are selected, in the order of indices.  Elements keep their bits.  If `sorted` is False, the result has the
+    same elements in an unspecified order, which is the same in every call.
 
-    table, numbers: what differs from row to row, as arrays of integers: see `hsgen.runners.row_numbers.RowNumbers`.
-    If fewer elements than k count in a row, the row of the result ends with index -1 and the last value in order: -inf
-    or the least integer; if not `largest`, NaN or the greatest integer.  With a table, the result has the selected
-    entries, too: -1 for index -1 and beyond the table.
+    table, numbers: arrays of integers that differ from row to row; see `hsgen.runners.row_numbers.RowNumbers`.  If
+    fewer than k elements of a row count, the rest of its result has the index -1.  The values there are the last in
+    order: -inf or the least integer; if `largest` is False, NaN or the greatest integer.  With a table, the result also
+    has the selected entries; an entry is -1 for the index -1 and beyond the table.
 
     Raises:
         TypeError: an argument has a wrong Python type, or no kernel selects from elements of this type.
@@ -124,7 +124,9 @@ def topk(
 
 
 def _passed(name: str, x: Any, axis: int, numbers: Mapping[str, Any]) -> Any:
-    """Return an array of numbers as launches read it: contiguous, of 32 bits, but starts in a table of 64 bits."""
+    """Return an array of numbers in the form that launches read: contiguous, with 32 bits; starts in a table have 64
+    bits.
+    """
     if name == "table":
         return cupy.ascontiguousarray(x) if "table_starts" in numbers else _rows(x, axis)
     return cupy.ascontiguousarray(x.astype(cupy.int64 if name == "table_starts" else cupy.int32))
@@ -217,7 +219,9 @@ def _one_nan(array: Any) -> Any:
 
 
 def _ends_in_number(array: Any) -> bool:
-    """Return True if a sorted array of one dimension has no NaN; a capture of a graph cannot read this from the GPU."""
+    """Return True if a sorted array of one dimension is known to have no NaN; during a capture of a graph, this is not
+    known.
+    """
     if array.ndim != 1 or array.size < 2 or _captured():
         return False
     last = float(array[-1])
@@ -229,7 +233,9 @@ def _captured() -> bool:
 
 
 def _order_now(a: Any, axis: int, *, keys: bool) -> Order | None:
-    """Return the prepared sort of an array; None is CuPy's own sort, which also serves while a thread prepares ours."""
+    """Return the prepared sort of an array; None means CuPy's own sort, which also runs while a thread prepares the
+    sort.
+    """
     shape = _shape(a, axis, keys=keys)
     if shape is None or not background.enabled() or not choice(shape.key, shape.rows, shape.length) or _captured():
         return _prepared(shape)
@@ -246,7 +252,7 @@ def _prepared(shape: Shape | None) -> Order | None:
 
 
 def _shape(a: Any, axis: int, *, keys: bool) -> Shape | None:
-    """Return the subject of the sort of an array; None if there is nothing to sort for a GPU."""
+    """Return the subject of the sort of an array; None if a GPU has nothing to sort."""
     key = _KEYS.get(a.dtype.name) if a.dtype.isnative else None
     if key is None or a.ndim == 0 or a.size < 2 or a.shape[axis] < 2:
         return None

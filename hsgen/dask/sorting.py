@@ -24,7 +24,8 @@ class Sorted(NamedTuple):
 def sort(a: Any, *, descending: bool = False, device: str | None = None) -> Any:
     """Return a sorted Dask array of the chunk sizes of `a`, an array of one dimension or a column of a data frame.
 
-    The work starts at once.  The result stays on the workers, as that of `a.persist()`.  NaNs are equal and greatest.
+    The work starts at once.  The result stays on the workers, like the result of `a.persist()`.  NaNs are equal and
+    greatest.
 
     Args:
         device: the device of each worker that sorts chunks, as of `hsgen.sort`; "" is its default device, None numpy.

@@ -20,7 +20,7 @@ KEYS = {t.element: t.name for t in TYPES.values()}
 
 
 class Backend(ABC):
-    """The arrays of one library, and a rank that exchanges them."""
+    """The arrays of one library, and the rank that exchanges such arrays."""
 
     def __init__(self, comm: Communicator) -> None:
         self.comm = comm
@@ -53,7 +53,7 @@ class Backend(ABC):
 
     @abstractmethod
     def local(self, keys: Any, *, descending: bool) -> Local:
-        """Return the work of this rank on such keys."""
+        """Return the object that sorts, merges and reduces keys of this type on this rank."""
 
     @abstractmethod
     def array(self, x: Any) -> Any:

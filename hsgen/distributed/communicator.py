@@ -16,7 +16,7 @@ Words = NDArray[np.int64]
 """Numbers that ranks exchange through the host: counts, sizes and status words, 64 bits each."""
 
 Span = tuple[int, int]
-"""The first place of a part of an array, and the place after its last."""
+"""The index of the first item of a part of an array, and the index after its last item."""
 
 _TEXT = 64  # words of a text that ranks exchange: 512 bytes
 _SEPARATOR = "\x1f"
@@ -28,8 +28,8 @@ class Communicator(ABC):
     All ranks call the same methods in the same order.
 
     rank: the number of this rank.  size: the number of ranks.  unit: the alignment in bytes with which parts of arrays
-    travel fastest, a power of two.  small: the greatest number of bytes of all shards, at the size of the longest,
-    that every rank receives and sorts.
+    travel fastest, a power of two.  small: the greatest total of bytes up to which every rank receives and sorts all
+    shards; each shard counts as much as the longest.
     """
 
     rank: int
@@ -39,19 +39,19 @@ class Communicator(ABC):
 
     @abstractmethod
     def gather(self, words: Any) -> Words:
-        """Return the words of every rank, shape (size, len(words)); all ranks pass equally many.
+        """Return the words of every rank, shape (size, len(words)); all ranks pass the same number of words.
 
         words: an array of numpy, or of the library of the shards.  Words of numpy do not wait for work of the device.
         """
 
     def gather_later(self, words: Words) -> Callable[[], Words]:
-        """Start what `gather` does; return a function that waits for the result."""
+        """Start a `gather`; return a function that waits for its result."""
         rows = self.gather(words)
         return lambda: rows
 
     @abstractmethod
     def gather_rows(self, words: Any) -> Any:
-        """Return what `gather` does as an array of the library of `words`, on its device."""
+        """Return the result of `gather` as an array of the library of `words`, on the device of `words`."""
 
     @abstractmethod
     def gather_arrays(self, arrays: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
@@ -64,19 +64,22 @@ class Communicator(ABC):
     def exchange(self, source: Any, sent: Sequence[Span], out: Any, received: Sequence[Span]) -> None:
         """Send a part of `source` to each rank, and store the parts received in `out`.
 
-        sent, received: the places for and from each rank.  Rows of arrays of more dimensions are items.
+        sent, received: the spans of the parts for each rank, and of the parts from each rank.  In an array of more
+        dimensions, a row is an item.
         """
 
     def exchange_later(
         self, source: Any, sent: Sequence[Span], out: Any, received: Sequence[Span]
     ) -> Callable[[], None]:
-        """Start what `exchange` does; return a function after which further work finds the parts in `out`."""
+        """Start an `exchange`; return a function that makes later work of the device wait until all parts are in
+        `out`.
+        """
         self.exchange(source, sent, out, received)
         return lambda: None
 
 
 def agree(comm: Communicator, error: Exception | None, words: Sequence[int] = ()) -> Words:
-    """Return the words of every rank, shape (size, len(words)), unless a rank has an error.
+    """Return the words of every rank, shape (size, len(words)); raise an error if any rank has one.
 
     Raises:
         Exception: `error`, if this rank has one.

@@ -1,7 +1,7 @@
 """The work of a rank on tensors of a GPU, by the kernels of `hsgen.cuda`.
 
-Keys stay in their type.  A sort of floats leaves one NaN, and with values one zero.  The bits of sorted keys are then
-in the order of their key transform.
+Keys stay in their type.  A sort of floats replaces all NaNs by one bit pattern and, with values, both zeros by one bit
+pattern.  After the sort, the order of keys is the order of their transformed bits.
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ from hsgen.distributed.local import Local, Run, Search, digits
 from hsgen.distributed.torch_group import on
 
 MERGED = 16
-"""The greatest number of runs that are merged in pairs; more are sorted."""
+"""The greatest number of runs that are merged in pairs; if there are more runs, all keys are sorted."""
 SORTED = 1 << 23
-"""The greatest number of received keys that are sorted: the launches of merges take longer."""
+"""The greatest number of received keys that are sorted instead of merged, because the launches of merges take
+longer.
+"""
 OVERLAPPED = 3 << 26
 """The least number of keys of a part whose exchange overlaps with merges."""
 CHUNKS = 4
 """The number of chunks of such an exchange."""
 COUNTS = 1 << 20
-"""The number of counts of a round of a search for splitters that a GPU receives from all ranks: 8 MiB."""
+"""The number of counts that a GPU receives from all ranks in a round of a search for splitters; they take 8 MiB."""
 _NARROW = 1 << 32  # least number of keys whose indices need 64 bits
 _ITEMS = {4: torch.int32, 8: torch.int64, 16: torch.complex128}
 """The types of values that kernels move, by their bytes."""
@@ -63,7 +65,9 @@ def _splitter_counts(key: str, descending: bool, device: int) -> SplitterCounts:
 
 @lru_cache(maxsize=64)
 def _placed(places: tuple[int, ...], device: torch.device, stream: int) -> torch.Tensor:
-    """Return the places of boundaries on a device, for one stream; calls with equal lengths share them."""
+    """Return the global indices of boundaries as an array on a device, for one stream; calls with equal lengths share
+    it.
+    """
     return on(np.array(places, np.int64), device)
 
 
@@ -110,7 +114,7 @@ class CudaSearch(Search):
 
 
 def widened(index: torch.Tensor, total: int) -> torch.Tensor:
-    """Return indices less than `total` as signed 64-bit numbers; 32-bit numbers are unsigned."""
+    """Return indices less than `total` as signed 64-bit numbers; 32-bit indices are read as unsigned numbers."""
     if index.dtype == torch.int64:
         return index
     wide = index.to(torch.int64)
@@ -256,7 +260,9 @@ class CudaLocal(Local):
         return Run(arrays[0], tuple(restored(x, like) for x, like in zip(arrays[1:], run.columns, strict=True)))
 
     def chunks(self, sizes: Sequence[int], item: int) -> int:
-        """See `Local`; an even number of merges of each key ends where the key arrived."""
+        """See `Local`; each key takes part in an even number of merges, so that it ends in the memory in which it
+        arrived.
+        """
         levels = (len(sizes) - 1).bit_length()
         even = levels % 2 == 0 and 2 < len(sizes) <= MERGED
         return CHUNKS if even and item in (0, *_ITEMS) and min(sizes) >= OVERLAPPED else 1

@@ -42,15 +42,15 @@ def sort(
 ) -> Any:
     """Sort the keys of all ranks; return this rank's part of the sorted whole.
 
-    Each rank passes its shard, a tensor or array of one dimension, which may be empty.  Rank 0 gets the first keys, and
-    so on, in even parts.  The sort is stable: equal keys are in the order of ranks, and of places within a rank.  NaNs
-    are equal and greatest, and -0 equals 0.  NaNs get one bit pattern, and with values or indices so do zeros.
+    Each rank passes its shard, a tensor or array of one dimension, which may be empty.  Rank 0 gets the first keys,
+    rank 1 the next keys, and so on, in even parts.  The sort is stable across ranks.  NaNs are equal and greatest, and
+    -0 equals 0.  All NaNs get one bit pattern; with values or indices, both zeros also get one bit pattern.
 
     Args:
         keys: a tensor of PyTorch on a GPU or the CPU, or with a rank of `Threads` an array of numpy.
         values: items that move with the keys, as many as keys, or None.
         descending: True for the greatest keys first.
-        index: True to return the place of each key in the keys of all ranks, as a 64-bit number.
+        index: True to return the index of each key in the concatenated keys of all ranks, as a 64-bit number.
         size: the number of keys that this rank gets; None on every rank for even parts.
         memory: "normal", or "low" to let the function overwrite `keys` and `values`.
         group: a process group of torch.distributed (None: the default group), or a rank of `Threads`.
@@ -120,7 +120,7 @@ def group_by(
 ) -> Groups:
     """Return this rank's part of the groups of equal keys of all ranks, in order and in even parts.
 
-    The sum of integers has 64 bits.  The sum of floats has their type, or float32 for 16-bit floats.
+    A sum of integers has 64 bits.  A sum of floats has the type of the floats; a sum of 16-bit floats is a float32.
 
     Args:
         values: a number for each key, or None.

@@ -1,7 +1,7 @@
 """Distinct keys of all ranks, and reductions of values by key.
 
-Every rank groups its keys.  The groups go to ranks by ranges of keys, so that equal keys meet on one rank.  The
-rank reduces groups again.  A last exchange makes parts even.
+Every rank groups its keys.  The groups are exchanged by ranges of keys, so that equal keys arrive at one rank.  Each
+rank reduces the groups that it receives.  A last exchange makes parts even.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def reduced(local: Local, run: Run, reduction: str, *, counted: bool) -> Run:
 
 
 def dealt(comm: Communicator, local: Local, run: Run, lengths: list[int]) -> Run:
-    """Return an even part of the runs of all ranks, which are in order already.
+    """Return this rank's even part of the runs of all ranks; the concatenated runs are sorted already.
 
     lengths: the numbers of keys of the ranks.
     """

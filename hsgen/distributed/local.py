@@ -1,4 +1,4 @@
-"""What a rank does with its own arrays: sorts, counts below probes, merges and reductions of one key type."""
+"""The work of a rank on its own arrays: sorts, counts of keys below probes, merges and reductions, for one key type."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def row_bytes(x: Any) -> int:
 def digits(bits: int, boundaries: int, counts: int) -> list[tuple[int, int]]:
     """Return the shift and the number of bits of each digit of ordered keys, highest first.
 
-    A round of a search for splitters sets a digit.  A rank has at most about `counts` counts in a round, for all
-    boundaries together, unless boundaries are many.
+    Each round of a search for splitters determines one digit.  In a round, a rank computes at most about `counts`
+    counts for all boundaries together; with very many boundaries, it computes more.
     """
     most = max((counts // boundaries).bit_length() - 1, _LEAST)
     rounds = -(-bits // most)
@@ -65,7 +65,7 @@ class Local(ABC):
     """
 
     most_counts = 1 << 12
-    """The number of counts of a round of a search that a rank has, for all boundaries together."""
+    """The number of counts that a rank computes in a round of a search, for all boundaries together."""
 
     def __init__(self, key: str, *, descending: bool) -> None:
         self.key, self.descending = key, descending
@@ -80,14 +80,15 @@ class Local(ABC):
     def sort(self, keys: Any, values: Any, *, zeros: bool = False, overwrite: bool = False) -> Run:
         """Return the keys of this rank in order, with their values if there are any; equal keys keep their order.
 
-        zeros: -0 becomes 0 also without values.  overwrite: the result may be in the memory of the arguments.
+        zeros: -0 becomes 0 even if there are no values.  overwrite: the result may be in the memory of the arguments.
         """
 
     @abstractmethod
     def sort_index(self, keys: Any, first: int, total: int, *, overwrite: bool) -> Run:
         """Return the keys of this rank in order, with their global indices as the only column.
 
-        first: the global index of the first key.  total: the number of keys of all ranks, which selects the width.
+        first: the global index of the first key.  total: the number of keys of all ranks, which determines the width of
+        indices.
         """
 
     @abstractmethod
@@ -111,11 +112,12 @@ class Local(ABC):
 
     @abstractmethod
     def room(self, like: Run, n: int) -> Run:
-        """Return a run of `n` keys with arrays of the types of `like`, without contents."""
+        """Return a run of `n` keys with uninitialized arrays of the types of `like`."""
 
     @abstractmethod
     def merge(self, run: Run, spans: Sequence[Span], spare: Run | None = None) -> Run:
-        """Return the keys of spans of `run`, each in order, as one run; equal keys keep their order.
+        """Return the keys of spans of `run` as one sorted run; each span is sorted already, and equal keys keep their
+        order.
 
         The result may be in the memory of `run` or of `spare`.
         """
@@ -129,14 +131,15 @@ class Local(ABC):
 
     @abstractmethod
     def merge_within(self, run: Run, spans: Sequence[Span], begin: int, spare: Run) -> None:
-        """Store the keys of spans of `run` as one run from place `begin` on; equal keys keep their order.
+        """Store the keys of spans of `run` as one sorted run, from index `begin` on; equal keys keep their order.
 
         `begin` is at most the first place of the spans.  spare: memory for as many keys, which the call overwrites.
         """
 
     @abstractmethod
     def groups(self, run: Run) -> Run:
-        """Return the distinct keys, with the number of equal keys as a column, and the first index of each as another.
+        """Return the distinct keys, with two columns: the number of keys equal to each, and the index of the first of
+        them.
 
         Both columns have 64 bits.
         """
@@ -168,12 +171,13 @@ class Search(ABC):
     def counts(self, number: int, rows: Any) -> Any:
         """Return the numbers of keys below the probes of a round: for each boundary, 2^bits + 1 counts.
 
-        number: the number of the round.  rows: the counts of the round before, shape (ranks, counts), or None.
+        number: the number of the round.  rows: the counts of the previous round, shape (ranks, counts), or None in the
+        first round.
         """
 
     @abstractmethod
     def ends(self, rows: Any) -> NDArray[np.int64]:
-        """Return counts of each rank, shape (ranks, 2, boundaries): keys less than the key at each boundary, and
+        """Return counts of each rank, shape (ranks, 2, boundaries): the keys less than each boundary's key, and the
         keys less than or equal to it.
 
         rows: the counts of the last round.

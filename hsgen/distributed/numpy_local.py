@@ -27,7 +27,9 @@ class NumpyLocal(Local):
         self._type = np.dtype(f"u{KEYS[TYPES[key].key].bytes}")
 
     def ordered(self, keys: Any, *, zeros: bool) -> Any:
-        """Return ordered keys in numeric order: NaNs are one key, and if `zeros`, -0 and 0 are one key, too."""
+        """Return ordered keys in numeric order: all NaNs have one ordered key; if `zeros`, -0 and 0 also have one
+        ordered key.
+        """
         bits = np.ascontiguousarray(keys).view(self._type)
         if self.kind == 2:
             magnitude, infinity = (self._type.type(x) for x in limits(self.key))
@@ -38,7 +40,7 @@ class NumpyLocal(Local):
         return oracle.ordered(bits, self.kind, descending=self.descending)
 
     def restored(self, keys: Any, dtype: Any) -> Any:
-        """Return the keys of ordered keys, in a type of numpy."""
+        """Return the original keys of ordered keys, in a type of numpy."""
         return oracle.unordered(keys, self.kind, descending=self.descending).view(dtype)
 
     def _order(self, keys: Any) -> Any:
@@ -101,7 +103,7 @@ class NumpyLocal(Local):
         return Run(keys, tuple(columns))
 
     def merge(self, run: Run, spans: Sequence[Span], spare: Run | None = None) -> Run:
-        """See `Local`; numpy's stable sort of long keys merges runs."""
+        """See `Local`; the merge is numpy's stable sort, which merges runs of wide keys."""
         if sum(end - begin for begin, end in spans) < len(run):
             run = Run(np.concatenate([run.keys[a:b] for a, b in spans]), self._columns(run, spans))
         if not run.columns:

@@ -2,8 +2,8 @@
 
     compare arguments -> sort -> agree -> cut -> exchange -> merge
 
-Status words travel with the words of each phase, so that an error of one rank is an error of all.
-Results are stable: equal keys are in the order of ranks, and of places within a rank.
+Status words travel with the words of each phase, so that an error of one rank is an error of all.  Results are stable:
+equal keys are in the order of ranks, and within a rank in the order of their indices.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from hsgen.distributed.local import Local, Run, row_bytes
 class Shard:
     """The arguments of one rank after its own checks.
 
-    length: the number of keys.  size: the requested number of keys of the result, or None for an even share.  facts:
-    what must be equal on every rank, by the name of the argument.
+    length: the number of keys.  size: the requested number of keys of the result, or None for an even share. facts: the
+    values that must be equal on every rank, by the name of the argument.
     """
 
     local: Local
@@ -40,7 +40,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreed:
-    """A shard whose ranks agree on their arguments; `lengths` and `sizes` are those of every rank."""
+    """A shard after all ranks have compared their arguments; `lengths` and `sizes` have one number for each rank."""
 
     shard: Shard
     lengths: list[int]
@@ -127,7 +127,9 @@ def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False)
 
 
 def _small(comm: Communicator, shard: Shard) -> int:
-    """Return the greatest number of bytes of all shards that every rank gathers: with little memory, a quarter."""
+    """Return the greatest total of bytes up to which every rank gathers all shards; with little memory, a quarter of
+    it.
+    """
     return comm.small // 4 if shard.overwrite else comm.small
 
 
@@ -155,7 +157,7 @@ def _attempt(shard: Shard) -> Callable[[], Run]:
 
 
 def _everywhere(comm: Communicator, of: Agreed, *, index: bool) -> Run:
-    """Return what `sort` returns: every rank receives all keys, sorts them, and keeps its part."""
+    """Return the result of `sort`: every rank receives all keys, sorts the keys, and keeps its part."""
     shard, local = of.shard, of.shard.local
     arrays = [shard.keys] if shard.values is None else [shard.keys, shard.values]
     keys, *values = comm.gather_arrays(arrays, of.lengths)
@@ -179,7 +181,7 @@ def spread(
 ) -> Run:
     """Return this rank's part of the keys of all ranks, merged; `locally` returns the sorted keys of this rank.
 
-    lengths: the numbers of keys of the ranks.  sizes: the sizes of the parts.  together: equal keys are not cut, and
+    lengths: the numbers of keys of the ranks.  sizes: the sizes of the parts.  together: equal keys go to one rank, so
     the sizes are approximate.  chunks: the number of chunks of the exchange, as of `Local.chunks`.
     """
     run, out, error = Run(None), None, None
@@ -199,7 +201,7 @@ def spread(
 
 
 def _unit(comm: Communicator, run: Run) -> int:
-    """Return the number of items that starts of parts are multiples of, so that all arrays travel at full speed."""
+    """Return the alignment of parts in items, for which all arrays are copied at full speed."""
     return max(comm.unit // gcd(comm.unit, row_bytes(x)) for x in run.arrays)
 
 
@@ -211,8 +213,9 @@ def _shares(size: int, chunks: int) -> list[int]:
 def _overlapped(comm: Communicator, local: Local, run: Run, at: Words, out: Run, chunks: int) -> Run:
     """Exchange a run in chunks, and merge each chunk while later chunks arrive; return this rank's part in `out`.
 
-    at: the places at which the run of each rank is cut, shape (ranks, ranks * chunks + 1).  The first merges use the
-    memory of the last chunk, which arrives after them.  The last two merges use the memory of `run`.
+    at: the indices at which the run of each rank is cut, shape (ranks, ranks * chunks + 1).  The first merges use the
+    memory of the last chunk as scratch, because the last chunk arrives after them.  The last two merges use the memory
+    of `run`.
     """
     unit = _unit(comm, run)
     layouts = layout(at, comm.rank, unit, chunks)
@@ -240,10 +243,12 @@ def _overlapped(comm: Communicator, local: Local, run: Run, at: Words, out: Run,
 def exchanged(
     comm: Communicator, local: Local, run: Run, at: Words, out: Run | None = None, *, unit: int = 1
 ) -> tuple[Run, list[Span]]:
-    """Send parts of a run to the ranks; return what this rank receives, and where the keys from each rank are.
+    """Send parts of a run to the ranks; return the run that this rank receives, and the spans of the keys from each
+    rank.
 
-    at: the places at which the run of each rank is cut, shape (ranks, ranks + 1).  out: memory for the result, or None.
-    unit: parts travel with their neighbours up to the next multiples of `unit`, and between parts may be gaps.
+    at: the indices at which the run of each rank is cut, shape (ranks, ranks + 1).  out: memory for the result, or
+    None.
+    unit: a part is extended by neighbouring keys to multiples of `unit`; the received parts may have gaps between them.
     """
     ((sent, received, spans),) = layout(at, comm.rank, unit)
     if out is None:
@@ -260,11 +265,12 @@ def exchanged(
 
 
 def layout(at: Words, rank: int, unit: int, chunks: int = 1) -> list[tuple[list[Span], list[Span], list[Span]]]:
-    """Return for each chunk what a rank sends to each rank, where parts are stored, and where their own keys are.
+    """Return for each chunk the spans that a rank sends, the spans in which parts are stored, and the spans of their
+    own keys.
 
-    Parts begin at multiples of `unit`, in the run that is sent and in the memory that receives.
+    Parts begin at multiples of `unit`, in the run of the sender and in the memory of the receiver.
 
-    at: the places at which the run of each rank is cut, shape (ranks, ranks * chunks + 1).
+    at: the indices at which the run of each rank is cut, shape (ranks, ranks * chunks + 1).
     """
     firsts, lasts = at[:, :-1], at[:, 1:]
     begins = firsts // unit * unit

@@ -1,10 +1,11 @@
-"""Exact splitters of sorted shards: where the keys of each shard are cut, so that parts have given sizes.
+"""Exact splitters of sorted shards: the indices at which each shard is cut, so that parts have the requested sizes.
 
-A boundary lies at a global place in the sorted whole.  Counts of keys below probes narrow the range of its key.
-Keys equal to the boundary's key are then cut by shard and by place: lower shards fill the lower part.
+A boundary is a global index in the sorted keys of all shards.  Counts of keys below probes narrow the range of its key.
+Keys equal to the boundary's key are then divided in the order of shards and of indices: earlier shards fill the lower
+part first.
 
 `cuts` is for shards whose counts pass through the host.  `cuts_of_ranks` is for ranks, whose counts stay on devices:
-each round sets a digit of the key of every boundary, and the host waits once, for the result.
+each round determines a digit of the key of every boundary, and the host waits only once, for the result.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _LEAST = 8  # least number of probes of a boundary
 
 
 def places(sizes: Sequence[int]) -> list[int]:
-    """Return the boundaries between parts of these sizes: the global places of all firsts but that of part 0."""
+    """Return the boundaries between parts of these sizes: the global index of the first key of each part but part 0."""
     return [int(x) for x in np.cumsum(np.array(sizes, np.int64))[:-1]]
 
 
@@ -75,10 +76,12 @@ def _ladder(low: int, high: int, number: int) -> NDArray[np.uint64]:
 def cuts(
     counts: Counts, lengths: Sequence[int], sizes: Sequence[int], least: int, greatest: int, probes: int = PROBES
 ) -> Words:
-    """Return where sorted shards of these lengths are cut for parts of these sizes, shape (shards, parts + 1).
+    """Return the indices at which sorted shards of these lengths are cut for parts of these sizes, shape (shards, parts
+    + 1).
 
-    least, greatest: bounds of the ordered keys of all shards.  Row s has the first place of each part in shard s, and
-    the end.  Equal keys are cut by shard, then by place.  probes: the number of probes of a round.
+    least, greatest: bounds of the ordered keys of all shards.  Row s has the first index of each part in shard s, and
+    the end of the last part.  Equal keys are divided in the order of shards and of indices.  probes: the number of
+    probes of a round.
     """
     at, ends = places(sizes), np.array(lengths, np.int64)[:, None]
     keys = np.array(keys_at(counts, at, least, greatest, probes), np.uint64)
@@ -88,7 +91,9 @@ def cuts(
 
 
 def _cut(at: Sequence[int], under: Words, upto: Words, ends: Words) -> Words:
-    """Return cuts by the numbers of keys of each shard below the key of each boundary, and up to that key."""
+    """Return the cuts, from two numbers for each shard and boundary: the keys below the boundary's key, and the keys up
+    to that key.
+    """
     equal = upto - under
     missing = np.array(at, np.int64) - under.sum(axis=0)
     before = np.cumsum(equal, axis=0) - equal
@@ -105,7 +110,8 @@ def cuts_of_ranks(
     *,
     together: bool = False,
 ) -> Words:
-    """Return where the sorted runs of all ranks are cut for parts of these sizes, shape (ranks, ranks + 1), as `cuts`.
+    """Return the indices at which the runs of all ranks are cut for parts of these sizes, shape (ranks, ranks + 1); see
+    `cuts`.
 
     error: the error of this rank before the call, which becomes an error of all.  together: cut at the first of equal
     keys, so that equal keys of all ranks are in one part; parts have about the given sizes.
@@ -128,7 +134,7 @@ def cuts_of_ranks(
 
 
 def _searched(comm: Communicator, local: Local, run: Run, n: int, at: Sequence[int], error: Exception | None) -> Words:
-    """Return what `Search.ends` returns, after all rounds; arguments and errors as of `cuts_of_ranks`.
+    """Return the result of `Search.ends` after all rounds; arguments and errors are those of `cuts_of_ranks`.
 
     A rank with an error takes part in all rounds with counts of -1.
     """

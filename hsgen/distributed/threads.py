@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 
 class _Broken(Wrong):
-    """The error of a rank that waited for a rank that does not come."""
+    """The error of a rank that waited in vain for another rank."""
 
 
 class Threads:
@@ -36,7 +36,7 @@ class Threads:
         self.size, self.timeout, self.device = integer("size", size, 1, MOST), timeout, device
 
     def __repr__(self) -> str:
-        """Number of ranks and device."""
+        """The number of ranks and the device as text."""
         return f"<Threads: size={self.size}, device={self.device!r}>"
 
     def run(self, function: Callable[[ThreadRank], Result]) -> list[Result]:
@@ -76,7 +76,7 @@ class ThreadRank(Communicator):
         self._timeout, self._barrier, self._slots = group.timeout, barrier, slots
 
     def _all(self, passed: Any) -> list[Any]:
-        """Return what every rank passes."""
+        """Return the objects that all ranks pass."""
         self._slots[self.rank] = passed
         self._wait()
         every = list(self._slots)

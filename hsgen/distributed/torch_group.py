@@ -23,7 +23,7 @@ _ALL_GATHER: Any = getattr(dist, "all_gather_single", None) or dist.all_gather_i
 class TorchRank(Communicator):
     """The rank of this process in a group of torch.distributed; `group` None is the default group.
 
-    Numbers travel through the memory of `device`: that of the current GPU if the group has NCCL, else of the host.
+    Numbers are exchanged through the memory of `device`: the current GPU if the group has NCCL, else the host.
 
     Raises:
         Unavailable: torch.distributed has not been initialized, or this process is not in the group.
@@ -56,14 +56,14 @@ class TorchRank(Communicator):
         return rows
 
     def gather(self, words: Any) -> Words:
-        """See `Communicator`; words of numpy travel on a stream of their own."""
+        """See `Communicator`; words of numpy are exchanged on a separate stream."""
         if isinstance(words, np.ndarray) and (self.size == 1 or self.device.type != "cpu"):
             return self.gather_later(words)()
         result: Words = self._rows(words).cpu().numpy().reshape(self.size, len(words))
         return result
 
     def gather_later(self, words: Words) -> Callable[[], Words]:
-        """See `Communicator`; words travel while work of the current stream goes on."""
+        """See `Communicator`; words are exchanged while work of the current stream continues."""
         n = len(words)
         if self.size == 1:
             return lambda: words.reshape(1, n)
@@ -93,7 +93,7 @@ class TorchRank(Communicator):
         return rows if isinstance(words, torch.Tensor) else rows.cpu().numpy()
 
     def gather_arrays(self, arrays: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
-        """See `Communicator`; several arrays, or arrays of several lengths, travel in one tensor of bytes."""
+        """See `Communicator`; several arrays, or arrays of different lengths, are exchanged as one tensor of bytes."""
         most, sources = max(lengths), [_bytes(x) for x in arrays]
         if len(arrays) == 1 and min(lengths) == most:
             rows = sources[0].new_empty(self.size * len(sources[0]))
@@ -109,7 +109,7 @@ class TorchRank(Communicator):
         return [_joined(rows, begin, lengths, x) for x, begin in zip(arrays, ends, strict=False)]
 
     def exchange(self, source: Any, sent: Sequence[Span], out: Any, received: Sequence[Span]) -> None:
-        """See `Communicator`; arrays are tensors, or of numpy, and travel as bytes."""
+        """See `Communicator`; arrays are tensors or numpy arrays, and are exchanged as bytes."""
         if not isinstance(source, np.ndarray) and source.is_cuda:
             self.exchange_later(source, sent, out, received)()
             return
@@ -125,7 +125,7 @@ class TorchRank(Communicator):
     def exchange_later(
         self, source: Any, sent: Sequence[Span], out: Any, received: Sequence[Span]
     ) -> Callable[[], None]:
-        """See `Communicator`; NCCL exchanges on a stream of its own."""
+        """See `Communicator`; NCCL exchanges on a separate stream."""
         if isinstance(source, np.ndarray) or not source.is_cuda:
             return super().exchange_later(source, sent, out, received)
         (_, parts), (_, places) = _cut_bytes(source, sent), _cut_bytes(out, received)
@@ -138,7 +138,7 @@ class TorchRank(Communicator):
 
 
 def _cut_bytes(x: Any, spans: Sequence[Span]) -> tuple[torch.Tensor, list[torch.Tensor]]:
-    """Return the bytes of an array, and those of its spans."""
+    """Return an array as bytes, and its spans in bytes."""
     size, x = row_bytes(x), _bytes(x)
     return x, [x[size * a : size * b] for a, b in spans]
 

@@ -21,7 +21,7 @@ PLACE = "/* HSGEN_CALLS */\n"
 """The line of a C file that is replaced by the calls."""
 COLUMNS = 120
 _AT = 41
-"""The column of comments after members."""
+"""The column at which a comment after a struct's member starts."""
 KINDS, FUNCTIONS = "/* HSGEN_KINDS */\n", "/* HSGEN_FUNCTIONS */"
 """The placeholders for the enum of operations in hs.h, and for the names of their functions in a harness."""
 LENGTHS = "/* HSGEN_LENGTHS */\n"
@@ -46,7 +46,7 @@ def kinds() -> str:
 def lengths() -> str:
     """Return the cases of the function ``hs_length`` as C text: the lengths of buffers by operation and role.
 
-    Runtimes know the lengths of a report and of a single word by themselves.
+    The lengths of a report and of a single word are not included, because runtimes compute them.
     """
     cases, plain = "", ""
     for o in of_kinds():

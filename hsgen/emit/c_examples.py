@@ -45,7 +45,9 @@ def _sorted(target: Sorting) -> set[tuple[str, str]]:
 
 
 def _chosen(targets: Sequence[Sorting]) -> tuple[str, str]:
-    """Return the key width and the kind of values that most targets can sort; without any sort, ("u32", "none")."""
+    """Return the key width and the kind of values that most targets can sort; ("u32", "none") if no target has a
+    sort.
+    """
     sets = [_sorted(target) for target in targets]
     every = sorted(set().union(*sets), key=lambda row: (_WIDTHS.index(row[0]), list(VALUES).index(row[1])))
     return max(every, key=lambda row: sum(row in one for one in sets), default=("u32", "none"))

@@ -76,7 +76,9 @@ def own_files(api: Api) -> dict[str, str]:
 
 
 def list_files(api: Api | None) -> dict[str, str]:
-    """Return the paths of the files that list all targets, each with its template: for an API with tables, or None."""
+    """Return the paths of the files that list all targets, each with its template; the API is one with tables, or
+    None.
+    """
     name, suffix = (
         ("hs_targets", "c") if api is None or not api.tables else (f"hs_targets_{api.name}", api.tables.suffix)
     )

@@ -115,7 +115,7 @@ def _types(sort: Sort) -> dict[str, Any]:
     """Return the types of the C constant of a sort, and as `typed` the types of its further C constants.
 
     A sort with a key transform has a constant for each key type of its width; a reduction has a constant for each type
-    of values.  In a call, zeroed options select the types of the constant.
+    of values.  If a call's options are zero, the types of the constant apply.
     """
     operation = operations.of(sort)
     signed = [t.name for t in TYPES.values() if t.kind and t.name != "bf16" and operation.serves(sort, t)]
@@ -130,7 +130,9 @@ def _types(sort: Sort) -> dict[str, Any]:
 
 
 def _type(name: str) -> str:
-    """Return the C constant of a type; the empty name is the type of the constant that the program selected."""
+    """Return the C constant of a type; the empty name stands for the type of the constant that the program has
+    selected.
+    """
     return f"HS_{name.upper()}" if name else "HS_AS_MATCHED"
 
 

@@ -89,7 +89,8 @@ def _step(step: Step, kernel: int, bindings: int) -> list[int]:
 def _plan(sort: Sort) -> dict[str, Any]:
     """Return the plan of a sort.
 
-    Equal lists of bindings occur once.  Each kernel has a list of the bytes per key in its buffers; 0: not per key.
+    Equal lists of bindings occur once.  For each kernel, a list has the bytes per key of each buffer; 0 means that the
+    size does not depend on the number of keys.
     """
     plan, names = sort.plan, [k.name for k in sort.kernels]
     lists: dict[str, int] = {}
@@ -143,7 +144,8 @@ def of_target(package: Package, target: Target, sources: Sequence[tuple[Sort, So
 
 
 def _parent(operation: Operation) -> Operation | None:
-    """Return the operation whose class a class extends: that of the same arguments under another kind, or None.
+    """Return the operation whose JavaScript class the class of an operation extends, or None: an operation with the
+    same arguments and another kind.
 
     In Python, the operation's class extends the class of the other operation, and has no further buffers.
     """

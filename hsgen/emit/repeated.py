@@ -14,7 +14,7 @@ from hsgen.emit.unroll import Index, is_written_out, loop
 
 Numbers = tuple[int, ...]
 LEAST = 16
-"""The least number of registers for which loops reduce the size of a SPIR-V module.
+"""The least size of an array of registers for which loops make a SPIR-V module smaller.
 
 An array that a loop indexes remains an array in SPIR-V, and each access takes several instructions.
 """

@@ -131,7 +131,7 @@ class Compiled:
         return wait_for if end is None or (ordered and before == queue) else [*(wait_for or []), end]
 
     def device_status(self, queue: Any) -> int:
-        """Wait for the last sort on `queue`; return the number of its passes that ran again.
+        """Wait for the last sort on `queue`; return the number of its passes that needed a retry.
 
         For a segmented sort, a number other than 0 means that the device refused the offsets.
         """

@@ -11,11 +11,11 @@ from hsgen.core.interpreter import PLAIN, Options
 from hsgen.core.sort import Sort
 
 KEYS, KEYS_OUT, VALUES, VALUES_OUT, COUNT, OTHER, OTHER_VALUES, REPORT, TAKES, VALUE_STARTS = range(10)
-"""The buffers.
+"""The numbers of the buffers.
 
-In order: keys, their destination, values, their destination, the device-side count, offsets of segments or the second
-of two arrays, values of the second array, report or digest, and of the rows of a selection the
-numbers of keys to take and the indices of the first values.
+In order: the keys; the destination of keys; the values; the destination of values; the device-side count; the offsets
+of segments, or the second of two arrays; the values of the second array; the report or digest; and for the rows of a
+selection, the numbers of keys to take and the indices of the first values.
 """
 
 Places = Mapping[str, tuple[int, int]]
@@ -54,8 +54,8 @@ class Engine(Protocol):
         """Run the sort, or other operation, on `n` keys, and wait; return the device seconds.
 
         The sort is in place if "source" and "destination" are the same place.  An argsort that discards keys has no
-        "destination".  The seconds are from the start of the first launch to the end of the last launch, None if the
-        device's clock is off.
+        "destination".  The seconds are those between the start of the first launch and the end of the last launch; None
+        if the device's clock is off.
         """
 
     def sibling(self, sort: Sort) -> Engine:
@@ -65,16 +65,16 @@ class Engine(Protocol):
         """
 
     def renew(self) -> None:
-        """Compile or load the sort again; the address of its code, which affects its speed, may change."""
+        """Compile or load the sort again, so that the address of its code may change; the address affects the speed."""
 
     def clock(self, on: bool) -> None:
-        """Turn the device's clock for further calls on or off; a clock without cost is always on."""
+        """Turn the device's clock on or off for later calls; a clock that costs no time is always on."""
 
     def memory(self) -> tuple[int, int]:
         """Return the bytes of the device's memory, and of its largest buffer; 0 if not reported."""
 
     def device_status(self) -> int:
-        """Return the number of passes of the last sort that ran again, because work-groups made no progress.
+        """Return the number of passes of the last sort that needed a retry, because work-groups made no progress.
 
         For a segmented sort, a number other than 0 means that the device refused the offsets.
 

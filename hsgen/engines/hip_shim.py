@@ -1,7 +1,7 @@
 """HIP kernels as C++ for OpenCL 2021: a prelude and other signatures, with unchanged logic.
 
-The shim does not replace AMD's compiler and devices, because other instructions exchange values between lanes.  It
-shows that the kernels sort on any device that supports the language, with subgroups as wide as wavefronts.
+The shim does not replace tests with AMD's compiler and devices, where other instructions exchange values between lanes.
+It shows that the kernels sort on any device that supports the language, with subgroups as wide as wavefronts.
 """
 
 from __future__ import annotations

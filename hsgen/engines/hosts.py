@@ -164,7 +164,7 @@ def lacks(sort: Sort, host: Host) -> str | None:
 def holds(target: Target, sort: Sort, host: Host) -> bool:
     """Return True if the cores of `host` suffice for the work-groups of `sort` that wait for each other.
 
-    A core is assumed to hold as many of them as a core of the target's largest device must.
+    A core of `host` is assumed to hold as many such work-groups as a core of the target's largest device must hold.
     """
     cores, most = host.more.get("cores", 0), target.device.cores
     waiting = {k.name for k in sort.kernels if k.cooperative}
@@ -195,7 +195,7 @@ def evidence_device(host: Host, language: str = "") -> str:
 def target_for(host: Host, targets: Sequence[Target | Head]) -> Target:
     """Return the most specific target that matches the device and runs on it, or the target for any device.
 
-    Of the targets that `targets` gives by their heads, only those that match are read.
+    `targets` are heads of targets; only targets that match are read whole.
 
     Raises:
         Usage: no target matches, and no target is for any device.
@@ -215,7 +215,7 @@ def target_for(host: Host, targets: Sequence[Target | Head]) -> Target:
 
 
 def meets(target: Target, host: Host) -> bool:
-    """Return True if a device has all that the facts of a target name; no sort then lacks a requirement.
+    """Return True if a device has every property in the facts of a target; then no sort lacks a requirement.
 
     The assembly of all sorts, for `lacks` and `holds`, takes 50 ms.
     """

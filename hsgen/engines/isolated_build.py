@@ -1,8 +1,8 @@
 """Compilation in a separate process, so that a compiler that crashes or hangs does not end the caller.
 
-A successful build is in pyopencl's cache of binaries, from which the caller's own build takes it.  Run as a module,
-this file is the separate process.  The request is JSON on stdin.  The process prints the line BEGUN before it compiles.
-Its exit code is 0 after a build, and REPORTED if the compiler reported errors.
+A successful build is stored in pyopencl's cache of binaries; the caller's own build reads it from there.  Run as a
+module, this file is the separate process.  The request is JSON on stdin.  The process prints the line BEGUN before it
+compiles.  Its exit code is 0 after a build, and REPORTED if the compiler reported errors.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ _OPTIMIZED, _PLAIN = b"optimized", b"without optimization"  # contents of marks
 
 
 def once(host: Host, sort: Sort, source: Source) -> Source:
-    """Return the result of `accepted` for a device; a mark in the user's cache lets each text and driver run only once.
+    """Return the result of `accepted` for a device; a file in the user's cache records each text and driver that was
+    tried.
 
     If no compiling process can be started, the function warns and returns `source`.
 

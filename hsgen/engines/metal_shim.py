@@ -1,7 +1,7 @@
 """Metal kernels as C++ for OpenCL 2021: a prelude and other signatures, with unchanged logic.
 
-The shim does not replace Apple's compiler, which compiles another language to other code.  It shows that the text is
-complete, and that the kernels sort on any device that supports the language.
+The shim does not replace tests with Apple's compiler, which compiles another language to other code.  It shows that the
+text is complete, and that the kernels sort on any device that supports the language.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The library of a bundle's C runtime, built for Python.
 
 A separate process loads and runs the library (`hsgen.tools.worker`), because drivers can crash and hang.  Libraries are
-cached in the user's cache folder, by the hash of all inputs of their build.  So are the objects of the C files that all
-bundles share.
+cached in the user's cache folder, by the hash of all inputs of their build.  The objects of the C files that all
+bundles share are cached in the same way.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def baseline_units(harness: Harness, baselines: Sequence[str], algorithms: Seque
 
 
 def baseline_options(harness: Harness, baselines: Sequence[str], key: str, signature: Signature) -> list[str]:
-    """Return the compiler options that select baselines, keys and values, because compiling all takes long."""
+    """Return the compiler options that select baselines, keys and values; compiling all combinations takes long."""
     known = sorted({p for _, names in harness.baselines.values() for p in names} & set(baselines))
     names = [f"-DHN_BASELINE_{p.upper().replace('-', '_')}" for p in known]
     return [*names, f"-DHN_KEY_BYTES={KEYS[TYPES[key].key].bytes}", f"-DHN_VALUE_BYTES={signature.value_bytes}"]

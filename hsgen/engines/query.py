@@ -39,7 +39,7 @@ def _opencl(host: Host) -> dict[str, Any]:
     device, info = host.handle, cl.device_info
 
     def get(name: str) -> int:
-        """Return a number that only some vendors report, or 0."""
+        """Return a number that only some vendors report; 0 if the device does not report the number."""
         return _number(cl, lambda: device.get_info(getattr(info, name)))
 
     embedded = "EMBEDDED" in device.profile

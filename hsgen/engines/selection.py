@@ -35,7 +35,8 @@ def pick(
 ) -> Host:
     """Return the device that a specification names, or the first device of `candidates` that can run `sorts`.
 
-    If no device can run the sorts, the result without `able` is the first device, because a tuning changes the sorts.
+    If `able` is false and no device can run the sorts, the result is the first device, because a tuning changes the
+    sorts.
 
     Raises:
         Usage: the specification names several devices, or is empty.
@@ -59,8 +60,8 @@ def candidates(devices: Sequence[Host], target: Target | None = None) -> list[Ho
     """Return the devices that a command without a specification may use, the best device first.
 
     If `target` matches any device, the result has only its devices.  Otherwise it has all devices: GPUs before CPUs,
-    and the embedded runtime before other CPU runtimes.  The embedded runtime is first of all for a target without a
-    matching device.
+    and the embedded runtime before other CPU runtimes.  If a target matches no device, the embedded runtime comes first
+    of all.
     """
     matching = [h for h in devices if target and matches(target, h)]
     foreign = not matching and target is not None and target.match != Match()

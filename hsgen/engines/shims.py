@@ -1,6 +1,6 @@
 """Kernels that `hsgen validate` can run as C++ for OpenCL 2021, on any OpenCL device that supports the language.
 
-Metal's kernels always run so, because hsgen drives no Metal devices.  Kernels of other APIs run so with
+Metal's kernels always run as C++ for OpenCL, because hsgen drives no Metal devices.  Kernels of other APIs do so with
 ``--runtime python``.
 """
 

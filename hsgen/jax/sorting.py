@@ -40,7 +40,9 @@ def _serves(x: Any) -> bool:
 
 
 def _call(x: Any, work: Work, keys: Any, indices: Any) -> list[Any]:
-    """Return the results of work on an array; keys, indices: the shapes and types of results, or None."""
+    """Return the results of a custom call with `work` on an array; keys, indices: the shapes and types of results, or
+    None.
+    """
     target.register()
     scratch = jax.ShapeDtypeStruct((max(launches(work, 0).scratch, 1),), jnp.uint8)
     results = [y for y in (keys, indices) if y is not None]
@@ -93,7 +95,7 @@ def _selected(k: int) -> Callable[[Any], Any]:
 
 
 def _where(x: Any, ours: Callable[[Any], Any], theirs: Callable[[Any], Any]) -> Any:
-    """Return the result of hsgen where a program runs on NVIDIA GPUs, of JAX elsewhere."""
+    """Return the result of hsgen if the program runs on NVIDIA GPUs, else the result of JAX."""
     return jax.lax.platform_dependent(x, default=theirs, **{target.PLATFORM.lower(): ours})
 
 
@@ -147,7 +149,7 @@ def _tangents(descending: bool, primals: Any, tangents: Any) -> tuple[Any, Any]:
 
 @jax.custom_jvp
 def _alike(x: Any, order: tuple[Any, Any]) -> Any:
-    """Return sorted elements, whose gradient is that of the elements."""
+    """Return sorted elements; the gradient of each is passed to the element before the sort."""
     return order[0]
 
 
@@ -211,7 +213,7 @@ def _along(function: Callable[..., Any], x: Any, axis: int, argument: Any) -> An
 def sort(a: Any, axis: int | None = -1, *, descending: bool = False) -> jax.Array:
     """Sort an array along an axis, as jax.numpy.sort does; None flattens the array.
 
-    NaNs are equal and greater than all numbers, and come out with one bit pattern.  Of zeros, -0 comes first.
+    NaNs are equal and greater than all numbers, and come out with one bit pattern.  -0 comes before 0.
     """
     x, axis = _flat(a, axis)
     result: jax.Array = _along(_differentiable, x, axis, bool(descending))

@@ -1,7 +1,7 @@
 """The custom call of XLA that launches the kernels: a handler of XLA's FFI (xla/ffi/api/c_api.h of jaxlib).
 
 XLA calls the handler with a call frame: the addresses of buffers, the numbers of the work, and functions of XLA for the
-stream and for errors.  All are structures of 64-bit words, whose places are constants here.
+stream and for errors.  All are structures of 64-bit words; the constants of this module are the positions of the words.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _described(extension: int, api: int) -> None:
 
 @cache
 def _function(address: int) -> Any:
-    """Return a function of XLA, which keeps Python's lock."""
+    """Return a function of XLA; calls of it do not release Python's lock."""
     return _Function(address)
 
 

@@ -2,8 +2,8 @@
 
     array -> sort chunk by chunk -> temporary array -> sort part by part -> out
 
-A chunk fits the device.  Splitters cut all sorted chunks into parts that fit the device, by exact counts.  Every key
-crosses the bus twice in each direction.
+A chunk fits the device.  Splitters cut all sorted chunks into parts that fit the device, by exact counts.  Every key is
+copied to the device twice, and back twice.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SUFFIX = ".hsgen-chunks"
 _PROBES = 256  # of a round; the host searches few probes in a fraction of a millisecond
 
 Progress = Callable[[int, int], None]
-"""A function that is called with the number of keys that crossed the bus, and the number of all such keys."""
+"""A function that is called with the number of keys copied so far, and the total number of keys to copy."""
 
 Sort = Callable[[Any], Any]
 """A function that returns the sorted keys of an array that fits the device."""
@@ -40,7 +40,7 @@ Job = tuple[Sequence[Any], Any]
 """Arrays whose keys are sorted together, and the array for the result."""
 
 Run = Callable[[Iterable[Job], Callable[[int], None]], None]
-"""A function that sorts jobs in order, and calls the function with the number of keys of each job that is done."""
+"""A function that sorts jobs in order; after each job, it calls a function with the number of keys of the job."""
 
 
 def in_turn(sort: Sort) -> Run:
@@ -96,7 +96,7 @@ class ChunkCounts:
         return int(self.ordered(begins).min()), int(self.ordered(ends - 1).max())
 
     def by_shard(self, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """See `Counts`; all probes are searched at once, in all chunks."""
+        """See `Counts`; all probes are searched in all chunks at the same time."""
         ends = np.array(self.ends, np.int64)[:, None]
         begins = np.vstack([np.zeros((1, 1), np.int64), ends[:-1]])
         shape = len(ends), len(probes)
@@ -169,7 +169,7 @@ def _parts(
 def temporary(out: Any, n: int) -> Iterator[Any]:
     """Yield an array of `n` elements of the type of `out`: a file next to the file of a memory map, or memory.
 
-    The space of both files is reserved before, so that a full disk is an error rather than a crash.
+    The disk space of both files is reserved in advance, so that a full disk causes an error instead of a crash.
 
     Raises:
         Unavailable: the disk is full, or the file exists.
@@ -199,14 +199,14 @@ def temporary(out: Any, n: int) -> Iterator[Any]:
 
 
 def _base(a: Any) -> Any:
-    """Return the memory map whose memory an array has, or the array."""
+    """Return the memory map to which an array's memory belongs, or the array itself."""
     while not isinstance(a, np.memmap) and isinstance(getattr(a, "base", None), np.ndarray):
         a = a.base
     return a
 
 
 def reserve(descriptor: int, size: int) -> None:
-    """Reserve the first `size` bytes of a file on the disk, where the system can; contents stay.
+    """Reserve disk space for the first `size` bytes of a file, if the system can; the contents are unchanged.
 
     Raises:
         OSError: the disk is full.

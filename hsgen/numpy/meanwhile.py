@@ -1,4 +1,6 @@
-"""Sorts by numpy with the results of a device, to the bit, which serve calls while a thread prepares the device."""
+"""Sorts by numpy whose results equal those of a device to the bit; they serve calls while a thread prepares the
+device.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from hsgen.cuda.numeric import nan
 from hsgen.operations import oracle
 
 MOST = 1 << 22
-"""The greatest number of elements that numpy sorts instead, in less than a second; calls with more elements wait."""
+"""The greatest number of elements that numpy sorts in the meantime, in less than a second; calls with more elements
+wait.
+"""
 
 
 def sorted_rows(rows: Any, key: str, *, descending: bool) -> Any:

@@ -27,13 +27,13 @@ from hsgen.cuda.driver import Device, bindings, done
 from hsgen.cuda.prepared import SCRATCH
 
 SLOTS = 4
-"""The number of chunks on the GPU: one arrives, one is sorted, one leaves, and one waits for either."""
+"""The number of chunks on the GPU: one arrives, one is sorted, one leaves, and one waits between two of these steps."""
 PIECE = 16 << 20
 """The greatest number of bytes of a pinned piece."""
 HELPERS = min(12, max((os.cpu_count() or 1) // 2 - 1, 1))
 """The number of threads in each direction that copy between pinned pieces and arrays."""
 PIECES = HELPERS + 2
-"""The number of pinned pieces in each direction: one for each helper, and two that cross the bus."""
+"""The number of pinned pieces in each direction: one for each helper, and two that are being transferred."""
 _WAIT = 0.1  # seconds until a thread looks again whether it shall stop
 
 Job = tuple[Sequence[Any], Any]
@@ -60,14 +60,14 @@ class Ring:
         self._pieces, self._helpers, self._number = pieces, helpers, 0
 
     def following(self) -> Buffer:
-        """Return the next piece, after a wait for the transfer that used it before."""
+        """Return the next piece, after its previous transfer has ended."""
         piece = self._pieces[self._number % len(self._pieces)]
         self._number += 1
         piece.wait()
         return piece
 
     def start(self, copy: Callable[[], None]) -> Future[None]:
-        """Let a helper copy."""
+        """Start a copy in a helper."""
         return self._helpers.submit(copy)
 
 
@@ -131,7 +131,9 @@ class Pipeline:
         return stack.enter_context(ThreadPoolExecutor(HELPERS, initializer=self._gpu.enter))
 
     def sort(self, address: int, n: int, stream: int) -> None:
-        """Enqueue the sort in place of keys on the GPU; scratch memory stays, since a new allocation waits."""
+        """Enqueue the sort in place of keys on the GPU; scratch memory is kept, because a new allocation would wait for
+        the GPU.
+        """
         bases = [address] * len(ROLES)
         bases[SCRATCH] = self._scratch
         self._sorter.prepared(n, self._sorter.options(), in_place=True).run(bases, stream)
@@ -187,7 +189,7 @@ class _Work:
             self._messages.put(("error", e))
 
     def end(self) -> None:
-        """Let both threads end."""
+        """Make both threads end."""
         self._stop.set()
         self._leaving.put(None)
 

@@ -25,9 +25,11 @@ from hsgen.runners.row_numbers import RowNumbers, Selected, SelectedEntries
 T = TypeVar("T")
 _KEYS = {t.element: t.name for t in TYPES.values()} | {"bool": "u8"}
 CHUNKS = 32
-"""The number of chunks of a long array; short arrays have fewer, and little memory requires more."""
+"""The usual number of chunks of a long array; short arrays have fewer chunks, and arrays have more chunks if memory is
+scarce.
+"""
 CHUNK = 64 << 20
-"""The least number of bytes of a chunk that is shorter than memory permits."""
+"""The least number of bytes of a chunk, unless device memory permits only smaller chunks."""
 _WIDEST = 1 << 32  # least count for which 32-bit indices do not suffice
 
 
@@ -155,7 +157,9 @@ def _sort_rows(
     chunked: Callable[[Any, Any, Progress | None], None],
     report: Progress | None,
 ) -> None:
-    """Sort rows into `out`: as many rows at once as fit the device, or each longer row by `chunked`."""
+    """Sort rows into `out`: as many rows at once as fit the device; if a single row does not fit, each row by
+    `chunked`.
+    """
     row = rows.shape[-1]
     if rows.size <= length:
         out[...] = chunk(rows)
@@ -247,13 +251,13 @@ def topk(
     """Return the k greatest or least elements along an axis, and their indices; axis None flattens the array.
 
     The copies are those of `sort`.  NaNs are equal and greater than all numbers, and -0 equals 0.  Of equal elements,
-    the elements with the lowest indices are selected, in the order of indices.  Elements keep their bits.  If not
-    `sorted`, the result has the same elements, in any order that is the same in every call.
+    the elements with the lowest indices are selected, in the order of indices.  Elements keep their bits.  If `sorted`
+    is False, the result has the same elements in an unspecified order, which is the same in every call.
 
-    table, numbers: what differs from row to row, as arrays of integers: see `hsgen.runners.row_numbers.RowNumbers`.
-    If fewer elements than k count in a row, the row of the result ends with index -1 and the last value in order: -inf
-    or the least integer; if not `largest`, NaN or the greatest integer.  With a table, the result has the selected
-    entries, too: -1 for index -1 and beyond the table.
+    table, numbers: arrays of integers that differ from row to row; see `hsgen.runners.row_numbers.RowNumbers`.  If
+    fewer than k elements of a row count, the rest of its result has the index -1.  The values there are the last in
+    order: -inf or the least integer; if `largest` is False, NaN or the greatest integer.  With a table, the result also
+    has the selected entries; an entry is -1 for the index -1 and beyond the table.
 
     Raises:
         TypeError: as `sort`; k is not an integer, or numbers are not integers.
@@ -319,7 +323,7 @@ def _served(
 ) -> T:
     """Return the result of a call on a device, or by numpy while a thread compiles; see `hsgen.cuda.background`.
 
-    A call for a device that the caller names waits, as does a call with too many elements for numpy.
+    A call waits for the compilation if the caller named the device, or if it has too many elements for numpy.
     """
     if device is not None or size > meanwhile.MOST or not background.enabled():
         return call()
@@ -328,7 +332,7 @@ def _served(
 
 
 def _windows(rows: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return rows that begin at their starts, and True for each element that counts."""
+    """Return the rows, shifted to begin at their starts, and a mask that is True for each element that counts."""
     length, places = rows.shape[-1], np.arange(rows.shape[-1])
     sizes = numbers.get("lengths", np.full(rows.shape[:-1], length)).astype(np.int64)
     if "starts" in numbers:
@@ -341,7 +345,7 @@ def _windows(rows: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def _entries(order: Any, numbers: Mapping[str, Any]) -> Any:
-    """Return the entries of the table for the indices of rows; all bits set for index -1 and beyond the table."""
+    """Return the entries of the table for the indices of rows; all bits are 1 for the index -1 and beyond the table."""
     table = numbers["table"]
     if "table_starts" in numbers:
         first = numbers["table_starts"].astype(np.int64)
@@ -356,7 +360,9 @@ def _entries(order: Any, numbers: Mapping[str, Any]) -> Any:
 
 
 def _last(type: Any, *, largest: bool) -> Any:
-    """Return the last element in order of a type: the least, or if not `largest` the greatest or NaN."""
+    """Return the last element in the order of a type: the least element if `largest`, else NaN or the greatest
+    element.
+    """
     if type.kind == "b":
         return np.bool_(not largest)
     if type.kind in "iu":
@@ -381,7 +387,7 @@ def _select(keys: Any, key: str, k: int, *, largest: bool, sorted: bool, device:
 
 
 def _ranks(keys: Any, largest: bool) -> Any:
-    """Return the order of a stable sort of each row, descending if `largest`."""
+    """Return the indices that sort each row stably, in descending order if `largest`."""
     if not largest:
         return np.argsort(keys, axis=1, kind="stable")
     return keys.shape[1] - 1 - np.argsort(keys[:, ::-1], axis=1, kind="stable")[:, ::-1]

@@ -66,10 +66,10 @@ class ColumnSorter(ColumnCalls):
     """A stable sort of rows by key columns, the first of which is the most significant; see docs/guides/columns.md.
 
     Adjacent columns of at most 8 bytes in total are packed into one word per row, and sorted together.  Packs are
-    sorted one after another, the last pack first.  The last pack is argsorted.  For each further pack, the keys are
-    gathered, and sorted with the order so far.  Temporary memory is kept between calls: at most 20 bytes per row, the
-    scratch memory of the sorts, and for calls in place the size of the largest array.  Calls wait for each other on
-    the device.
+    sorted one after another, the last pack first.  The last pack is argsorted.  For each further pack, its keys are
+    gathered in the order so far and sorted, with the order as values.  Temporary memory is kept between calls.  The
+    memory has at most 20 bytes per row in addition to the scratch memory of the sorts.  Calls in place need as much
+    memory again as the largest array.  Calls wait for each other on the device.
 
     Args:
         context, target: as of `hsgen.opencl.Sorter`.

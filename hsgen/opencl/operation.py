@@ -16,7 +16,7 @@ from hsgen.runners.named import NamedCalls
 
 
 class Operation(Runner):
-    """An operation without a class of its own, compiled for a context of one device.
+    """An operation that has no separate class, compiled for a context of one device.
 
     Args:
         context, key, order, target: as of `hsgen.opencl.Sorter`.

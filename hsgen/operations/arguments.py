@@ -1,7 +1,7 @@
 """The arguments of an operation's calls as data.
 
-From the data are generated the C structs, C functions and harnesses, and the JavaScript classes and their types.  The
-Python APIs read the data.
+The C structs, functions and harnesses, and the JavaScript classes with their types are generated from the data.  The
+Python APIs read the data at run time.
 """
 
 from __future__ import annotations
@@ -47,10 +47,11 @@ class Number:
     the type in C.  call: the C expression in ``call``, of type ``hn_call *``, that a harness passes; "" if the
     expression of another member sets this member too.  last: the member follows all buffers.
 
-    field: the field of `hsgen.core.interpreter.Options`, or "".  python: the name of the argument in
-    Python; "" if it is that of the field.  javascript: the name of the argument in JavaScript; "" if calls have none.
-    about: the comment of the argument in JavaScript.  choices: the values of the argument in JavaScript, or () for a
-    number; of options, the options that a call may have.  optional: the argument may be absent in JavaScript.
+    field: the field of `hsgen.core.interpreter.Options`, or "".  python: the name of the argument in Python; "" if it
+    is that of the field.  javascript: the name of the argument in JavaScript; "" if calls have none.
+    about: the comment of the argument in JavaScript.  choices: the valid values of the argument in JavaScript, or ()
+    for a number; for the argument `options`, the options that a call may have.  optional: the argument may be absent in
+    JavaScript.
     """
 
     name: str
@@ -174,7 +175,7 @@ OPTIONS = Number(name="options", type="hs_options", call="hn_options_of(call)")
 def options_member(meaning: str, *members: str) -> Number:
     """Return the argument for the options of a call: the type, the order and the bits of its keys.
 
-    members: those that calls of JavaScript may have: "order", "bits".
+    members: the options that calls of JavaScript may have: "order", "bits".
     """
     return replace(OPTIONS, meaning=meaning, choices=members)
 
@@ -207,7 +208,9 @@ class Arguments:
 
     @property
     def passed(self) -> Iterator[Buffer]:
-        """The buffers that callers pass: all but scratch memory, which the runtimes of Python and JavaScript have."""
+        """The buffers that callers pass: all but scratch memory, which the runtimes of Python and JavaScript
+        allocate.
+        """
         return (b for b in self.buffers if b.role != SCRATCH.role)
 
     @property

@@ -50,7 +50,9 @@ class Operation(ABC):
     accompanies = False
     """Whether bundles include the operation's algorithms by default, in addition to the sort `auto`."""
     plain_only = ""
-    """The verb of an operation that supports only plain unsigned elements, without values, orders or features."""
+    """A verb for messages if the operation supports only plain unsigned elements, without values, orders or features;
+    else "".
+    """
     value_types: tuple[str, ...] = ()
     """The types of values among which a call selects if the sort has values; the first type is the default."""
     table_keys: tuple[str, ...] = ()
@@ -154,7 +156,7 @@ class Operation(ABC):
         return None
 
     def reported(self, options: Options) -> list[str]:
-        """Return phrases about the numbers of a call, for reports of failures."""
+        """Return phrases that describe the numbers of a call, for reports of failures."""
         return []
 
     def moved(self, sort: Sort, n: int, options: Options) -> int | None:

@@ -27,7 +27,7 @@ class Call:
     count: the device-side count; None if the host passes the count.
     other: the second of two arrays, or the offsets of segments.
     other_values: the values of the second array, or the ends of segments.
-    takes, value_starts: of the rows of a selection, the numbers of keys to take and the indices of the first values.
+    takes, value_starts: for each row of a selection, the number of keys to take and the index of the first value.
     report: the expected start of the report.
     report_room: the number of words of an epilogue's report, whose contents cannot be verified.
     counts, firsts: the expected lengths of runs and indices of their first keys, which the call stores in the roles
@@ -68,7 +68,7 @@ class Load:
     report: the expected report.
     columns: the number of elements per item.
     count: n, if the result may have fewer items; else None.
-    counts: `values_expected` contains the lengths of runs.
+    counts: whether `values_expected` contains the lengths of runs.
     room: the number of rows of the values' output, if it exceeds the number of expected rows; else 0.
     """
 

@@ -24,9 +24,9 @@ from hsgen.operations.oracle import ordered, values_for
 ORDER, KEYS, VALUES, STABLE, BEYOND = "order", "keys", "values", "stable", "beyond"
 """The faults of a result.
 
-ORDER: keys are out of order.  KEYS: the keys are not the input's.  VALUES: values are not with their keys.  STABLE: the
-values of equal keys do not ascend.  BEYOND: elements at or beyond n changed.  In C, each fault is a bit, such as
-HS_FAULT_ORDER.
+ORDER: keys are out of order.  KEYS: the keys are not those of the input.  VALUES: some values are not at the positions
+of their keys.  STABLE: the values of equal keys do not ascend.  BEYOND: elements at or beyond n changed.  In C, each
+fault is a bit, such as HS_FAULT_ORDER.
 """
 
 WORDS = 8
@@ -35,7 +35,7 @@ SEEDS = (0x9E3779B9, 0x7F4A7C15)
 """The initial values of the two hashes.  The values are not 0, so an element of zeros contributes."""
 
 ARGSORT_VALUES = {"index": "v4", "index64": "v8"}
-"""For each kind of values of an argsort, the kind of values of a digest of its result."""
+"""For each kind of values of an argsort, the kind of values with which a digest reads the result."""
 
 Words = NDArray[np.uint32]
 

@@ -23,7 +23,7 @@ def cut(rng: np.random.Generator, n: int, parts: int) -> Offsets:
 
 
 def _laid(lengths: NDArray[np.int64], n: int) -> Offsets:
-    """Return the offsets of segments of these lengths from 0 on, at most n; the remaining keys are in no segment."""
+    """Return the offsets of segments of these lengths, from 0 up to at most n; the remaining keys are in no segment."""
     offsets: Offsets = np.minimum(np.concatenate([[0], np.cumsum(lengths)]), n)
     return offsets
 
@@ -72,7 +72,9 @@ LAYOUTS: dict[str, _Make] = {
 
 
 def test_counts(sort: Sort) -> tuple[int, int]:
-    """Return the greatest length of segments that share a work-group, and the greatest that one work-group sorts."""
+    """Return the greatest length of a segment that shares a work-group, and the greatest length that one work-group
+    sorts.
+    """
     p = sort.parts[0].params
     return int(getattr(p, "small", 1)), int(getattr(p, "tile", 1))
 
@@ -80,7 +82,8 @@ def test_counts(sort: Sort) -> tuple[int, int]:
 def rows(sort: Sort, n: int, number: int) -> int:
     """Return the number of rows of equal length for n keys in validation case `number`.
 
-    The length is 1, 2, 3, 10, or a length at which the sort changes its method, if it divides n; else there is one row.
+    The length is 1, 2, 3, 10, or a length at which the sort changes its method.  If the length does not divide n, there
+    is one row.
     """
     small, tile = test_counts(sort)
     lengths = [x for x in (1, 2, 3, 10, small, small + 1, tile, tile + 1) if n and n % x == 0]
@@ -106,7 +109,9 @@ def live(rng: np.random.Generator, most: int) -> int:
 
 
 def unread(offsets: Offsets, used: int) -> NDArray[np.uint32]:
-    """Return the array of a call, with the shape of `offsets`; elements after the first `used` are invalid."""
+    """Return the offsets that a call passes, with the shape of `offsets`; elements after the first `used` are set to
+    invalid numbers.
+    """
     out = offsets.astype(np.uint32)
     out[used:] = (1 << 32) - 1
     return out

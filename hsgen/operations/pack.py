@@ -43,7 +43,7 @@ Bits 0 and 1 are log2 of its size in bytes.  Bits from `KIND` on are the kind.  
 _MOST_WORDS = 2**31 - 1  # in a table: indices of words are signed 32-bit integers
 
 HALVES = {4: (("i16", "descending"), ("u16", "ascending")), 8: (("i32", "descending"), ("u32", "ascending"))}
-"""The two columns of a benchmark, which fill a key, by the key's size in bytes."""
+"""The types of the two columns of a benchmark, by the size in bytes of the key that both columns fill."""
 
 
 def number(columns: By, begin_bit: int = 0) -> int:

@@ -99,7 +99,7 @@ RUNS: dict[str, Make] = {
 
 
 def _at_tiles(keys: Keys, rng: np.random.Generator, tile: int) -> Keys:
-    """Return keys in runs that end at multiples of a tile, or one key before or after."""
+    """Return keys in runs that end at a multiple of a tile, or one key before or after such a multiple."""
     n = len(keys)
     ends = np.arange(0, n + tile, tile * int(rng.integers(1, 4)))
     ends = ends + rng.integers(-1, 2, len(ends))
@@ -110,7 +110,7 @@ def _at_tiles(keys: Keys, rng: np.random.Generator, tile: int) -> Keys:
 def reduced_values(run: str, operations: str) -> tuple[Number | Buffer, ...]:
     """Return the arguments for the reduction of the values of a `run`, and for its keys and values.
 
-    operations: the noun for the operations that have values.
+    operations: the noun, in messages and comments, for operations that have values.
     """
     return (
         Number(
@@ -174,7 +174,7 @@ def _groups(run: str, operations: str) -> tuple[Buffer, ...]:
 def outputs(run: str, operations: str = "reductions", place: str = "") -> tuple[Buffer, ...]:
     """Return the arguments that receive the results of each `run`.
 
-    place: the end of the text about the index of a first key, the array that the index is in.
+    place: the last words of the text about the index of a first key: the array to which the index refers.
     """
     return (
         *_groups(run, operations),

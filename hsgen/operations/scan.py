@@ -124,7 +124,7 @@ class _Scan(Operation):
         return replace(signature, floats=signature.floats or key.kind == FLOAT)
 
     def types(self, keys: Iterable[str], width: str) -> tuple[str, ...]:
-        """See `Operation`: integers of a width need one sort, and floats need another."""
+        """See `Operation`: all integers of a width share one sort, and floats have a separate sort."""
         kinds = {TYPES[name].kind: name for name in keys if TYPES[name].key == width}
         return (width,) * any(kind < FLOAT for kind in kinds) + (kinds.get(FLOAT, ""),) * (FLOAT in kinds)
 

@@ -32,8 +32,8 @@ def sorted_up_to(sort: Sort) -> int:
 def _first(by: Keys, take: int) -> NDArray[np.intp]:
     """Return the ascending indices of the `take` least keys of each row, shape (rows, take).
 
-    by: transformed keys, shape (rows, length).  Of equal keys, the first are taken.  A partition of a row finds the
-    greatest key to take, which is faster than a sort.
+    by: transformed keys, shape (rows, length).  Of equal keys, the first ones are taken.  A partition of a row finds
+    the greatest key to take, which is faster than a sort.
     """
     rows, length = by.shape
     if take == length:
@@ -50,16 +50,17 @@ def _first(by: Keys, take: int) -> NDArray[np.intp]:
 
 
 NO_INDEX = (1 << 32) - 1
-"""The index of no key, for a row with fewer keys than k."""
+"""The index that fills the result of a row with fewer keys than k."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """What device memory has of the rows of a call; arrays have the shape (rows,).
+    """The numbers in device memory that describe the rows of a call; arrays have the shape (rows,).
 
-    lengths: the keys of each row; at most the pitch counts.  starts: the index of the first key of each row.  takes:
-    the keys to take of each row; at most k counts.  value_starts: the index of the first value of each row.  live: the
-    number of rows; results of further rows are not written.
+    lengths: the number of keys of each row; greater numbers than the pitch count as the pitch.  starts: the index of
+    the first key of each row. takes: the number of keys to take from each row; greater numbers than k count as k.
+    value_starts: the index of the first value of each row.  live: the number of rows; results of further rows are not
+    written.
     """
 
     lengths: NDArray[np.int64]
@@ -320,14 +321,16 @@ def _drawn(rng: np.random.Generator, most: int, count: int) -> NDArray[np.int64]
 
 
 def _beyond(rng: np.random.Generator, numbers: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Return the numbers, with half of those that are `most` far beyond."""
+    """Return the numbers; half of the numbers that equal `most` are replaced by far greater numbers."""
     return np.where((numbers == most) & (rng.integers(0, 2, len(numbers)) > 0), NO_INDEX, numbers)
 
 
 def call_of_rows(
     sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
 ) -> Call:
-    """Return a call with random numbers of rows: of lengths and keys to take, some are 0 or beyond the greatest."""
+    """Return a call whose rows have random numbers; some lengths and numbers of keys to take are 0 or exceed the
+    greatest.
+    """
     s, count, k = sort.signature, options.segment_count, options.take
     pitch, every = len(keys) // count, np.arange(count)
     lengths = _drawn(rng, pitch, count) if s.row_lengths else np.full(count, pitch)

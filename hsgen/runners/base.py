@@ -1,4 +1,4 @@
-"""The base of the Python APIs' classes: the calls of an operation with all checks, and the attributes of a runner."""
+"""The base classes of the Python APIs: calls of an operation with all checks, and a runner with its attributes."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def alone(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Sel
 class Calls:
     """The calls of an operation for keys of one type: their arrays by role, their numbers, and all checks.
 
-    Roles, names, element types and lengths of arrays follow from `Operation.arguments`.  A subclass has the rules that
-    this table does not state.
+    Roles, names, element types and lengths of arrays follow from `Operation.arguments`.  A subclass adds the rules that
+    the table does not state.
     """
 
     operation: Operation
@@ -61,7 +61,9 @@ class Calls:
     hint: ClassVar[str] = ""  # for messages about tables
     wraps: ClassVar[bool] = False  # whether results for signed and unsigned keys have the same bits
     signs = False
-    """Whether arrays other than keys may be signed, because older versions of libraries have only signed types."""
+    """Whether arrays other than keys may have signed types; older versions of array libraries have no unsigned
+    types.
+    """
     sort: Sort
     dtype: np.dtype[Any]
     max_n: int
@@ -122,7 +124,7 @@ class Calls:
         return integer("begin_bit", begin, 0, end), end
 
     def numbers(self, n: Any, **numbers: Any) -> Numbers:
-        """Return n and the numbers of a call, by the names of the caller's arguments, with their fields of `Options`.
+        """Return n and the numbers of a call by the caller's names of the arguments; each with its field of `Options`.
 
         Raises:
             TypeError: the operation has no such number.
@@ -165,7 +167,7 @@ class Calls:
             raise self.renamed(e, options) from None
 
     def renamed(self, e: OutOfRange, options: Options) -> OutOfRange:
-        """Return the error of a number of a call, with the name of the caller's argument."""
+        """Return an error about a number of a call, with the caller's name of the argument."""
         return e.renamed(self._arguments.get(e.argument, e.argument))
 
     def size(self, role: str) -> int:
@@ -178,7 +180,7 @@ class Calls:
         return n if length is N else length.of(n, options.number, options.take)
 
     def element_of(self, role: str) -> str:
-        """Return the required element type of an array; "" is any type of the right size."""
+        """Return the required element type of an array; "" allows any type of the right size."""
         element = self.buffers[role].element
         if element == "value":
             return f"uint{8 * self.sort.signature.value_bytes}" if self.sort.signature.index else ""
@@ -224,7 +226,9 @@ class Calls:
         return (element, str(self.dtype)) if element == BFLOAT16 else (element,)
 
     def check_shape(self, role: str, shape: tuple[int, ...], *, rows: bool) -> None:
-        """Check that an array has one dimension, because the order of others is not defined; rows: it is in C order."""
+        """Check that an array has one dimension, because the order of other arrays is not defined; rows: that it is in
+        C order.
+        """
         if len(shape) > 1:
             name, hint = self.names[role], self.hint.format(rows=prod(shape) // max(shape[-1], 1))
             raise ValueError(f"{name} has the shape {shape}; give one dimension, as {name}.ravel() has{hint}")
@@ -245,7 +249,9 @@ class Calls:
     def uses(
         self, placed: Mapping[str, AnyRange], n: int, options: Options
     ) -> Iterable[tuple[str, AnyRange, int, bool]]:
-        """Return the first role, the range, the used bytes and True if the call writes, for each distinct array."""
+        """Return a tuple for each distinct array: its first role, its range, the used bytes, and True if the call
+        writes it.
+        """
         used: dict[int, tuple[str, AnyRange, int, bool]] = {}
         for role, x in placed.items():
             first, _, most, before = used.get(id(x), (role, x, 0, False))
@@ -294,7 +300,7 @@ class Runner:
         return self._calls.order
 
     def __repr__(self) -> str:
-        """Operation, attributes, target and device."""
+        """The operation, the attributes, the target and the device as text."""
         named = ", ".join(f"{name}={getattr(self, name)!r}" for name in (*self._calls.attributes, "target"))
         return f"<{type(self).__name__}: {self._calls.operation.name}, {named}, device={self._device!r}>"
 

@@ -1,4 +1,4 @@
-"""Sorts of tables in the Python APIs: the sorts of columns, their order, and the arrays of a call."""
+"""Sorts of tables in the Python APIs: one sort per column or pack of columns, and the arrays of a call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hsgen.runners.ranges import Range
 from hsgen.runners.rows import Field, Key, Look, Move, check_overlaps, key, move, rows_of
 
 WORD = 4
-"""The bytes of an index, and of the narrowest gather's items."""
+"""The size in bytes of an index, and of the smallest items that a gather moves."""
 MOST_ROWS = 1 << 30
 INDICES = ("uint32", "int32")
 """The types of indices; both have the same bits for indices below 2^31."""
@@ -56,23 +56,26 @@ class Steps(Protocol):
         """Store the packed words of n rows."""
 
     def extract(self, column: Key, size: int, n: int) -> Range:
-        """Return the keys of a column in contiguous memory; if `size` is 4, narrow keys are the upper bits of words."""
+        """Return the keys of a column in contiguous memory.
+
+        If `size` is 4, keys narrower than 32 bits become the upper bits of words.
+        """
 
     def argsort(self, one: ColumnSort, keys: Range, order: Range, n: int) -> None:
-        """Store the order of n keys; the step may overwrite the keys."""
+        """Store the indices that sort n keys; the step may overwrite the keys."""
 
     def sort(self, one: ColumnSort, keys: Range, order: Range, n: int) -> None:
-        """Sort keys in place, with the order as their values."""
+        """Sort keys in place, with the indices so far as their values."""
 
     def gather(self, order: Range, source: Range, to: Range, size: int, n: int) -> None:
-        """Store the items of `size` bytes in the order of rows."""
+        """Store the items of `size` bytes, gathered in the order of rows."""
 
     def reorder(self, order: Range, one: Move, n: int) -> None:
         """Put the items of an array in the order of rows."""
 
 
 def column_sorts(by: By, sorter: Callable[..., Any], packer: Callable[[Pack], Packing]) -> list[ColumnSort]:
-    """Return the sorts of columns.  The last is an argsort, and runs first.
+    """Return the sorts of columns.  The sort of the last column is an argsort and runs first.
 
     sorter: a function that returns the sort of a key type; it takes value, order and bit_range.  packer: a function
     that returns the packing of columns.

@@ -40,7 +40,7 @@ def _type(size: int) -> str:
 
 
 def _apart(sizes: Sequence[int]) -> list[Pack]:
-    """Return packs of whole columns."""
+    """Return packs in which each column is whole."""
     out: list[Pack] = [[]]
     used = 0
     for i, size in reversed([*enumerate(sizes)]):
@@ -65,7 +65,7 @@ def _together(sizes: Sequence[int]) -> list[Pack]:
 def packs(by: By) -> list[Pack]:
     """Return the packs of columns, a pack per sort.
 
-    Packs consist of whole columns, or of parts of columns if there are fewer packs then.
+    Columns are split between packs only if this makes fewer packs.
     """
     sizes = [8 * _bytes(name) for name, _ in by]
     apart, together = _apart(sizes), _together(sizes)
@@ -96,7 +96,7 @@ def _joined(number: int, column: tuple[str, str], shift: int, word: str, *, alig
 
 
 class Packing:
-    """The packing of columns `by` into words that `pack` describes.
+    """The packing of the columns `by` into one word per row; `pack` describes the word.
 
     `bits`: the number of used bits of a word, from the lowest on; the other bits are 0.  `size`: the bytes of a word.
     """

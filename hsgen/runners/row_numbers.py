@@ -1,4 +1,4 @@
-"""The numbers of rows that the functions `topk` on arrays take: names, meanings and checks for all libraries."""
+"""The keywords of the functions `topk` that differ from row to row: names, meanings and checks for all libraries."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from hsgen.core.errors import wrong_type
 class RowNumbers(TypedDict, total=False):
     """The keywords of the functions `topk`: arrays of integers, of which none is negative.
 
-    All but `count` have the shape of the input without the dimension of the selection.
+    All arrays but `count` have the shape of the input without the dimension of the selection.
 
     lengths: the number of elements that count in each row, from its start.
     starts: the place of the first element that counts in each row; by default 0.  Indices in the result count from
         this place.
     takes: the elements to select of each row; k is the greatest number.
-    count: one number: the rows that count, in the order of memory; further rows count as empty.
-    table_starts: the place in the flattened table of the entry for each row's index 0.
+    count: one number, the number of rows that count, in the order of memory; further rows are treated as empty.
+    table_starts: for each row, the index in the flattened table of the entry for the row's index 0.
     """
 
     lengths: Any
@@ -30,15 +30,15 @@ class RowNumbers(TypedDict, total=False):
 
 
 NAMES = (*RowNumbers.__annotations__, "table")
-"""The names of the numbers, in order, and the table: entries of 4 or 8 bytes, which the selected indices select.
+"""The names of the keywords, in order; the last is the table.
 
-The table has the shape of the input, with the entry of an element in the element's place.  With `table_starts`, the
-table has any shape.
+The table has entries of 4 or 8 bytes; the result has the entry of each selected index.  The table has the shape of the
+input, with one entry for each element.  With `table_starts`, the table may have any shape.
 """
 _EACH = {"lengths": "length", "starts": "start", "takes": "k", "table_starts": "start"}
 """The meaning of each number that every row has."""
 BOUNDS = ("lengths", "starts", "count")
-"""The numbers on which it depends which elements count."""
+"""The keywords that limit the elements that count."""
 ENTRIES = (4, 8)
 """The sizes of entries of a table in bytes."""
 

@@ -1,4 +1,4 @@
-"""The arguments of sorts of tables: key columns and arrays that move, and checks of both."""
+"""The arguments of sorts of tables: key columns, arrays to be put in order, and checks of both."""
 
 from __future__ import annotations
 
@@ -86,8 +86,9 @@ class Key:
 class Move:
     """An array whose items are put in order.
 
-    `source` and `to` are the memory of input and output, the same range in place.  `rows` is the number of items,
-    `item_bytes` their size.  `name` and `to_name` are the names of both in messages.
+    `source` and `to` are the memory of the input and of the output; both are the same range if the array is put in
+    order in place.  `rows` is the number of items, `item_bytes` the size of an item.  `name` and `to_name` are the
+    names of input and output in messages.
     """
 
     source: Range

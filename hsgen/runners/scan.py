@@ -41,7 +41,7 @@ class ScanCalls(Calls):
     def select(self, host: hosts.Host, name: Any) -> tuple[Target, Sort]:
         """Return the target called `name`, or the target that matches the device, and its prefix sum.
 
-        Without a name, a target that has no such sum is replaced by the generic target.
+        Without a name, the generic target is used if the matching target has no such sum.
 
         Raises:
             Usage: there is no such target, or no sum of this number of columns.

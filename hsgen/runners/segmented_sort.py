@@ -44,7 +44,7 @@ class SegmentedCalls(Calls):
         return self.length_of(ranges, None), options
 
     def check_given(self, present: Container[str]) -> None:
-        """See `Calls`; ends of segments need starts."""
+        """See `Calls`; a call with ends of segments must have starts of segments."""
         signature = self.sort.signature
         if "other_values" in present and not signature.segment_ends:
             raise ValueError("ends is given; make the sorter with segment_ends=True")
@@ -61,6 +61,6 @@ class SegmentedCalls(Calls):
         return super().length("other_values" if ends else role, n, options)
 
     def purpose(self, role: str, options: Options) -> str:
-        """See `Calls`; offsets and ends are for a number of segments."""
+        """See `Calls`; a message names the number of segments that offsets and ends are for."""
         text, count = super().purpose(role, options), options.segment_count
         return f"{text} for {count} segment{'s' * (count != 1)}" if role in ("other", "other_values") else text

@@ -29,12 +29,13 @@ class Features(TypedDict, total=False):
 
 
 class Numbers(TypedDict, total=False):
-    """The keywords of calls of `TopK`: arrays of 32-bit numbers in device memory, one for each row, but a single count.
+    """The keywords of calls of `TopK`: arrays of 32-bit numbers in device memory, one number for each row; `count` is
+    one number.
 
     lengths: the keys of each row; n / rows is the greatest length.
     starts: the index of the first key of each row; by default, row i begins at i * n / rows.
-    takes: the keys to take of each row; k is the greatest number.  The rest of the row's result is the last key of the
-    order, and values with all bits set, such as the index 0xffffffff.
+    takes: the keys to take of each row; k is the greatest number.  The rest of the row's result is filled with the last
+    key of the order, and with values whose bits are all 1.
     count: the number of rows; further rows are neither read nor written.
     value_starts: the index of the first value of each row; key i of a row has value number ``value_starts[row] + i``.
     """
@@ -47,7 +48,7 @@ class Numbers(TypedDict, total=False):
 
 
 _FEATURES = {"lengths": "row_lengths", "starts": "row_starts", "takes": "row_takes"}
-"""The feature of a sort for a keyword of `Features`; others have the same name."""
+"""The feature of a sort for a keyword of `Features`; a keyword that is not listed has the name of its feature."""
 
 
 class TopKCalls(Calls):
@@ -69,7 +70,7 @@ class TopKCalls(Calls):
         return tuple(by_name.get(self.names[role]) for role in self.roles)
 
     def check_given(self, present: Container[str]) -> None:
-        """See `Calls`; numbers of rows are given if and only if the selection has these features."""
+        """See `Calls`; a call must have an array for each feature of the selection, and no other such array."""
         switches = {feature: name for name, feature in _FEATURES.items()}
         for role, buffer in self.buffers.items():
             if not (feature := buffer.feature):
@@ -82,7 +83,7 @@ class TopKCalls(Calls):
         super().check_given(present)
 
     def length(self, role: str, n: int, options: Options) -> int:
-        """See `Calls`; without keys, nothing is selected, and rows that start anywhere may share keys and values."""
+        """See `Calls`; without keys, nothing is selected.  Rows with separate starts may share keys and values."""
         signature = self.sort.signature
         anywhere = role == "source" and signature.row_starts
         anywhere |= role == "values" and (signature.row_starts or signature.value_starts)

@@ -74,7 +74,7 @@ class Shape:
 def shape(key: KeyType, signature: Signature, device: Device) -> Shape:
     """Return the distribution of keys on a device.
 
-    On a CPU, the keys go to 8 sequential lanes: local memory is ordinary memory, and lanes share no registers.
+    On a CPU, 8 sequential lanes process the keys, because local memory is ordinary memory and lanes share no registers.
     """
     begin = key.bits // 2 if signature.value == "packed" else 0
     if (device.local == "memory" and not device.registers) or device.work_group < 32:
@@ -102,8 +102,8 @@ def appended(
     """Return the kernels and the plan of a sort, with the kernels and the steps for run boundaries appended.
 
     The work-groups' counts are at the start of scratch; the scratch of the sort follows.  After the sort, only the
-    sort's status is still needed, and at least one byte per key precedes the status.  The bitmap has one bit per key,
-    so the bitmap reuses these bytes.
+    sort's status is still needed.  At least one byte of scratch per key precedes the status; the bitmap has one bit per
+    key and reuses these bytes.
     """
     rows = [(k, _step(k, tiling, plan.max_n)) for k in _kernels(parts, tiling)]
     rows = [(kernel, step) for kernel, step in rows if not step.guard.empty]
@@ -139,7 +139,9 @@ def words() -> Words:
 
 
 def _kernels(parts: tuple[Part, ...], tiling: Shape) -> tuple[Kernel, ...]:
-    """Return the kernels, as kernels of the first algorithm, whose words every bundle defines."""
+    """Return the kernels.  They name the algorithm of the sort's first part, because they use words that this algorithm
+    defines.
+    """
     rows = (
         (NAMES[0], f"find the runs of up to {tiling.tile} keys", (KEYS, REPORT)),
         (NAMES[1], "mark and count the run boundaries in the keys of a work-group", (KEYS, BITMAP, WORDS)),

@@ -107,7 +107,9 @@ def lasting(name: str) -> Path:
 
 
 def _place(name: str) -> tuple[Path, str | None]:
-    """Return the path of a cache folder, and why the folder is unsafe or unusable, or None; create it if missing."""
+    """Return the path of a cache folder, and the reason why the folder is unsafe or unusable, or None; create a missing
+    folder.
+    """
     base = user_caches()
     place = base / "hsgen" / f"{name}-{FORM}"
     return place, _problem(base) or _create(place.parent) or _create(place)
@@ -123,13 +125,15 @@ def _stand_in(name: str, why: str) -> Path:
 
 
 def problem(*names: str) -> str | None:
-    """Return why these cache folders of other programs are unsafe or unusable, or None; create missing folders."""
+    """Return the reason why these cache folders of other programs are unsafe or unusable, or None; create missing
+    folders.
+    """
     base = user_caches()
     return _problem(base) or next((reason for name in names if (reason := _create(base / name))), None)
 
 
 def _problem(base: Path) -> str | None:
-    """Return why a folder cannot contain caches, or None; create it if missing.
+    """Return the reason why a folder cannot contain caches, or None; create a missing folder.
 
     Caches need a folder that exists and whose content no other user can replace.
     """

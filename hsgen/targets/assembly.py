@@ -87,7 +87,9 @@ def limited(parts: Sequence[Part], max_n: int, signature: Signature) -> list[Par
 
 
 def _shared_status(statuses: Sequence[DeviceStatus | None]) -> DeviceStatus | None:
-    """Return the common status of the parts from the first part with a status on; None if one of them has no status."""
+    """Return the common status of the first part with a status and of all later parts; None if one of these parts has
+    none.
+    """
     reporting = list(dropwhile(lambda o: o is None, statuses))
     present = [o for o in reporting if o is not None]
     return (
@@ -126,13 +128,13 @@ def _counts(sort: Sort, greatest: int, counts_of: Callable[[Algorithm, Any, int]
 
 
 def test_counts(sort: Sort, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the sort changes its method, including changes of algorithm."""
+    """Return the counts up to `greatest` at which the sort changes its method or its algorithm."""
     inner = _counts(sort, greatest, lambda algorithm, params, top: algorithm.test_counts(params, top))
     return sorted({*inner, *(p.min_n for p in sort.parts if p.min_n <= greatest)})
 
 
 def row_test_counts(sort: Sort, greatest: int) -> list[int]:
-    """Return counts up to `greatest` at which each guard of each kernel decides the result of at least one lane."""
+    """Return counts up to `greatest`; at these counts each guard of each kernel excludes at least one lane."""
     return _counts(sort, greatest, lambda algorithm, params, top: algorithm.row_test_counts(params, top))
 
 

@@ -17,7 +17,7 @@ from hsgen.targets import assembly, ranges, strategies
 from hsgen.targets.strategies import VARIANT, WRONG_VARIANT, Labels
 
 ALL = 2**63 - 1
-"""A crossover above every count."""
+"""The bound of a last range, which is above every count."""
 
 
 def algorithm(label: str) -> str:
@@ -103,7 +103,7 @@ def _choice(
 
 
 Auto = tuple[tuple[str, int], ...]
-"""The labels in a sort for any count, each with the greatest count that it serves."""
+"""The labels of the algorithms that a sort selects by count, each with the greatest count that it serves."""
 
 
 def read_autos(
@@ -212,7 +212,7 @@ def _auto(
 
 
 def unserved(parts: Sequence[Part], signature: Signature) -> str:
-    """Return a hint at sorts that support a signature, if these parts do not support the signature; else ""."""
+    """Return a hint that names sorts which support a signature, if these parts do not support it; else ""."""
     traits = [EVERY[x.algorithm].TRAITS for x in parts]
     if (signature.segment_ends or signature.segment_count) and not all(x.segments for x in traits):
         return "segmented sorts have segment ends" if signature.segment_ends else "segmented sorts count segments"

@@ -1,7 +1,7 @@
 """Evidence for a target: the rows of its file, their summary, and new rows.
 
-A row contains the hash of the tables of choices to which it applies.  After a change of a shape, older rows remain true
-of the older choices.  These rows prove nothing about the kernels of the present choices.
+A row contains the hash of the tables of choices to which it applies.  After a change of a shape, older rows remain
+true, but only for the older choices.  Older rows prove nothing about the kernels of the present choices.
 """
 
 from __future__ import annotations
@@ -74,13 +74,15 @@ def _parts(row: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _short(row: Mapping[str, str]) -> str:
-    """Return a device's name without its platform; for a CPU in place of a device, only the platform."""
+    """Return a device's name without its platform; for a CPU runtime that stood in for a device, only the platform."""
     name, platform = _parts(row)
     return platform if platform and row["level"] == "cpu" else name
 
 
 def _listed(row: Mapping[str, str]) -> str:
-    """Return the name of a device in tables; for a CPU in place of a device, with the runtime and its version."""
+    """Return the name of a device in tables; for a CPU runtime that stood in for a device, with the runtime and its
+    version.
+    """
     name, platform = _parts(row)
     if not platform or row["level"] != "cpu":
         return name

@@ -33,7 +33,9 @@ def specialized(
 def replaced(
     choices: Mapping[tuple[str, str], Any], tables: Tables, label: str, key: str, values: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the field of a target, `choices` or `tables`, in which a label has other values, by the field's name."""
+    """Return the field of a target that holds a label's values, `choices` or `tables`, with other values for the label;
+    the result is by the field's name.
+    """
     if label in OPTIONAL:
         return {"tables": {**tables, (label, key): values}}
     return {"choices": {**choices, (label, key): named(label).params(KEYS[key], values)}}
@@ -51,7 +53,7 @@ def _table(tables: Tables, name: str, key: str) -> Mapping[str, Any]:
 
 
 def _word(key: str) -> str:
-    """Return the width whose table serves a width without a separate table."""
+    """Return the width whose table is used for a width that has no table: u32 for narrower keys."""
     return "u32" if KEYS[key].bytes < 4 else key
 
 

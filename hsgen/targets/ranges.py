@@ -11,7 +11,9 @@ from hsgen.targets.strategies import Labels
 SORT = "sort"
 """The name of the table with the ranges of counts."""
 LISTS = RANGES, VALUED, COUNTED = "ranges", "ranges_values", "ranges_counts"
-"""The names of the rows for all sorts, for sorts with values, and for sorts of keys alone with device-side counts."""
+"""The names of the lists of rows: for all sorts, for sorts with values, and for sorts without values but with
+device-side counts.
+"""
 FIRST = {
     "first": Field("str", 'the sort whose kernels are compiled first, such as "radix-reduce_scan"', required=False)
 }

@@ -49,7 +49,7 @@ NEW: Mapping[str, Mapping[str, str]] = {
 """For each strategy whose keys differ, the keys of schema 3 by the keys of schema 2."""
 HYBRID = "hybrid"
 FIRST = variant(1, exclusive=False)
-"""The variant of prefix sums whose values become the rule for all variants."""
+"""The variant of prefix sums whose table becomes the rule from which all variants follow."""
 Path = tuple[str, ...]
 
 

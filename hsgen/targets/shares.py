@@ -101,7 +101,7 @@ def suffix(parts: Sequence[Part], part: Part) -> str:
 def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[Kernel]:
     """Return the kernels that the steps launch, with the suffix `tail`.
 
-    The kernels of later parts lose `always`: a later part must not clear the notes of an earlier part.
+    `always` is false for the kernels of later parts, because a later part must not clear the status of an earlier part.
     """
     used = {s.kernel for s in steps}
     return [
@@ -110,9 +110,10 @@ def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[K
 
 
 def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
-    """Return the ranges of counts of other parts for which this part serves bit ranges.
+    """Return the ranges of counts of other parts in which this part serves calls with a bit range.
 
-    For the counts of a part without bit ranges, the next part with bit ranges serves, or else the last such part.
+    At the counts of a part that does not support bit ranges, the next part that does serves such calls; if no later
+    part does, the last such part.
     """
     able = [x for x in parts if EVERY[x.algorithm].TRAITS.bit_ranges]
     unable = [x for x in parts if x not in able] if able else []

@@ -51,9 +51,10 @@ class Target:
 
     choices: an algorithm's parameters by (label, key name).  A label is the algorithm's name, with a variant as an
     optional suffix, as in radix-bits2.
-    autos: for each key name, the labels in the sort for any count, each with the greatest count that it serves.
+    autos: for each key name, the labels of the algorithms that the sort "auto" selects by count, each with the greatest
+    count that it serves.
     autos_valued: the same for sorts with values.
-    autos_counted: the same for sorts of keys alone with device-side counts.
+    autos_counted: the same for sorts without values but with device-side counts.
     firsts: for each key name, the label of the sort whose kernels are compiled first.
     isa: for each offline compiler, the devices for which it compiles the kernels.
     named: labels by (full name of a strategy's table, key name); a full name is, for example, radix-onesweep.
@@ -102,7 +103,7 @@ class Target:
         return [name for name in IMPLICIT if self._specialized(name, key_type.key, plain[name]) is not None]
 
     def derived(self, key: str) -> list[str]:
-        """Return the labels that support a key type by derived parameters, because the target has no table for them."""
+        """Return the labels without a table in the target that support a key type by derived parameters."""
         width = TYPES[key].key
         have = [label for label in DERIVED if (label, width) not in self.choices]
         return [label for label in have if self._specialized(label, width, PLAIN) is not None]
@@ -147,7 +148,7 @@ class Target:
         return parts
 
     def default(self, key: str, signature: Signature = PLAIN, max_n: int = ALL) -> Sort:
-        """Return the sort "auto" for a key type and counts up to `max_n`, or the first sort of the file.
+        """Return the sort "auto" for a key type and counts up to `max_n`; if there is none, the first sort of the file.
 
         Raises:
             Usage: the target has no choices for such keys.

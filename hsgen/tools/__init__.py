@@ -1,1 +1,1 @@
-"""What the commands do beyond generating: validate, bench, tune, suggest, compile, report, doctor."""
+"""The work of the commands that do not generate files: validate, bench, tune, suggest, compile, report, doctor."""

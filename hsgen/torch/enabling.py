@@ -1,4 +1,4 @@
-"""PyTorch's own functions with the sorts of hsgen: `enable` and `disable`.
+"""The functions `enable` and `disable`: with `enable`, PyTorch's own functions run the sorts of hsgen.
 
 The kernels of PyTorch's operators for CUDA tensors are replaced in PyTorch's dispatcher, below autograd, vmap and
 torch.compile.  All callers get the replacement: Python, compiled graphs and C++.  A replacement calls PyTorch's kernel
@@ -98,7 +98,7 @@ def enabled() -> bool:
 def _attempt(name: str, call: Callable[..., Any], *arguments: Any) -> Any:
     """Return the result of hsgen, or None for PyTorch's own kernel.
 
-    A kernel that does not compile or load is one warning for each operator, and PyTorch's kernel runs instead.
+    If a kernel does not compile or load, the function warns once for each operator, and PyTorch's kernel runs instead.
     """
     try:
         return call(*arguments)

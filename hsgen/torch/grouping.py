@@ -1,7 +1,8 @@
 """Distinct elements of tensors, with the results of torch.unique and unique_consecutive.
 
-Each function returns the elements, the index of each input's element among them, and the counts, the latter two empty
-unless requested.  None is PyTorch's own function.  The host waits once, for the number of distinct elements.
+Each function returns three tensors: the distinct elements; for each element of the input, its index among the distinct
+elements; and the counts.  The last two are empty unless requested.  The result None means that PyTorch's own function
+must run.  The host waits once, for the number of distinct elements.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 Triple = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 _SIGNED = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _MOST = (1 << 30) - 1
-"""The greatest number of elements of all classes."""
+"""The greatest number of elements that the classes of `hsgen.cuda` support."""
 COLUMNS = 16
 """The greatest number of elements of a slice."""
 
@@ -80,7 +81,7 @@ def _bits(x: torch.Tensor) -> torch.Tensor:
 
 
 def _steps(flat: torch.Tensor) -> torch.Tensor:
-    """Return, for all elements but the first, whether the element differs from the one before."""
+    """Return for each element but the first whether it differs from the preceding element."""
     same = flat if flat.dtype.is_floating_point else _bits(flat)
     return same[1:] != same[:-1]
 
@@ -99,10 +100,10 @@ def _cut(
     inverse: bool,
     counts: bool,
 ) -> Triple:
-    """Return the places of the elements that start groups, the group of each input element, and the counts.
+    """Return the positions of the elements that start groups, the group of each input element, and the counts.
 
-    steps: whether each element but the first starts a group.  order: the indices of the elements before the sort; None
-    if the elements are in their places.  shape: that of the input.
+    steps: for each element but the first, whether the element starts a group.  order: the indices of the elements
+    before the sort; None if the elements were not reordered.  shape: the shape of the input.
     """
     n, device = len(steps) + 1, steps.device
     starts = torch.cat([torch.zeros(1, dtype=torch.int64, device=device), steps.nonzero().view(-1) + 1])
@@ -132,7 +133,10 @@ def _reduced(reducer: GroupBy | ReduceByKey, flat: torch.Tensor, counts: bool) -
 
 
 def _first(out: torch.Tensor, words: torch.Tensor, flat: torch.Tensor, dtype: torch.dtype) -> Triple:
-    """Return the groups of `_reduced`; the host waits for their number.  Much spare room is given back."""
+    """Return the groups of `_reduced`; the host waits for their number.
+
+    If most of the room is unused, the groups are copied to smaller tensors.
+    """
     number = int(words[-1])
     keys = _bits(out)[:number]
     keys = keys.clone() if 2 * number <= len(flat) else keys

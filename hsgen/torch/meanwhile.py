@@ -1,7 +1,7 @@
-"""Sorts by PyTorch with the results of hsgen, which serve calls while a thread prepares hsgen's sorts.
+"""Sorts by PyTorch with the results of hsgen; they serve calls while a thread prepares hsgen's sorts.
 
-PyTorch's sorts of short and of long rows order a NaN with a sign bit differently, and most unsigned types have no sort.
-The keys are therefore mapped to keys that all sorts of PyTorch order alike.
+PyTorch has one sort for short rows and another for long rows; the two order a NaN with a sign bit differently.  PyTorch
+does not sort most unsigned types.  The keys are therefore mapped to keys that all sorts of PyTorch order alike.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ _WORDS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 LONGEST = (1 << 31) - 1
 """The greatest length of a row that PyTorch sorts on a GPU."""
 SORTED_UP_TO = 2048
-"""The greatest k for which every selection of hsgen returns its elements in order, also if they need not be sorted."""
+"""The greatest k for which every selection of hsgen returns sorted elements, even if the caller does not require sorted
+elements.
+"""
 _UNSIGNED = (torch.bool, torch.uint16, torch.uint32, torch.uint64)
 
 

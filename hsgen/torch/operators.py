@@ -43,7 +43,10 @@ def _gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[torch.Tens
 
 
 NUMBERS = row_numbers.NAMES[:4]
-"""The names of the numbers of rows of the operator, in order: all but the table, whose entries follow from indices."""
+"""The names of the operator's arguments that differ from row to row, in order.
+
+The table is not among them, because its entries are selected by the indices afterwards.
+"""
 
 
 def _topk(
@@ -78,7 +81,9 @@ def _keep_selected(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor
 
 
 def _selected_gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[torch.Tensor | None, ...]:
-    """Return the gradients; the gradient of an element is stored at the element's place, and others are 0."""
+    """Return the gradients; the gradient of a selected element is stored at the element's index, all other gradients
+    are 0.
+    """
     places, starts = ctx.saved_tensors
     none = (None,) * 8
     if ctx.ragged:

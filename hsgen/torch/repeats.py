@@ -1,4 +1,4 @@
-"""Counts of calls: the preparation of a call costs host time, which pays only if such a call occurs again."""
+"""Counts of calls: preparing a call costs host time, which is worthwhile only if a similar call follows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _counts: dict[Hashable, int] = {}
 
 
 def again(x: torch.Tensor, call: Hashable) -> bool:
-    """Return True if such calls are worth their preparation: one occurred before, or a graph captures this one.
+    """Return True if preparing the call is worthwhile: a similar call occurred before, or a graph captures this call.
 
     call: all that launches depend on, except the type, the shape and the GPU of the tensor `x`.
     """

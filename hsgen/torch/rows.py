@@ -37,7 +37,7 @@ KEYS = {
 
 
 def prepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method: str = "") -> Order | None:
-    """Return the prepared sort of a tensor along a dimension; None is PyTorch's own sort.
+    """Return the prepared sort of a tensor along a dimension; None means PyTorch's own sort.
 
     `method` is a method of `hsgen.cuda.choices`; by default the rules select the method.
     """
@@ -46,7 +46,7 @@ def prepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method:
 
 
 def _shape(x: torch.Tensor, dim: int, *, descending: bool, keys: bool) -> Shape | None:
-    """Return the subject of the sort of a tensor along a dimension; None if there is nothing to sort for a GPU."""
+    """Return the subject of the sort of a tensor along a dimension; None if a GPU has nothing to sort."""
     key = KEYS.get(x.dtype)
     if key is None or not x.is_cuda or x.dim() == 0 or (length := x.shape[dim]) < 2 or (count := x.numel()) == 0:
         return None
@@ -59,7 +59,7 @@ def _order(shape: Shape, method: str) -> Order | None:
 
 
 def unprepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method: str = "") -> bool:
-    """Return True while a thread prepares such a sort, which PyTorch serves meanwhile; see `hsgen.cuda.background`.
+    """Return True while a thread prepares such a sort; PyTorch sorts in the meantime.  See `hsgen.cuda.background`.
 
     Raises:
         HsgenError: the preparation failed.
@@ -73,7 +73,9 @@ def unprepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, metho
 
 
 def _settled(x: torch.Tensor, dim: int) -> bool:
-    """Return True if all rows have at most one key, and so are sorted; PyTorch may not sort the type."""
+    """Return True if all rows have at most one key, so that no sort is needed; PyTorch may have no sort for the
+    type.
+    """
     return x.is_cuda and x.dtype in KEYS and (x.dim() == 0 or x.numel() == 0 or x.shape[dim] < 2)
 
 
@@ -144,9 +146,10 @@ def argsorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = ""
 
 
 def sorted_alike(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """Return the sorted elements and their indices with the strides of torch.sort; None is PyTorch's own sort.
+    """Return the sorted elements and their indices with the strides of torch.sort; None means PyTorch's own sort.
 
-    PyTorch also serves the first call with such a tensor, see `hsgen.torch.repeats`, and tensors that may take longer.
+    The result is also None for the first call with such a tensor (see `hsgen.torch.repeats`), and for tensors that
+    hsgen may sort more slowly.
     """
     call = dim, descending, "", True
     ready, count = _ready(x, call), x.dim()

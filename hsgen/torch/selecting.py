@@ -19,7 +19,7 @@ _KEPT = 256
 
 
 def selected(x: torch.Tensor, k: int, dim: int, largest: bool, in_order: bool) -> Pair | None:
-    """Return the k greatest or least elements along a dimension and their indices; None is PyTorch's own selection.
+    """Return the k greatest or least elements along a dimension and their indices; None means PyTorch's own selection.
 
     Equal elements are selected in the order of their indices.  in_order: the result must be sorted.
     """
@@ -47,7 +47,7 @@ def selected(x: torch.Tensor, k: int, dim: int, largest: bool, in_order: bool) -
 
 
 def _selects(x: torch.Tensor, k: int, dim: int) -> bool:
-    """Return True if a call is valid, and faster than PyTorch's, which has no selection of bools."""
+    """Return True if a call is valid, and hsgen's selection is faster than PyTorch's; PyTorch does not select bools."""
     key, count = KEYS.get(x.dtype), x.dim()
     if key is None or x.dtype is torch.bool or not -count <= dim < count or not 0 < k <= x.shape[dim]:
         return False

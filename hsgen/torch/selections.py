@@ -33,7 +33,7 @@ _KEPT = 256
 def prepared(
     x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, numbers: Numbers = NONE, method: str = ""
 ) -> Selection | None:
-    """Return the prepared selection from a tensor along a dimension; None is PyTorch's own function.
+    """Return the prepared selection from a tensor along a dimension; None means PyTorch's own function.
 
     `method` is a method of `hsgen.cuda.top_k_choices`; by default the rules select the method.
     """
@@ -42,7 +42,7 @@ def prepared(
 
 
 def _take(x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, numbers: Numbers = NONE) -> Take | None:
-    """Return the subject of a selection from a tensor; None if there is nothing to select on a GPU."""
+    """Return the subject of a selection from a tensor; None if a GPU has nothing to select."""
     key = "bool" if x.dtype is torch.bool else KEYS.get(x.dtype)
     if key is None or not x.is_cuda or _empty(x, k):
         return None
@@ -66,7 +66,7 @@ def _selection(take: Take, method: str) -> Selection | None:
 
 
 def unprepared(x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, method: str = "") -> bool:
-    """Return True while a thread prepares such a selection, which PyTorch serves meanwhile.
+    """Return True while a thread prepares such a selection; PyTorch selects in the meantime.
 
     Raises:
         HsgenError: the preparation failed.
@@ -121,7 +121,7 @@ def first_of_rows(
 
 
 def _selected(ready: Selection, x: torch.Tensor, k: int, numbers: Numbers) -> tuple[torch.Tensor, ...]:
-    """Return what `first_of_rows` returns, by a prepared selection from a contiguous tensor."""
+    """Return the result of `first_of_rows` by a prepared selection from a contiguous tensor."""
     table = numbers.get("table")
     shape = (*x.shape[:-1], k) if x.dim() else ()
     values, indices = x.new_empty(shape), x.new_empty(shape, dtype=torch.int64)
@@ -139,12 +139,14 @@ def _selected(ready: Selection, x: torch.Tensor, k: int, numbers: Numbers) -> tu
 
 
 _KINDS = {"table_starts": torch.int64}
-"""The types in which launches read numbers of rows: 32 bits, unless a number is listed here."""
+"""The types in which launches read numbers of rows; numbers that are not listed are read as 32-bit integers."""
 _ENTRIES = {4: torch.int32, 8: torch.int64}
 
 
 def entries_of(x: torch.Tensor, dim: int, indices: torch.Tensor, numbers: Numbers) -> torch.Tensor:
-    """Return the entries of the table for selected indices of `x`; -1 for index -1 and beyond the table."""
+    """Return the entries of the table for selected indices of `x`; -1 for the index -1 and for entries beyond the
+    table.
+    """
     if not x.dim():
         x, dim, indices = x.reshape(1), 0, indices.reshape(1)
     table = numbers["table"]
@@ -190,9 +192,10 @@ def _empty(x: torch.Tensor, k: int) -> bool:
 def _by_torch(
     x: torch.Tensor, k: int, dim: int, largest: bool, sorted: bool, numbers: Numbers
 ) -> tuple[torch.Tensor, ...]:
-    """Return the result of PyTorch's own function, or without elements of tensors of the required shape.
+    """Return the result of PyTorch's own function; if the result has no elements, empty tensors of the required shape.
 
-    With numbers of rows, a stable sort serves, because elements that do not count must be after all equal elements.
+    If rows differ, a stable sort replaces the selection, because elements that do not count must follow all equal
+    elements that count.
     """
     if _empty(x, k):
         shape = list(x.shape)
@@ -218,12 +221,12 @@ def _by_torch(
 
 
 def sorts(numbers: Numbers) -> bool:
-    """Return True if PyTorch's own selection does not serve, because rows differ."""
+    """Return True if PyTorch must sort instead of select, because rows differ."""
     return any(name in numbers for name in (*row_numbers.BOUNDS, "takes"))
 
 
 def _windows(rows: torch.Tensor, numbers: Numbers) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return rows that begin at their starts, and True for each element that counts."""
+    """Return the rows, shifted to begin at their starts, and a mask that is True for each element that counts."""
     length, device = rows.shape[-1], rows.device
     places = torch.arange(length, device=device)
     wide = {name: numbers[name].to(torch.int64) for name in row_numbers.BOUNDS if name in numbers}
@@ -239,7 +242,7 @@ def _windows(rows: torch.Tensor, numbers: Numbers) -> tuple[torch.Tensor, torch.
 
 
 def _last(type: torch.dtype, *, largest: bool) -> Any:
-    """Return the last element in order of a type: the least, or if not `largest` the greatest or NaN."""
+    """Return the last value in the order of a type: the least value if `largest`, else NaN or the greatest value."""
     if type.is_floating_point:
         return -torch.inf if largest else torch.nan
     if type is torch.bool:

@@ -15,8 +15,9 @@ from hsgen.torch.rows import checked, sorted_rows
 def sorted_shards(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     """Return the sorted elements and their indices as distributed tensors with the placements of `x`.
 
-    A tensor of one dimension is sorted over the ranks that share it.  A tensor of more dimensions whose dimension `dim`
-    is sharded is first sharded along another dimension, and back after the sort.  Results have no gradient.
+    A tensor of one dimension is sorted over the ranks that share it.  If a tensor has more dimensions and is sharded
+    along `dim`, it is first sharded along another dimension; after the sort, it is sharded along `dim` again.  Results
+    have no gradient.
     """
     dim = checked(x, dim)
     x = x.detach()
@@ -47,7 +48,7 @@ def _in_order(mesh: Any, dim: int) -> bool:
 
 
 def _back(x: Any, dim: int, descending: bool, placements: Sequence[Any]) -> tuple[Any, Any]:
-    """Sort a tensor of suitable placements, and return results of the given placements."""
+    """Sort a tensor that is suitably placed; return results with the requested placements."""
     values, indices = sorted_shards(x, dim, descending)
     return values.redistribute(placements=placements), indices.redistribute(placements=placements)
 

@@ -39,8 +39,8 @@ class SelectedEntries(NamedTuple):
 def sort(input: torch.Tensor, dim: int = -1, descending: bool = False, stable: bool = True) -> Sorted:
     """Sort a tensor along a dimension, as torch.sort does; return the elements and their indices (int64).
 
-    The sort is stable for any `stable`.  NaNs are equal and greater than all numbers, and -0 equals 0.  Results of a
-    distributed tensor have its placements; every rank calls this function.
+    The sort is always stable, regardless of `stable`.  NaNs are equal and greater than all numbers, and -0 equals 0.
+    Results of a distributed tensor have its placements; every rank calls this function.
     """
     if _plain(input):
         return Sorted(*sorted_rows(input, dimension(dim), bool(descending)))
@@ -74,8 +74,8 @@ def unique(
 ) -> Any:
     """Return the distinct elements, or slices along a dimension, as torch.unique does.
 
-    Elements are in ascending order for any `sorted`.  The result is a tensor, or a tuple with the requested indices and
-    counts.  The host waits once, for the number of distinct elements.
+    Elements are always in ascending order, regardless of `sorted`.  The result is a tensor, or a tuple with the
+    requested indices and counts.  The host waits once, for the number of distinct elements.
     """
     ours = None
     if _plain(input) and input.is_cuda:
@@ -141,13 +141,13 @@ def topk(
     """Return the k greatest or least elements along a dimension and their indices (int64), as torch.topk does.
 
     NaNs are equal and greater than all numbers, and -0 equals 0.  Of equal elements, the elements with the lowest
-    indices are selected, in the order of indices.  The result is a stable `sort`, cut to k elements.
-    If not `sorted`, the result has the same elements, in any order that is the same in every call.
+    indices are selected, in the order of indices.  The result is a stable `sort`, cut to k elements.  If `sorted` is
+    False, the result has the same elements in an unspecified order, which is the same in every call.
 
-    table, numbers: what differs from row to row, as tensors of integers: see `hsgen.runners.row_numbers.RowNumbers`.
-    If fewer elements than k count in a row, the row of the result ends with index -1 and the last value in order: -inf
-    or the least integer; if not `largest`, NaN or the greatest integer.  With a table, the result has the selected
-    entries, too: -1 for index -1 and beyond the table.
+    table, numbers: tensors of integers that differ from row to row; see `hsgen.runners.row_numbers.RowNumbers`.  If
+    fewer than k elements of a row count, the rest of its result has the index -1.  The values there are the last in
+    order: -inf or the least integer; if `largest` is False, NaN or the greatest integer.  With a table, the result also
+    has the selected entries; an entry is -1 for the index -1 and beyond the table.
 
     Raises:
         TypeError: k or the dimension is not an integer, or numbers are not a tensor of integers.
@@ -191,7 +191,7 @@ def topk_method(
 
 
 def _sharded(x: torch.Tensor) -> bool:
-    """Return True for a distributed tensor, whose module is imported if there is one."""
+    """Return True for a distributed tensor; False if the module of distributed tensors is not loaded."""
     module = sys.modules.get("torch.distributed.tensor")
     return module is not None and isinstance(x, module.DTensor)
 

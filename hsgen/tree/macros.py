@@ -66,7 +66,7 @@ def _define(directive: Token, macros: dict[str, Macro], constants: dict[str, str
 
 
 def _expand(token: Token, hidden: Hidden, macros: dict[str, Macro], queue: list[tuple[Token, Hidden]]) -> None:
-    """Put the expansion of a macro at the front of the queue, which is the end of the list."""
+    """Put the expansion of a macro at the front of the queue; the front is the end of the list."""
     macro, bound = macros[token.text], dict[str, list[tuple[Token, Hidden]]]()
     if macro.parameters is not None:
         if not queue or queue[-1][0].text != "(":

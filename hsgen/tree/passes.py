@@ -16,7 +16,9 @@ from hsgen.tree.walking import changed, statements
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The memory of a kernel: the names of buffers and of local arrays.  index: value i of the input is the index i."""
+    """The memory of a kernel: the names of buffers and of local arrays.  index: the sort is an argsort, so value i of
+    the input is i.
+    """
 
     buffers: tuple[str, ...]
     arrays: tuple[str, ...]

@@ -1,9 +1,9 @@
 """A pass for buffers that a kernel selects at run time, for languages whose buffers have no addresses.
 
-``hs_select_keys(from, at)`` declares the number of a buffer.  If the number is a constant, accesses name the buffer.
-The full and the partial case of a tile are a branch whose cases both access the selected buffer.  The pass writes out
-such a branch for each buffer: with a branch at each access, the accesses of a lane would not overlap.  All other
-accesses call functions that branch.
+``hs_select_keys(from, at)`` declares the number of a buffer.  If the number is a constant, accesses name the buffer.  A
+branch between a full and a partial tile accesses the selected buffer in both cases.  The pass copies such a branch for
+each buffer, because a branch at each access would prevent the overlap of a lane's accesses.  All other accesses call
+functions that branch.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ LOADS, STORES = ("hs_load", "hs_load_value"), ("hs_store", "hs_store_value")
 WORDS = frozenset((*LOADS, *STORES))
 """The words that this pass replaces by accesses or by functions of a kernel's frame."""
 BARRIERS = ("hs_barrier", "hs_barrier_global", "hs_subgroup_barrier")
-"""The barriers.  A branch with a barrier is more than the accesses of a tile, so it is not written out."""
+"""The barriers.  A branch that contains a barrier is not copied for each buffer, because it does more than access a
+tile.
+"""
 MARGIN = " " * 4
 
 
@@ -48,7 +50,7 @@ class Selected:
 class _Selection:
     """The state of the pass: the selected buffers and the constants in scope.
 
-    index: value i of the input is the index i.
+    index: the sort is an argsort, so value i of the input is i.
     """
 
     def __init__(self, index: bool) -> None:
@@ -94,7 +96,9 @@ class _Selection:
         return int(number) if number.isdigit() else self.constants.get(number)
 
     def _written_out(self, statement: If) -> Statement:
-        """Return a branch with a copy of it for each buffer that both cases may access; other branches unchanged."""
+        """Return the copies of a branch, one for each buffer that both of its cases may access; other branches
+        unchanged.
+        """
         if statement.no is None or any(isinstance(w, Call) and w.name.text in BARRIERS for w in words(statement)):
             return statement
         both = _accessed(statement.yes) & _accessed(statement.no)
@@ -147,7 +151,7 @@ class _Selection:
 
 
 def selected(tree: Tree, index: bool) -> Tree:
-    """Return a tree after the pass.  index: value i of the input is the index i."""
+    """Return a tree after the pass.  index: the sort is an argsort, so value i of the input is i."""
     return Tree(_Selection(index).body(tree.body), tree.end)
 
 

@@ -16,13 +16,13 @@
    mutant: STATES_KEPT: the states of values are not cleared before the launch that looks back
    mutant: STATES_CLEARED_LATE: the launch that looks back clears them
    mutant: VALUE_BY_GROUP: the value of a group is its number (GROUPS=2 TILES=2 RUNNING=1)
-   macro: templates/group_by/pair_partition.j2 pairs_count e70229b9d20b
-   macro: templates/group_by/pair_partition.j2 pairs_deal e5f0fdf7122d
+   macro: templates/group_by/pair_partition.j2 pairs_count c1f0562a70ca
+   macro: templates/group_by/pair_partition.j2 pairs_deal a56878817134
    macro: templates/group_by/pair_partition.j2 draw 7c2e61934740
    macro: templates/group_by/pair_partition.j2 store 8545a5ec5cc9
    macro: templates/group_by/pair_partition.j2 start_values 380951dc8dd2
    macro: templates/group_by/pair_partition.j2 decide_way c37ee55cc9d8
-   macro: templates/group_by/tables.j2 digit_tables a5fc6bc34fa1
+   macro: templates/group_by/tables.j2 digit_tables cd808d9834d7
    macro: templates/group_by/tables.j2 look_back d2413bc342c1 */
 
 #ifndef GROUPS

@@ -20,8 +20,8 @@
    mutant: CLEARED_TOO_EARLY: the launch that reads also clears the counters for the next call
    mutant: CLEARED_LATE: the launch that counts also clears the counters
    macro: templates/radix/onesweep/onesweep.j2 begin ed91aaaa55d4
-   macro: templates/radix/onesweep/onesweep.j2 histogram 575f8ed22748
-   macro: templates/radix/onesweep/onesweep.j2 starts f333555a4d9e
+   macro: templates/radix/onesweep/onesweep.j2 histogram 3d802d0ef6a8
+   macro: templates/radix/onesweep/onesweep.j2 starts c8a32203ca17
    word: templates/dialects/cuda/dialect.j2 hs_wait_for_kernels edd69622fe36
    macro: templates/dialects/cuda/kernel.j2 kernel 0d11baec7702 */
 

@@ -19,7 +19,7 @@
    mutant: EQUAL_ARRIVALS: group 0 adds 1 as the others do
    mutant: ARRIVAL_APART: an arrival is a load and a store
    macro: templates/dialects/cuda/grids.j2 grids a80d26bf1b26
-   macro: templates/radix/cooperative/grid.j2 grid 38038ed8e1af
+   macro: templates/radix/cooperative/grid.j2 grid 0956781a3d53
    macro: templates/radix/cooperative/grid.j2 publish 4f8d992d6246
    macro: templates/radix/cooperative/grid.j2 load_next 381b3e2fb6c4 */
 

@@ -22,10 +22,10 @@
    mutant: STATES_KEPT: the first pieces do not clear the states
    mutant: KINDS_FIXED: kinds of states do not alternate between passes
    mutant: ONE_BUFFER: a pass stores into the buffer that it loads from
-   macro: templates/radix/partition/fallback.j2 fallback b2f565e1360b
+   macro: templates/radix/partition/fallback.j2 fallback 9efaaf1e7c62
    macro: templates/radix/partition/fallback.j2 clear 0ba0cc23932e
    macro: templates/radix/partition/fallback.j2 count f5572c64c2c9
-   macro: templates/radix/partition/fallback.j2 pass_tile 7ac03c82104c
+   macro: templates/radix/partition/fallback.j2 pass_tile 2970b31be7e1
    macro: templates/radix/partition/fallback.j2 publish 89f10160742c
    macro: templates/radix/partition/fallback.j2 find_offsets cbca3081a97d
    macro: templates/radix/onesweep/variants.j2 sum 3a16aaa61562

@@ -17,7 +17,7 @@
    mutant: CLEARED_LATE: the group that starts first clears the table while others insert
    mutant: COUNT_APART: a count grows by a load and a store
    macro: templates/group_by/tables.j2 probe c37ea0eadf7e
-   macro: templates/group_by/tables.j2 add_table bad9c90af156
+   macro: templates/group_by/tables.j2 add_table 8f1e1d87e6e5
    macro: templates/group_by/tables.j2 few_begin 63e14f59bde3
    macro: templates/group_by/tables.j2 hash 56fe85e8a34d */
 

@@ -20,16 +20,16 @@
    mutant: FORGET_EARLIER: a pass runs after an earlier pass has failed (GROUPS=4 TILES=4 PASSES=2 BOUNDED=1 STRONG=1)
    mutant: NO_FLAG: a look-back that gives up sets no flag (GROUPS=2 TILES=2 PASSES=3 BOUNDED=1)
    mutant: INCLUSIVE_AFTER_GIVING_UP: it still stores its state (GROUPS=3 TILES=3 PASSES=1 BOUNDED=1)
-   macro: templates/radix/onesweep/onesweep.j2 onesweep 7901a68b834f
+   macro: templates/radix/onesweep/onesweep.j2 onesweep 92b6da228669
    macro: templates/radix/onesweep/variants.j2 spinning_tiles e4ed9929875b
    macro: templates/radix/onesweep/variants.j2 bounded_tiles 031fbf93191d
    macro: templates/radix/onesweep/variants.j2 bounded_look_back 5e97ebc654d1
    macro: templates/radix/onesweep/variants.j2 bounded_leave 897d43fbdc3a
    macro: templates/radix/onesweep/variants.j2 one_launch_odd 6e30c041d68c
    macro: templates/radix/onesweep/variants.j2 publish 33e15b4b7fdd
-   macro: templates/radix/onesweep/variants.j2 offsets 51a5697cfa3a
+   macro: templates/radix/onesweep/variants.j2 offsets 78a209a77c1b
    macro: templates/radix/onesweep/variants.j2 sum 3a16aaa61562
-   macro: templates/radix/passes.j2 leave_retry 704a959162e0 */
+   macro: templates/radix/passes.j2 leave_retry ac50356417a9 */
 
 #ifndef GROUPS
 #define GROUPS 2

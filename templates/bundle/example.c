@@ -2,9 +2,11 @@
 #define KEY "HSGEN_KEY"
 #define VALUE HSGEN_VALUE
 enum { COUNT = HSGEN_COUNT, KEY_BYTES = HSGEN_KEY_BYTES, VALUE_BYTES = HSGEN_VALUE_BYTES };
-enum { MAKES_INDICES = HSGEN_MAKES_INDICES }; /* 1: no values are read, those that are written are indices of keys */
+enum { MAKES_INDICES = HSGEN_MAKES_INDICES }; /* 1: an argsort; no values are read, and the written values are the
+                                                 indices of keys */
 
-/* Key or value i of an array as a number; of wide values the first 8 bytes.  The host is little-endian, like devices. */
+/* Key or value i of an array as a number; for wide values, their first 8 bytes.  The host is little-endian, like
+ * devices. */
 static uint64_t number_at(const void *array, size_t bytes, size_t i)
 {
     uint64_t number = 0;
@@ -12,7 +14,7 @@ static uint64_t number_at(const void *array, size_t bytes, size_t i)
     return number;
 }
 
-/* Random keys, the same each time, and values, if there are any: the index of each key. */
+/* Fill in random keys, the same in each run; and, if there are values, the index of each key. */
 static void fill(void *keys, void *values)
 {
     uint64_t x = 2463534242u, i;
@@ -32,7 +34,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Whether the keys are those before, in order, and the value of each is the index that it had; sorts `before`. */
+/* Whether the keys are the original keys in order, and the value of each key is its original index; sorts `before`. */
 static int is_sorted(void *before, const void *keys, const void *values)
 {
     size_t valued = VALUE_BYTES > 0 ? COUNT : 0;

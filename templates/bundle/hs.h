@@ -19,12 +19,13 @@ extern "C" {
 
 typedef enum hs_status {
     HS_OK = 0,
-    HS_ERROR_ARGUMENT,    /* a null pointer or a handle that may not be null */
+    HS_ERROR_ARGUMENT,    /* a pointer or handle that must not be null is null */
     HS_ERROR_COUNT,       /* more keys than the plan sorts or the buffer holds */
-    HS_ERROR_SCRATCH,     /* less scratch than hs_scratch_with returns, or not the bytes that hs_device_status_at names */
+    HS_ERROR_SCRATCH,     /* less scratch than hs_scratch_with returns, or status words of another size than
+                             hs_device_status_at returns */
     HS_ERROR_ALIGNMENT,   /* an offset is not a multiple of the element size, or of what the device requires */
-    HS_ERROR_OVERLAP,     /* a buffer that is written overlaps another one and is not the same */
-    HS_ERROR_KERNELS,     /* the sort has no kernels for this API, or is of another kind than the call */
+    HS_ERROR_OVERLAP,     /* a written buffer overlaps another buffer but is not the same buffer */
+    HS_ERROR_KERNELS,     /* the sort has no kernels for this API, or its kind is not that of the call */
     HS_ERROR_DEVICE,      /* the device, or its enabled features, lacks what the sort needs, such as the grid size */
     HS_ERROR_BUILD,       /* the driver refused to build a kernel */
     HS_ERROR_HOST_MEMORY, /* out of host memory */
@@ -33,9 +34,10 @@ typedef enum hs_status {
     HS_ERROR_API,         /* any other error of the API */
     HS_ERROR_OPTION,      /* the sort was not generated for an option or buffer of the call */
     HS_ERROR_RANGE,       /* a bit range is out of order or reaches beyond the key */
-    HS_ERROR_PARTS,       /* shift, segment_count, first_count, capacity, row_count, k, source_count, item_bytes or columns do not fit */
+    HS_ERROR_PARTS,       /* shift, segment_count, first_count, capacity, row_count, k, source_count, item_bytes or
+                             columns do not fit */
     HS_ERROR_SEGMENTS,    /* an offset of a segment decreases or exceeds n; the device wrote nothing */
-    HS_ERROR_BUSY,        /* another thread is in a call of the same sorter, which serves one at a time */
+    HS_ERROR_BUSY,        /* another thread is in a call of the same sorter, which serves one thread at a time */
     HS_ERROR_SCOPE        /* the sorter was not created for such a call, or not all of its pipelines exist yet */
 } hs_status;
 
@@ -65,30 +67,32 @@ typedef enum hs_type {
     HS_F64 = 0x82
 } hs_type;
 
-/* Options of a call; all 0: keys of the type that the sort was matched for, ascending, by all bits. */
+/* Options of a call.  All 0 means: keys of the type that the sort was matched for, in ascending order, by all bits. */
 typedef struct hs_options {
-    hs_type type;                /* 0: as matched; signed and float: typed sorts only; packed sorts: of the upper half */
+    hs_type type;                /* 0: as matched; signed and float types: typed sorts only; packed sorts: the type
+                                    of the upper half */
     uint32_t descending;         /* 1: greatest first; typed sorts only */
-    uint32_t begin_bit, end_bit; /* the bit range, counted in the ordered key; end 0: to the last bit; less than all
-                                    bits: ranged sorts only */
-    uint32_t discard_keys;       /* 1: no destination, the sorted keys are discarded; sorts that make indices only */
+    uint32_t begin_bit, end_bit; /* the bit range in the ordered key; end 0: up to the last bit; fewer than all bits:
+                                    ranged sorts only */
+    uint32_t discard_keys;       /* 1: there is no destination, and the sorted keys are discarded; argsorts only */
 } hs_options;
 
-/* Kinds of calls: by their place, by their bit range, and by where their count is. */
+/* Kinds of calls: in place or out of place, by bit range, and by the location of the count. */
 enum {
     HS_CALLS_IN_PLACE = 1,
-    HS_CALLS_OUT_OF_PLACE = 2, /* also those that discard the keys */
+    HS_CALLS_OUT_OF_PLACE = 2, /* also calls that discard the keys */
     HS_CALLS_ALL_BITS = 4,
     HS_CALLS_SOME_BITS = 8,
     HS_CALLS_HOST_COUNT = 16,
     HS_CALLS_DEVICE_COUNT = 32
 };
 
-/* The calls that a sorter is created for; all 0: every call that the sort takes.  A sorter has only the kernels that
- * these calls can launch, and refuses others with HS_ERROR_SCOPE.  n = 0 is always within the range. */
+/* The calls for which a sorter is created; all 0: every call that the sort takes.  A sorter has only the kernels that
+ * these calls can launch, and refuses other calls with HS_ERROR_SCOPE. n = 0 is always within the range. */
 typedef struct hs_scope {
-    uint64_t min_n, max_n; /* the range of n, which is the capacity with a device-side count; max_n 0: that of the sort */
-    uint32_t calls;        /* a sum of HS_CALLS_...; of two opposites of which neither is named, both */
+    uint64_t min_n, max_n; /* the range of n, or of the capacity with a device-side count; max_n 0: the greatest n of
+                              the sort */
+    uint32_t calls;        /* a sum of HS_CALLS_...; if neither of two opposite kinds is named, both are included */
 } hs_scope;
 
 /* The buffers of a call by role.  Scratch is one buffer; each step may see another part of it. */
@@ -99,7 +103,8 @@ typedef enum hs_role {
     HS_VALUES = 3,     /* the value of each key */
     HS_VALUES_OUT = 4, /* the values sorted, or the indices of the keys */
     HS_COUNT = 5,      /* the device-side count of keys, segments or rows, one 32-bit number */
-    HS_OTHER_INPUT = 6, /* the 32-bit offsets of segments, or the second of two arrays; written: counts of runs or groups */
+    HS_OTHER_INPUT = 6, /* the 32-bit offsets of segments, or the second of two arrays; written: counts of runs or
+                           groups */
     HS_OTHER_VALUES = 7, /* written: indices of the first keys of runs or groups */
     HS_REPORT = 8,     /* 32-bit words: run boundaries, an epilogue's report, a digest, a number of runs or groups */
     HS_TAKES = 9,      /* the number of keys to take of each row */
@@ -111,26 +116,26 @@ enum { HS_ROLES = 11, HS_BINDINGS = 11 };
 typedef struct hs_binding {
     hs_role role;
     uint64_t plus, per_n;
-    uint64_t max_n; /* if not 0: more keys take no more room before it */
+    uint64_t max_n; /* if not 0: the offset does not grow beyond this count */
 } hs_binding;
 
 /* HSGEN_CONSTANTS */
 
-/* Guard: the calls in which a step runs, those with min_n < n <= max_n whose place, bit range and reduction match. */
+/* Guard: a step runs in calls with min_n < n <= max_n whose place, bit range and reduction match. */
 typedef struct hs_guard {
     uint64_t min_n, max_n;
     uint32_t place;   /* HS_ANYWHERE, HS_IN_PLACE or HS_OUT_OF_PLACE */
     uint32_t range;   /* HS_ANY_BITS, HS_ALL_BITS or HS_SOME_BITS */
-    uint32_t at_zero; /* 1: it also runs for n = 0, regardless of min_n */
-    uint32_t x;       /* HS_BY_N; HS_BY_LENGTH: the bounds are those of the length of rows, n / number */
+    uint32_t at_zero; /* 1: the step also runs for n = 0, regardless of min_n */
+    uint32_t x;       /* HS_BY_N; HS_BY_LENGTH: the bounds are for the length of rows, n / number, instead of n */
     uint32_t reduction; /* HS_ANY_REDUCTION, HS_EXACT_REDUCTION or HS_ROUNDED_REDUCTION */
-    uint32_t min_take, max_take; /* if max_take is not 0: only selections with min_take < k <= max_take */
+    uint32_t min_take, max_take; /* if max_take is not 0: the step runs only for min_take < k <= max_take */
 } hs_guard;
 
-/* Grid of a step: min((x + add) / div * mul, cap) work-groups; with HS_BY_ROWS, x is the length of rows, and the number
- * of rows multiplies the work-groups of a row before the minimum is taken. */
+/* Grid of a step: min((x + add) / div * mul, cap) work-groups; with HS_BY_ROWS, x is the length of rows, and the result
+ * for a row is multiplied by the number of rows before the minimum is taken. */
 typedef struct hs_grid_rule {
-    uint32_t x; /* HS_BY_N, HS_BY_NUMBER, the number of the call, or HS_BY_ROWS */
+    uint32_t x; /* HS_BY_N; HS_BY_NUMBER: the number of the call; or HS_BY_ROWS */
     int64_t add;
     uint64_t div, mul, cap;
 } hs_grid_rule;
@@ -191,7 +196,7 @@ typedef enum hs_kind {
 /* HSGEN_KINDS */
 } hs_kind;
 
-/* How the values of equal keys are reduced; floats have their least and greatest in totalOrder. */
+/* How the values of equal keys are reduced; the minimum and maximum of floats are by totalOrder. */
 typedef enum hs_reduction { HS_SUM = 0, HS_MIN = 1, HS_MAX = 2 } hs_reduction;
 
 /* A column to pack: its type, which is one of HS_U8 to HS_F64, and order; 1: greatest first. */
@@ -201,9 +206,9 @@ typedef struct hs_column {
 } hs_column;
 enum { HS_COLUMNS = 4 };
 
-/* Where the items of a column are: in an array (0, 0), or fields of records.  stride: the bytes from one record to the next, a
- * multiple of 4 up to HS_STRIDE.  offset: the bytes of a record before the field, a multiple of the bytes of its type,
- * which for 8 bytes may be one of 4. */
+/* Where the items of a column are: (0, 0) for an array, else in fields of records. stride: the bytes from one record to
+ * the next, a multiple of 4 up to HS_STRIDE. offset: the bytes of a record before the field, a multiple of the size of
+ * the field's type; for types of 8 bytes, a multiple of 4 suffices. */
 typedef struct hs_field {
     uint32_t stride, offset;
 } hs_field;
@@ -213,33 +218,36 @@ typedef struct hs_sort {
     const char *target, *algorithm, *key; /* "intel-gen8", "bitonic", "u32" */
     const char *value; /* the values sorted with the keys: "none", "v4", "v8", "v16", "index", "index64" or "packed" */
     hs_kind kind;
-    uint32_t columns; /* elements of one of the n items: 1 for keys, those of a row for a scan */
-    uint32_t key_bytes, value_bytes; /* bytes of an element, to which buffers are aligned; no values: 0 */
-    uint32_t first_bit, key_bits; /* the bits of an element that are sorted by; packed: the upper half */
-    uint32_t key_transform, bit_range, device_count; /* 1: takes types and orders; bit ranges; a device-side count */
-    uint32_t index;      /* 1: an argsort; values are not read but made: the indices of the keys */
+    uint32_t columns; /* elements of each of the n items: 1 for keys, the columns of a row for a scan */
+    uint32_t key_bytes, value_bytes; /* bytes of an element, which is also the alignment of buffers; 0 without values */
+    uint32_t first_bit, key_bits; /* the bits of an element that are compared; packed: the upper half */
+    uint32_t key_transform, bit_range, device_count; /* 1: calls may have types and orders; bit ranges; a device-side
+                                                        count */
+    uint32_t index;      /* 1: an argsort; values are not read, but generated: the indices of the keys */
     uint32_t block;      /* keys that one work-group sorts */
-    uint32_t pair;       /* 1: 64-bit keys are handled as two 32-bit words */
+    uint32_t pair;       /* 1: 64-bit keys are processed as two 32-bit words */
     uint32_t max_groups; /* the target's greatest grid in one dimension, in work-groups */
     uint32_t kernel_count, step_count;
     const hs_kernel *kernels;
     const hs_step *steps;
     uint64_t max_n;
-    const hs_scratch_rule *scratch; /* scratch is what the greatest of these gives */
+    const hs_scratch_rule *scratch; /* the scratch size is the maximum over these rules */
     uint32_t scratch_rule_count;
     hs_device_status_rule device_status;
     const char *const *opencl; /* the OpenCL C source, line by line; null if not generated */
     size_t opencl_lines;
-    const hs_spirv *spirv;         /* for each kernel, taking descriptors; null if not generated */
-    const hs_spirv *spirv_address; /* for each kernel, taking device addresses; null if not generated */
+    const hs_spirv *spirv;         /* for each kernel, with buffers by descriptor; null if not generated */
+    const hs_spirv *spirv_address; /* for each kernel, with buffers by device address; null if not generated */
     uint32_t vulkan; /* the Vulkan version that its SPIR-V needs, of instance and device: 10 * major + minor */
     uint32_t report_words, report_words_per_key; /* 32-bit words of a report: a fixed number, and a number per key */
-    const uint32_t *opencl_starts; /* for each kernel the line of the OpenCL C source where its part begins, which ends
-                                      where the next part begins; declarations come before all; null: not known */
-    const struct hs_sort *first;   /* a sort of the same keys and values whose kernels take less time to compile, for calls
-                                      until those of this one exist (Vulkan); null: none */
-    hs_type type;       /* the type of keys that HS_AS_MATCHED means: that of `key` in a typed sort, else unsigned */
-    hs_type value_type; /* the type of values that it means in reductions; else HS_AS_MATCHED */
+    const uint32_t *opencl_starts; /* for each kernel, the line of the OpenCL C source where its part begins; a part
+                                      ends where the next part begins, and declarations precede all parts; null: not
+                                      known */
+    const struct hs_sort *first;   /* a sort of the same keys and values whose kernels compile faster; it serves
+                                      calls until the kernels of this sort exist (Vulkan); null: none */
+    hs_type type;       /* the type of keys that HS_AS_MATCHED means: the type of `key` in a typed sort, else
+                           unsigned */
+    hs_type value_type; /* the type of values that HS_AS_MATCHED means in reductions; HS_AS_MATCHED in other sorts */
 } hs_sort;
 
 /* The devices of a target; an empty list does not restrict that property. */
@@ -261,27 +269,28 @@ typedef struct hs_target {
     size_t sort_count;
 } hs_target;
 
-/* The properties of a device that targets are matched with; name and platform may be null, compute 0: not known. */
+/* The properties of a device by which targets are matched; name and platform may be null; compute 0: not known. */
 typedef struct hs_device {
     uint32_t type, vendor, compute;
     const char *name, *platform;
 } hs_device;
 
-/* How well a target suits a device: greater is better, 0: not at all, 1: a target for any device. */
+/* How well a target suits a device: a greater number is better; 0: not at all; 1: a target for any device. */
 uint32_t hs_suits(const hs_target *target, const hs_device *device);
 
-/* Whether it is a sort (HS_SORT) of these keys with these values.  `key` is a type ("u32", "bf16", "bool").  A typed sort is
- * one constant for each type of its width, with the same kernels: "u32", "i32" and "f32".  `value` is null for "none",
- * or the name in hs_sort, or for a value of 4 bytes also "4", "u32", "i32" or "f32", and so on for 8 bytes, and "16".  Of
- * reductions the type of values counts, and "v4" and "4" are "u32". */
+/* Whether `sort` is a sort (HS_SORT) of these keys with these values.  `key` is a type ("u32", "bf16", "bool").  A
+ * typed sort is one constant for each type of its width, with the same kernels: "u32", "i32" and "f32".  `value` is the
+ * name in hs_sort, or null for "none".  A value of 4 bytes may also be named "4", "u32", "i32" or "f32"; a value of 8
+ * bytes likewise; a value of 16 bytes "16".  For reductions, the type of values matters, and "v4" and "4" mean
+ * "u32". */
 int hs_serves(const hs_sort *sort, const char *key, const char *value);
 
 /* The same for any kind. */
 int hs_serves_kind(const hs_sort *sort, hs_kind kind, const char *key, const char *value);
 
-/* The nth sort (HS_SORT) that serves `key` and `value`, from 0; null after the last.  Sorts of the target that suits
- * the device best come first, in their order, then those of the second best; targets that suit it equally keep their
- * order. */
+/* The nth sort (HS_SORT) that serves `key` and `value`, counted from 0; null after the last sort.  Sorts of the target
+ * that suits the device best come first, in their order, then the sorts of the second-best target, and so on; targets
+ * that suit the device equally keep their order. */
 const hs_sort *hs_candidate(const hs_target *const *targets, size_t count, const char *key, const char *value,
                             const hs_device *device, size_t nth);
 
@@ -289,9 +298,10 @@ const hs_sort *hs_candidate(const hs_target *const *targets, size_t count, const
 const hs_sort *hs_candidate_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
                                  const char *value, const hs_device *device, size_t nth);
 
-/* Why a target has no such sort for a device, as a line such as "cpu: is for devices of another type", which is added to
- * the text in `text`, a string in `room` bytes; where they do not suffice, its end is left out.  Adds nothing if there is
- * one: then its kernels need more than the device has.  For programs whose match found nothing. */
+/* Appends to `text`, a string in a buffer of `room` bytes, a line with the reason why a target has no such sort for a
+ * device, such as "cpu: is for devices of another type".  A line that does not fit is cut off.  Appends nothing if the
+ * target has such a sort; the sort's kernels then need more than the device has.  For programs whose match returned no
+ * sort. */
 void hs_explain(const hs_target *target, hs_kind kind, const char *key, const char *value, const hs_device *device,
                 char *text, size_t room);
 
@@ -299,8 +309,8 @@ void hs_explain(const hs_target *target, hs_kind kind, const char *key, const ch
  * such sort. */
 const hs_sort *hs_find(const hs_target *target, const char *algorithm, const char *key, const char *value);
 
-/* Facts about a sort: members of hs_sort; `subgroup`, the lanes that exchange keys; `reports`, 1 if calls need a
- * report, and its 32-bit words. */
+/* Facts about a sort: members of hs_sort; `subgroup`, the number of lanes that exchange keys; `reports`, 1 if calls
+ * need a report; and the number of 32-bit words of the report. */
 typedef struct hs_info {
     const char *target, *algorithm, *key, *value;
     uint32_t key_bytes, value_bytes, first_bit, key_bits, key_transform, bit_range, device_count, index, block, subgroup;
@@ -310,33 +320,33 @@ typedef struct hs_info {
 } hs_info;
 hs_status hs_describe(const hs_sort *sort, hs_info *info);
 
-/* The keys that buffers must have room for to sort n keys: always n.  Either pointer may be null. */
+/* The number of keys for which buffers need room in a sort of n keys: always n.  Either pointer may be null. */
 hs_status hs_pad(const hs_sort *sort, uint64_t n, uint64_t *source, uint64_t *destination);
 
-/* The bytes of scratch that a call for n keys needs; may be 0. */
+/* The size in bytes of the scratch memory that a call for n keys needs; may be 0. */
 hs_status hs_scratch(const hs_sort *sort, uint64_t n, uint64_t *bytes);
 
-/* The same for a call with these options, which may be null: discard_keys needs more.  HS_ERROR_OPTION or
- * HS_ERROR_RANGE if the sort does not take them. */
+/* The same for a call with these options, which may be null; with discard_keys, a call needs more scratch.  The status
+ * is HS_ERROR_OPTION or HS_ERROR_RANGE if the sort does not take the options. */
 hs_status hs_scratch_with(const hs_sort *sort, uint64_t n, const hs_options *options, uint64_t *bytes);
 
-/* The option or buffer of a call to which HS_ERROR_OPTION refers, as a short English phrase with the option of
- * `hsgen generate` that adds it; null if the sort takes them all.  `options` may be null; `roles`: the buffers that the
- * call gives, one bit 1 << hs_role each, without a destination that is the same as the source. */
+/* The option or buffer of a call that causes HS_ERROR_OPTION, as a short English phrase with the option of `hsgen
+ * generate` that adds support for it; null if the sort takes all options and buffers.  `options` may be null.  `roles`:
+ * the buffers of the call, a bit 1 << hs_role for each, without a destination that is the same buffer as the source. */
 const char *hs_missing_option(const hs_sort *sort, const hs_options *options, uint32_t roles);
 
 /* The status words of a sort of n keys, which are valid when it has run: `bytes` bytes at `offset` of scratch; 0 bytes
- * if it has no status.  A pass whose work-groups wait for each other may starve on a device without forward progress
- * between work-groups; later launches of the same sort then redo it without waiting, and the result is correct either
- * way. */
+ * if it has no status.  On a device without forward progress between work-groups, a pass whose work-groups wait for
+ * each other may starve; later launches of the same sort then redo the pass without waits.  The result is correct in
+ * both cases. */
 hs_status hs_device_status_at(const hs_sort *sort, uint64_t n, uint64_t *offset, uint64_t *bytes);
 
-/* The number of passes that were redone, from these words copied to the host.  Segmented sorts: HS_ERROR_SEGMENTS, and
- * `redone` is not 0, if offsets were refused. */
+/* The number of passes that were redone, from a copy of the status words in host memory.  For segmented sorts: if
+ * offsets were refused, the status is HS_ERROR_SEGMENTS and `redone` is not 0. */
 hs_status hs_device_status(const hs_sort *sort, const void *words, uint64_t bytes, uint32_t *redone);
 
-/* The faults of a sort, by the digests of its array before and after: a sum of these.  Stability is checked only if the
- * values were ascending indices before. */
+/* The faults of a sort, from the digests of its array before and after the sort: a sum of these numbers.  Stability is
+ * checked only if the values were ascending indices before the sort. */
 enum { HS_FAULT_ORDER = 1,  /* keys are out of order */
        HS_FAULT_KEYS = 2,   /* the keys, or their number, changed */
        HS_FAULT_VALUES = 4, /* a value is not with its key */

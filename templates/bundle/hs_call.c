@@ -14,13 +14,13 @@ uint32_t hs_uses(const hs_sort *sort)
     return found;
 }
 
-/* Whether a call names a type of another width than the keys of the sort. */
+/* Whether the type of a call has another width than the keys of the sort. */
 static int hs_other_width(const hs_sort *sort, hs_type type)
 {
     return type != HS_AS_MATCHED && type != HS_UNSIGNED && 8 * ((uint32_t)type >> 4) != sort->key_bits;
 }
 
-/* The type that a scan does not sum; null: none.  Signed elements have the sums of unsigned ones. */
+/* The name of a type that a scan does not sum; null if it sums the type.  Signed and unsigned sums have equal bits. */
 static const char *hs_lacks_sums(const hs_sort *sort, const hs_options *options)
 {
     const hs_type type = hs_key_type(sort, options);
@@ -30,7 +30,7 @@ static const char *hs_lacks_sums(const hs_sort *sort, const hs_options *options)
     return options->descending ? "descending: sums have no order" : NULL;
 }
 
-/* The option that the sort was not generated for; null: none. */
+/* The option of a call for which the sort was not generated; null if there is none. */
 static const char *hs_lacks(const hs_sort *sort, const hs_options *options)
 {
     const hs_type type = hs_key_type(sort, options);
@@ -54,7 +54,7 @@ hs_status hs_takes(const hs_sort *sort, const hs_options *options)
     return hs_lacks(sort, options) ? HS_ERROR_OPTION : HS_OK;
 }
 
-/* The values that the sort does not take, or moves without being given; `roles`: the buffers of the call. */
+/* A phrase for values that the sort does not take or the call lacks; null: none.  `roles`: the buffers of the call. */
 static const char *hs_lacks_values(const hs_sort *sort, uint32_t roles)
 {
     const int merge = sort->kind == HS_MERGE;
@@ -80,7 +80,7 @@ static const char *hs_lacks_values(const hs_sort *sort, uint32_t roles)
     return NULL;
 }
 
-/* Whether segments have ends of their own. */
+/* Whether segments have separate ends. */
 static int hs_takes_ends(const hs_sort *sort)
 {
     return sort->kind == HS_SEGMENTED_SORT && (hs_uses(sort) >> HS_OTHER_VALUES & 1);
@@ -93,14 +93,14 @@ static int hs_takes_count(const hs_sort *sort)
     return parts ? (int)(hs_uses(sort) >> HS_COUNT & 1) : sort->device_count != 0;
 }
 
-/* Whether a segmented sort gets starts or ends of segments that it does not take, or lacks those that it does. */
+/* Whether a call has starts or ends of segments that the segmented sort does not take, or lacks those that it needs. */
 static int hs_ends_alone(const hs_sort *sort, uint32_t starts, uint32_t ends)
 {
     return sort->kind == HS_SEGMENTED_SORT && ends != (hs_takes_ends(sort) ? starts : 0);
 }
 
-/* Whether a selection gets numbers of rows that it does not take, or lacks those that it does; `roles`: the buffers of
- * the call. */
+/* Whether a call has numbers of rows that the selection does not take, or lacks those that it needs; `roles`: the
+ * buffers of the call. */
 static int hs_lacks_numbers(const hs_sort *sort, uint32_t roles)
 {
     const uint32_t extents = 1u << HS_OTHER_INPUT | 1u << HS_OTHER_VALUES | 1u << HS_TAKES;
@@ -150,7 +150,7 @@ static hs_status hs_divided(const hs_sort *sort, hs_call *call, int numbered)
     case HS_REDUCE_BY_KEY:
     case HS_GROUP_BY:
         if (call->number == UINT64_MAX) return HS_ERROR_OPTION;
-        if (!call->n) call->device_count = 0; /* no scratch for indirect grids, and no keys in any case */
+        if (!call->n) call->device_count = 0; /* a call without scratch: there are no keys, and no indirect grids */
         if (call->device_count) call->number |= HS_DEVICE_COUNT;
         break;
     case HS_PACK: return hs_pack_fits(call->n, call->number, call->take);
@@ -172,7 +172,7 @@ static hs_status hs_divided(const hs_sort *sort, hs_call *call, int numbered)
     return call->number > INT32_MAX ? HS_ERROR_PARTS : HS_OK;
 }
 
-/* The elements that a call accesses in the buffer of a role; n for roles without a length of their own. */
+/* The number of elements that a call accesses in the buffer of a role; n for roles without a separate length. */
 static uint64_t hs_length(const hs_sort *sort, const hs_call *call, hs_role role)
 {
     const uint64_t n = call->n, number = call->number, take = call->take;
@@ -181,7 +181,8 @@ static uint64_t hs_length(const hs_sort *sort, const hs_call *call, hs_role role
     }
 }
 
-/* The bytes that a call accesses in the buffer of each role, except scratch, as if all were given. */
+/* The number of bytes that a call accesses in the buffer of each role except scratch, as if the call had all
+ * buffers. */
 static void hs_touched(const hs_sort *sort, const hs_call *call, uint64_t bytes[HS_ROLES])
 {
     uint32_t i;
@@ -248,7 +249,7 @@ static hs_status hs_given_columns(const uint64_t bytes[HS_ROLES], const hs_span 
     return spans[HS_DESTINATION].where ? HS_OK : HS_ERROR_ARGUMENT;
 }
 
-/* Whether exactly the buffers that the sort uses are given; fills in the bytes accessed in each. */
+/* Whether the call has exactly the buffers that the sort uses; fills in the bytes that the call accesses in each. */
 static hs_status hs_played(const hs_sort *sort, const hs_call *call, uint32_t uses, hs_span spans[HS_ROLES])
 {
     uint64_t bytes[HS_ROLES];
@@ -269,7 +270,8 @@ static hs_status hs_played(const hs_sort *sort, const hs_call *call, uint32_t us
     return hs_given(sort, call, spans);
 }
 
-/* Whether a buffer holds the bytes accessed; of unknown room it reaches to the end of the address space. */
+/* Whether a buffer has the bytes that a call accesses; a buffer of unknown size reaches to the end of the address
+ * space. */
 static int hs_has_room(const hs_span *span)
 {
     return span->bytes <= span->room && span->bytes <= UINT64_MAX - span->begin;
@@ -302,7 +304,7 @@ static hs_status hs_fits(const hs_sort *sort, const hs_span spans[HS_ROLES], int
     return HS_OK;
 }
 
-/* Bind the buffer of another role where a step has a role that the call does not use: it is never read. */
+/* If a step has a role that the call does not use, bind the buffer of another role.  The step does not access it. */
 static void hs_lend(uint32_t uses, hs_span spans[HS_ROLES])
 {
     uint32_t i, lender = 0;

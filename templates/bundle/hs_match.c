@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Whether values of this name are those of a sort. */
+/* Whether this name of values names the values of a sort. */
 static int hs_is_value(const hs_sort *sort, const char *value)
 {
     static const struct {
@@ -28,7 +28,7 @@ static int hs_is(const hs_sort *sort, const char *key, const char *value)
 {
     if (!hs_is_value(sort, value)) return 0;
     if (strcmp(sort->key, strcmp(key, "bool") == 0 ? "u8" : key) == 0) return 1;
-    if (strcmp(key, "bf16") == 0) key = sort->kind == HS_SCAN ? "" : "f16"; /* whose order it has */
+    if (strcmp(key, "bf16") == 0) key = sort->kind == HS_SCAN ? "" : "f16"; /* bf16 has the order of f16 */
     if (strcmp(sort->key, key) == 0) return 1;
     if (sort->key[0] != 'u' || (key[0] != 'i' && key[0] != 'f') || strcmp(sort->key + 1, key + 1) != 0) return 0;
     if (sort->kind == HS_SCAN) return key[0] == 'i'; /* the same sums */
@@ -64,7 +64,7 @@ static int hs_holds(const char *const *parts, uint32_t count, const char *text)
     return 0;
 }
 
-/* The property of a device for which a target is not; null: it is for the device. */
+/* The property of a device that a target does not match, as text; null if the target is for the device. */
 static const char *hs_unlike(const hs_match *m, const hs_device *device)
 {
     uint32_t i;

@@ -78,7 +78,7 @@ int hs_argument(const hs_sort *sort, const hs_step *step, const hs_call *call, i
         more = range % passes;
         if (value >= passes) return 0;
         low = value | (first + value * least + (value < more ? value : more)) << 8 | (least + (value < more)) << 16;
-        /* if this pass were the first to move keys, the last one would end in the wrong buffer */
+        /* if this pass were the first to move keys, the last pass would store to the wrong buffer */
         if ((passes - value) % 2 == 0) flags &= ~(uint32_t)HS_DIRECT;
         if (passes - value > 1) flags &= ~(uint32_t)HS_DISCARD;
         break;

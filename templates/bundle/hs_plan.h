@@ -1,5 +1,5 @@
-/* The interpreter of plans: which steps a call runs, with what grid and argument, and where their buffers begin.
- * The runtimes use it, and so can a program that launches the kernels itself. */
+/* The interpreter of plans: which steps a call runs, with what grid and argument, and where their buffers begin.  The
+ * runtimes use the interpreter; a program that launches the kernels itself can use it, too. */
 #ifndef HS_PLAN_H
 #define HS_PLAN_H
 
@@ -22,19 +22,20 @@ uint32_t hs_element(const hs_sort *sort, hs_role role);
  * fills in the other members. */
 typedef struct hs_span {
     uint64_t where, begin, room;
-    uint64_t bytes; /* the bytes that the call accesses; 0: the role is not used */
-    hs_role from;   /* the role whose buffer it is: the source's in place, that of scratch for discarded keys */
+    uint64_t bytes; /* the number of bytes that the call accesses; 0: the role is not used */
+    hs_role from;   /* the role whose buffer is used: HS_SOURCE for a destination in place, HS_SCRATCH for discarded
+                       keys */
 } hs_span;
 
 /* A call: n items (the capacity, with a device-side count), and the number of its operation: segment_count,
  * first_count, capacity or shift. */
 typedef struct hs_call {
     uint64_t n, number;
-    const hs_options *options; /* may be null; such as the sort takes */
+    const hs_options *options; /* may be null; options that the sort takes */
     int in_place, device_count;     /* 1: sorted in place; with a device-side count */
     int rows;                  /* 1: segments are rows of equal length, without offsets */
     uint64_t take;             /* keys that a selection takes of each of `number` rows; the layouts of columns */
-    int segments_counted;      /* 1: number bounds a number of segments in device memory */
+    int segments_counted;      /* 1: the number of segments is in device memory, and `number` is its upper bound */
 } hs_call;
 
 /* Whether a call for n items launches nothing: n is 0, and no step runs for n = 0. */
@@ -47,19 +48,20 @@ static inline int hs_idle(const hs_sort *sort, uint64_t n)
 }
 
 /* Check everything about a call that does not depend on the API, and complete it and its buffers.  `call` has n, number
- * and options, which are not null.  A destination whose `where` is 0 means in place.  Of an idle call only the options
- * and the number are checked. */
+ * and options, which are not null.  A destination whose `where` is 0 means in place.  Only the options and the number
+ * of an idle call are checked. */
 hs_status hs_survey(const hs_sort *sort, hs_call *call, hs_span spans[HS_ROLES]);
 
 /* The work-groups that a step launches; 0 if its guard excludes the call.  With a device-side count, max_n of the guard
- * is ignored, since the count may be less than n.  Steps of HS_INDIRECT_GRIDS give 0: hosts that launch by grids in
- * device memory launch them separately. */
+ * is ignored, since the count may be less than n.  The result is 0 for steps of HS_INDIRECT_GRIDS, which hosts with
+ * indirect dispatch launch separately. */
 uint64_t hs_groups(const hs_step *step, const hs_call *call);
 
-/* The passes that a range of `range` bits takes with digits of at most `bits` bits; an empty range takes one. */
+/* The number of passes for a range of `range` bits with digits of at most `bits` bits; an empty range takes one
+ * pass. */
 static inline uint32_t hs_passes(uint32_t range, uint32_t bits) { return range > bits ? (range + bits - 1) / bits : 1; }
 
-/* The type of the keys of a call with these options, which may be null; HS_AS_MATCHED: the one type that the sort has. */
+/* The type of the keys of a call with these options, which may be null; HS_AS_MATCHED if the sort has only one type. */
 hs_type hs_key_type(const hs_sort *sort, const hs_options *options);
 
 /* The type of the values of a reduction that is called with `type`; the sort may be null. */
@@ -71,7 +73,7 @@ uint32_t hs_flags(const hs_sort *sort, const hs_call *call);
 /* The argument of a step's kernel; returns 0 if the bit range or the reduction excludes the step. */
 int hs_argument(const hs_sort *sort, const hs_step *step, const hs_call *call, int32_t *argument);
 
-/* A number of at most 31 bits: greater ones become INT32_MAX. */
+/* A number of at most 31 bits; greater numbers become INT32_MAX. */
 static inline int32_t hs_bound(uint64_t n) { return n < INT32_MAX ? (int32_t)n : INT32_MAX; }
 
 /* Whether calls have rows, and a number of keys or values to take of each. */
@@ -83,12 +85,12 @@ static inline int hs_has_numbers(const hs_sort *sort)
     return sort->device_count || hs_takes_rows(sort) || sort->kind == HS_PACK;
 }
 
-/* These numbers: the rows and how many to take of each, the layouts of columns, or the bounds of the step for a
- * device-side count. */
+/* The two numbers after n and the argument: the number of rows and of keys to take from each, the layouts of columns,
+ * or the bounds of the step for a device-side count. */
 void hs_numbers(const hs_sort *sort, const hs_step *step, const hs_call *call, int32_t numbers[2]);
 
-/* The number of a reduction by key or of groups: how values of a type are reduced, and what is stored in addition;
- * UINT64_MAX if there is no such reduction. */
+/* The number of a call that reduces runs or groups: how values of a type are reduced, and whether counts and indices
+ * are stored; UINT64_MAX if there is no such reduction. */
 uint64_t hs_reduction_number(hs_reduction reduction, hs_type type, int counts, int firsts);
 
 /* The role of column i of a pack. */
@@ -97,22 +99,23 @@ static inline hs_role hs_column_role(uint32_t i)
     return i == 0 ? HS_SOURCE : i == 1 ? HS_OTHER_INPUT : i == 2 ? HS_OTHER_VALUES : HS_VALUES;
 }
 
-/* The number of a pack: for each column 6 bits, and from bit 24 on the words that are left out; UINT64_MAX if there are no
- * such columns, if they have more than 16 bytes, or no bit from begin_bit on. */
+/* The number of a pack: 6 bits for each column, and from bit 24 on the number of words that are left out.  UINT64_MAX
+ * if the columns are invalid, have more than 16 bytes, or have no bit from begin_bit on. */
 uint64_t hs_pack_number(const hs_column columns[HS_COLUMNS], uint64_t count, uint32_t begin_bit);
 
-/* The layouts of a pack: for each column 7 bits of its stride in words, and 8 of its offset; UINT64_MAX if a stride is too
- * large or a field not within its record, UINT64_MAX - 1 if one is not aligned. */
+/* The layouts of a pack: for each column, 7 bits for its stride in words and 8 bits for its offset.  UINT64_MAX if a
+ * stride is too large or a field is not within its record; UINT64_MAX - 1 if a stride or offset is not aligned. */
 uint64_t hs_pack_layouts(const hs_column columns[HS_COLUMNS], const hs_field fields[HS_COLUMNS], uint64_t count);
 
 /* Whether n rows have columns of this number and these layouts, with indices of words that fit kernels. */
 hs_status hs_pack_fits(uint64_t n, uint64_t number, uint64_t layouts);
 
-/* The bytes that n rows take in the buffer of column i, of which whole words are read; 0 if there is no such column. */
+/* The number of bytes that n rows take in the buffer of column i, which is read in whole words; 0 if there is no such
+ * column. */
 uint64_t hs_column_bytes(uint64_t n, uint64_t number, uint64_t layouts, uint32_t i);
 
-/* A grid for `groups` work-groups with at most `limit` in each dimension; 0 if impossible.  It may have more groups:
- * kernels ignore the surplus. */
+/* A grid for `groups` work-groups with at most `limit` in each dimension; returns 0 if there is none.  The grid may
+ * have more work-groups, which kernels ignore. */
 int hs_grid(uint64_t groups, uint64_t limit, uint32_t grid[2]);
 
 /* The byte at which a binding starts in its buffer; in scratch a multiple of 1024, which suffices for every known

@@ -101,7 +101,8 @@ def _local(p: Params, device: Device) -> Iterator[Problem]:
 
 
 def _greatest_fit(p: Params, key: str, room: int) -> int:
-    """The greatest value of slabs or clean_slabs, below that of p, whose kernel fits `room` bytes; 0 if no value fits.
+    """The greatest value of `slabs` or `clean_slabs` below the value in p with which the kernel fits `room` bytes; 0 if
+    none.
 
     The search is by bisection, because tuning calls it for thousands of shapes that do not fit.
     """
@@ -122,7 +123,7 @@ def _greatest_fit(p: Params, key: str, room: int) -> int:
 
 
 def _need(p: Params, key: str, value: int) -> Kernel:
-    """The kernel whose local memory slabs or clean_slabs determine."""
+    """The kernel whose local memory depends on `slabs` or on `clean_slabs`."""
     return block_sort(replace(p, slabs=value), value) if key == "slabs" else clean(replace(p, clean_slabs=value))
 
 
@@ -161,8 +162,8 @@ def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, devi
     not fit the local memory are not supported either.
 
     Packed words are compared as a whole, hence not stably.  With values, the merged elements have twice the size of a
-    key, and take the parameters for keys of that size; if the target has none, they take half the rows of the key's
-    parameters.
+    key.  Their parameters are those for keys of that size.  If the target has no such parameters, the parameters for
+    the key are used with half the rows.
     """
     if key.bytes < 4:
         return None

@@ -55,9 +55,9 @@ class LoopedBlock(BlockSort):
     rows with their mirror rows, and runs the half stages that its rows allow.  Further passes run half stages down to
     adjacent rows; they skip stages beyond the chunk.
 
-    lanes: the numbers of lanes that are merged with as many, for which the text has exchanges with constant masks.
-    Empty: one text with variable masks.  On Intel's CPU runtime, blocks of u64 keys on 8 lanes take 7 % longer with
-    variable masks; blocks of u32 keys, or pairs, on 16 lanes take 5 to 7 % less time with them.
+    lanes: the sizes of the groups of lanes for whose merge the text has an exchange with a constant mask.  If `lanes`
+    is empty, one text with variable masks serves every size.  On Intel's CPU runtime, variable masks make blocks of u64
+    keys on 8 lanes 7 % slower.  Variable masks make blocks of u32 keys or of pairs on 16 lanes 5 to 7 % faster.
     """
 
     least: int
@@ -73,13 +73,15 @@ class LoopedBlock(BlockSort):
 
     @property
     def mirror_groups(self) -> list[OpGroup]:
-        """The half stages that follow the comparison with mirror rows, which are the second half of the registers."""
+        """The half stages that follow the comparison with mirror rows; the second half of the registers holds the
+        mirror rows.
+        """
         half = self.height // 2
         return op_groups(swaps(halves(half)) + swaps(mirrored(halves(half), half, half)))
 
     @property
     def half_groups(self) -> Iterator[tuple[int, list[OpGroup]]]:
-        """The half stages of a pass: the distance of the registers, and the operations."""
+        """The half stages of a pass: for each, the distance between compared registers, and the operations."""
         for far in (self.height >> i for i in range(1, self.height.bit_length())):
             yield far, op_groups(swaps(tuple(c for c in halves(self.height) if c[1] - c[0] == far)))
 

@@ -41,7 +41,7 @@ def _buffers(p: Params, *buffers: Buffer) -> tuple[Buffer, ...]:
 
 
 def block_sort(p: Params, slabs: int) -> Kernel:
-    """Return the kernel that sorts blocks of `slabs` slabs; a kernel with loops sorts blocks of up to `slabs` slabs."""
+    """Return the kernel that sorts blocks of `slabs` slabs; with loops, the kernel also sorts smaller blocks."""
     split = full_steps if p.looped else steps
     tall = p.column_slabs(slabs)
     column, rows, spans = tall * p.height, slabs * p.height, slabs // tall
@@ -113,8 +113,9 @@ def with_lane_halves(passes: Sequence[Pass], lanes: int) -> Sequence[Pass]:
 def flip(p: Params, scale: int) -> Kernel:
     """Return the streaming kernel of the flip and the `scale` - 1 stages after it.
 
-    Row i covers [i, i + 1) strides of the virtual span, its mirror row [2**scale - 1 - i, 2**scale - i).  The virtual
-    rows before the keys are the same fraction of the span at every level; rows within this fraction are dropped here.
+    Row i covers the strides [i, i + 1) of the virtual span.  Its mirror row covers the strides [2**scale - 1 - i,
+    2**scale - i).  At every level, the virtual rows before the keys are the same fraction of the span.  The kernel
+    drops the rows within this fraction.
     """
     top, span = pow2_ceil(p.block), 1 << scale
     front = Fraction((top - p.block) * span, 2 * top)

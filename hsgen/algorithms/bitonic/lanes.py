@@ -10,7 +10,9 @@ from hsgen.core.networks import bitonic_merge, mirrored, odd_part
 
 
 def held_rows(rows: int, most: int) -> int:
-    """Return the rows of a column that a lane holds while lanes merge, in at most `most` registers; 0: impossible."""
+    """Return the number of rows of a column that a lane holds in `most` registers while lanes merge; 0 if they do not
+    fit.
+    """
     if rows <= most:
         return rows
     fitting = odd_part(rows)

@@ -125,7 +125,8 @@ class Params:
         return max(1 << self.local_scale, self.height)
 
     def column_slabs(self, slabs: int) -> int:
-        """Return how many slabs of a block of `slabs` slabs are sorted as one tall column before the lanes are merged.
+        """Return the number of slabs, of `slabs` in a block, that are sorted as one tall column before the lanes are
+        merged.
 
         All slabs form one column if the odd part of the column fits the registers: lanes then exchange keys once per
         block, not once per merge level.  Otherwise the result is the greatest power of two that divides `slabs` and

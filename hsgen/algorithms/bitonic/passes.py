@@ -28,8 +28,8 @@ class Pass:
 
     Column q is column ``x = q % columns`` of span ``q // columns``; its base is ``x // stride * chunk + x % stride``;
     its register i holds the virtual row ``rows[i].offset + rows[i].sign * base``, which is row ``virtual - front`` of
-    the span.  length: rows of a full span.  limit: rows of the tile, 0 if spans do not exceed it.  mirror: lanes of
-    rows with sign -1 are reversed.
+    the span.  length: the rows of a full span.  limit: the rows of the tile; 0 if no span exceeds the tile.  mirror:
+    the lanes of rows with sign -1 are reversed.
     """
 
     note: str
@@ -87,7 +87,7 @@ def flip_rows(scale: int, double: int) -> tuple[tuple[Row, ...], tuple[Op, ...]]
 
 
 def renumber(ops: tuple[Op, ...], number: dict[int, int]) -> tuple[Op, ...]:
-    """Return the comparators whose registers are all in `number`, renumbered."""
+    """Return the comparators whose two registers are keys of `number`, with the registers renumbered by `number`."""
     return tuple(
         Swap(number[op.lo], number[op.hi]) for op in ops if isinstance(op, Swap) and op.lo in number and op.hi in number
     )
@@ -96,7 +96,7 @@ def renumber(ops: tuple[Op, ...], number: dict[int, int]) -> tuple[Op, ...]:
 def truncate(
     rows: tuple[Row, ...], ops: tuple[Op, ...], front: int, length: int, width: int
 ) -> tuple[tuple[Row, ...], tuple[Op, ...]]:
-    """Return rows and comparators without the rows that are outside the span for every column, with guards marked.
+    """Return the rows that are within the span for some column, with their guards, and the comparators of these rows.
 
     width: the number of bases.  front, length: the position and size of the span in virtual rows.
     """
@@ -152,7 +152,7 @@ def full_steps(stages: int, scale: int) -> list[int]:
 
 Steps = Callable[[int, int], list[int]]
 KEPT = 512
-"""The greatest number of merges whose passes are kept: the sorts of all targets have fewer different ones."""
+"""The size of the cache of the passes of merges; the sorts of all targets have fewer different merges."""
 
 
 @lru_cache(KEPT)

@@ -1,6 +1,6 @@
 """The last levels of a merge sort by merge paths: runs are merged out of place, in one pass per level.
 
-The bitonic levels before them are in place; each level takes one more pass than the level before.
+Earlier levels are bitonic merges in place; each of these levels takes one more pass than the level before.
 `hsgen.algorithms.merge_path` describes how a lane finds its part of a merge.
 """
 
@@ -28,7 +28,7 @@ class Path(Merge):
 def path(p: Params) -> Kernel:
     """Return the kernel that merges pairs of adjacent runs from one buffer to another.
 
-    Its tile is that of the clean, which fits the local memory; sequential lanes need no local memory.
+    The kernel has the tile of the clean, which fits local memory; sequential lanes need no local memory.
     """
     chains = CHAINS if p.path_walks else 0
     chain = CHAIN_ROWS if p.row else CHAIN
@@ -57,7 +57,7 @@ def path(p: Params) -> Kernel:
 
 
 def first_level(p: Params) -> int | None:
-    """Return the first level that merge paths do; None without any.
+    """Return the first level that is merged by merge paths; None if no level is.
 
     Device-side counts exclude merge paths, since n determines the buffer in which the sort ends.
     """

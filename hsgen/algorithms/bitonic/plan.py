@@ -47,9 +47,10 @@ def _value(step: Step) -> int:
 def plan(p: Params) -> Plan:
     """Return the plan: one block sort, then levels that merge runs of block << level keys.
 
-    A level is one flip merge, the half merges that its stages need, and one clean; or a merge by paths.  Each merge by
-    paths changes the buffer, so the number of such merges determines the buffer in which the sort must start.  Each
-    number of merges by paths has separate rows, for its range of counts.
+    A level is one flip merge, the half merges that its stages need, and one clean; or it is one merge by paths.  Each
+    merge by paths moves the keys to another buffer.  The number of such merges therefore determines the buffer in which
+    the sort must start.  The plan therefore has separate rows for each number of merges by paths, each for its range of
+    counts.
     """
     steps_: list[Step] = []
     if p.valued and not p.signature.index:
@@ -250,9 +251,10 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end in each row of each streaming kernel, at the first level that uses it.
+    """Return counts up to `greatest` that end in each row of each streaming kernel, at the first level that runs the
+    kernel.
 
-    Only for these counts does the guard of the row take effect in some lane.
+    The guard of a row excludes lanes only at counts that end in the row.
     """
     scales = {k.name: k.data.scale for k in kernels(p) if isinstance(k.data, Stream)}
     counts: dict[str, list[int]] = {}

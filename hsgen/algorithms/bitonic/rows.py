@@ -63,8 +63,8 @@ def row_groups(every: Iterable[Row], front: int = 0) -> list[RowGroup]:
 def op_groups(every: Iterable[Op]) -> list[OpGroup]:
     """Return groups of successive operations of one kind and mask.
 
-    A group is the kind and, for each operation, the two registers and the mask.  The mask of a comparator is 0, and so
-    is the second register of a half stage.
+    A group is the kind and, for each operation, the two registers and the mask.  The mask of a comparator is 0.  The
+    second register of a half stage is 0.
     """
     groups = groupby(map(_registers, every), lambda x: (x[0], x[1][2]))
     return [(kind, [numbers for _, numbers in group]) for (kind, _), group in groups]

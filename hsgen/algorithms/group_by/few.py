@@ -29,7 +29,7 @@ SAMPLE = 1024
 class Few:
     """The shape of tables.
 
-    least: the greatest count without tables.
+    least: the count above which tables are used.
     work_group, items: the lanes, and the keys of a lane in a tile.
     groups: the most work-groups.
     slots: the slots of a table, a power of two; at most half of the slots are used.
@@ -55,16 +55,22 @@ class Few:
 
     @property
     def closed(self) -> int:
-        """Number of slots whose groups one work-group stores, at most one for each lane."""
+        """Number of slots whose groups one work-group stores: `CLOSED`, or one for each lane if there are fewer
+        lanes.
+        """
         return min(CLOSED, self.work_group)
 
     def sampled(self, sample: int) -> int:
-        """Return the mean number of distinct keys in a sample of this size, of `most` equally frequent keys."""
+        """Return the expected number of distinct keys in a sample of `sample` keys, if `most` distinct keys are equally
+        frequent.
+        """
         return int(self.most * (1 - exp(-sample / self.most)))
 
     @property
     def sample_slots(self) -> int:
-        """Slots of the table of the sample: twice as many as keys, and at least as many as a table has."""
+        """Slots of the table of the sample: twice as many as keys of the sample, and at least as many as a table of
+        groups has.
+        """
         return max(self.slots, 2 * self.sample)
 
     @property
@@ -78,8 +84,8 @@ class Words:
     """The regions of the buffer `few`, for S slots.
 
     table_keys, table_sums, table_times: S + 1 words each.
-    value_states: the same memory, as one word for each value of the first digit.
-    All other regions are one word; `way` and the words after it concern partitioned pairs.
+    value_states: the same memory, as one word for each value of the first digit.  All other regions are one word.  The
+    words from `way` on are for partitioned pairs.
     """
 
     stored: Region
@@ -127,8 +133,8 @@ def words(p: Few) -> Words:
 def shape(key: KeyType, device: Device) -> Few | None:
     """Return the shape for keys of a width on a device, or None.
 
-    There are no tables if local memory is as slow as scratch, and none for keys above 4 bytes, the width of atomic
-    operations.
+    There are no tables if local memory is as slow as scratch.  Keys above 4 bytes have no tables, because atomic
+    operations are 4 bytes wide.
     """
     if device.local != "chip" or key.bytes > 4:
         return None

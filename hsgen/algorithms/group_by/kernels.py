@@ -13,11 +13,11 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 REDUCE = "reduce_"
-"""The prefix of the names of the kernels that reduce: sorts have kernels of the same names."""
+"""The prefix of the names of the kernels that reduce, because sorts have kernels with the same names."""
 TABLES, PAIR_PARTITION = "group_by/tables", "group_by/pair_partition"
 """The templates of the kernels."""
 GATE = Buffer(name="gate", type="u32")
-"""A buffer whose first word is not 0 once the groups are stored; further kernels then have nothing to do."""
+"""A buffer whose first word becomes nonzero when all groups are stored; later kernels then return at once."""
 FEW = Buffer(name="few", type="u32")
 DEALS = Buffer(name="deals", type="u32")
 """The regions of partitioned pairs (`hsgen.algorithms.group_by.pair_partition.Words`)."""

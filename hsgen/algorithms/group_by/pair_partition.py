@@ -2,8 +2,8 @@
 
 A sort keeps equal keys in their order, so each tile waits for earlier tiles.  If the order of values does not matter,
 no tile needs to wait.  A work-group reserves room in a bucket by an atomic addition, and stores the pairs of a tile
-there in any order.  Buckets are numbered by the highest bits in which keys of a sample differ, as many as keep buckets
-small.
+there in any order.  The number of a bucket is formed by the highest bits in which the keys of a sample differ.  As many
+bits are used as are needed to keep buckets small.
 
 The first launch counts the pairs of all buckets.  If the sample has equal keys, pairs are partitioned by a first digit
 of these bits.  A work-group then reduces the pairs of each value of the digit in a hash table on chip.  Otherwise a
@@ -113,7 +113,7 @@ class Shape:
     def equal(self, bits: int, sample: int) -> int:
         """Return the expected number of repeated keys in a sample, if a quarter of the slots of each table is used.
 
-        With the widest digit, half of the slots may be used; beyond, there are no tables.
+        With the widest digit, half of the slots may be used.  If more slots were needed, no tables are used.
         bits: the bits of the first digit.
         sample: the number of keys of the sample.
         """
@@ -141,9 +141,9 @@ def sampling(tables: Few, pair_partition: Shape | None) -> Few:
 class PairPartition:
     """The parameters of the kernels that partition pairs.
 
-    few: the tables of few groups, which precede them.
-    above: the count above which pairs are partitioned into buckets if tables do not hold the groups; up to it, the
-    target's sort follows.
+    few: the tables of few groups, which precede these kernels.
+    above: the count above which pairs are partitioned into buckets if tables do not hold the groups; up to `above`, the
+    target's sort runs instead.
     rest: the passes, in one launch, over pairs that buckets cannot hold; None if the target's sort has no such passes.
     Without `rest` there are no buckets.
     """
@@ -190,7 +190,7 @@ def following(
 
 
 def _rest(sort: Hybrid, shape: Shape) -> Partition:
-    """The passes in one launch, in the tiles of the fallback of a hybrid sort."""
+    """The parameters of passes in one launch, with the tiles of the fallback of a hybrid sort."""
     return recast(sort, Partition, bucket=None, begin=0, end=None, single=None, groups=2 * shape.cores)
 
 

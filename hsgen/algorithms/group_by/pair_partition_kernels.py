@@ -29,7 +29,7 @@ _RESIDENT = {"digit_tables": 2, "pairs_again": 2}  # work-groups that a core hol
 class Phases:
     """The variants of the phases of kernels, as names of sets of macros.
 
-    passes: whether there are passes that sort what buckets cannot hold.
+    passes: whether there are passes that sort the pairs which buckets cannot hold.
     """
 
     passes: str
@@ -94,8 +94,8 @@ def buckets(p: PairPartition) -> tuple[Kernel, ...]:
 def _bucket(p: PairPartition) -> Kernel:
     """The kernel that sorts a bucket on chip.
 
-    Bins are crowded above an eighth of the bucket's keys in one bin: a network is then faster than comparing the keys
-    of a bin.
+    Bins are crowded if one bin has more than an eighth of the bucket's keys.  A network is then faster than comparing
+    the keys of a bin with each other.
     """
     bucket = p.shape.bucket
     kernel = _kernel(
@@ -114,7 +114,7 @@ def _bucket(p: PairPartition) -> Kernel:
 
 
 def _table_bins(p: PairPartition) -> BinSort:
-    """The sort by bins of the groups of a table."""
+    """The sort by bins that orders the groups of a table."""
     table = p.shape.table
     items = (table.groups + table.work_group) // table.work_group
     shape = Bucket(work_group=table.work_group, items=items, bins=table.places)

@@ -49,7 +49,9 @@ def rule(p: PairPartition) -> ScratchRule:
 
 
 def steps(p: PairPartition, most: int, keys: Binding, values: Binding) -> list[Step]:
-    """Return the plan rows for up to `most` keys; keys, values: the bindings of the sorted keys and values."""
+    """Return the plan rows for up to `most` keys; `keys` and `values` are the bindings of the sorted keys and their
+    values.
+    """
     most, shape, bindings_ = min(most, p.shape.most), p.shape, bound(p)
     sorted_bindings = {**bindings_, "destination": keys, "values_out": values}
     again = shape.again.size
@@ -79,8 +81,8 @@ def steps(p: PairPartition, most: int, keys: Binding, values: Binding) -> list[S
 def _buckets(p: PairPartition) -> Grid:
     """The grid of one work-group for each bucket.
 
-    The number of buckets is a power of two.  Buckets have more than half of the limit on average, unless there are only
-    as many buckets as the first digit has values.
+    The number of buckets is a power of two.  The mean bucket is larger than half of the limit, unless there are only as
+    many buckets as the first digit has values.
     """
     half, fewest = p.shape.bucket.limit // 2, 1 << p.shape.digits.least
     return _tiles(half, more=fewest if p.above < p.shape.bucket.limit * fewest else 0)

@@ -52,7 +52,7 @@ def _without_keys(after: Plan) -> list[Step]:
 def _gated(
     p: Params, kernels: list[Kernel], steps: list[Step], top: int, placed: _Placed, partition: PairPartition | None
 ) -> tuple[list[Kernel], list[Step]]:
-    """The kernels and plan rows, with those of tables and those that partition pairs.
+    """The kernels and plan rows of a grouping, extended by those of tables and by those that partition pairs.
 
     If tables hold all groups, a gate makes the kernels of the sort and of the reduction return at once.
     """
@@ -76,7 +76,10 @@ def _gated(
 
 
 def _without_partition(step: Step, partition: PairPartition) -> list[Step]:
-    """The plan rows of a step of the sort; only sums of floats need it where pairs are partitioned into buckets."""
+    """The plan rows of a step of the sort.
+
+    At counts at which pairs are partitioned into buckets, the step runs only for sums of floats.
+    """
     between = (partition.above, partition.shape.most)
     if not partition.bucketed:
         return [step]
@@ -112,7 +115,8 @@ class _Placed:
     """The bindings of the arrays of a grouping.
 
     The offset of an array of the sort in scratch depends on the count, and is a multiple of `UNIT`.  The sorted arrays
-    before it take any number of bytes.  Each array therefore gets `UNIT` more bytes for rounding than the array before.
+    before it take any number of bytes.  Rounding an offset up to a multiple of `UNIT` may skip up to `UNIT` bytes, so
+    scratch has `UNIT` spare bytes for each array.
     """
 
     def __init__(self, p: Params, sort: Plan) -> None:

@@ -1,4 +1,6 @@
-"""The kernels of a merge: one stores the count of the first array, one searches tile boundaries, one merges tiles."""
+"""The kernels of a merge: the first stores the count of the first array, the second searches the tile boundaries, and
+the third merges the tiles.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ PARTS, SPLITS = 0, 32
 
 WORDS = Buffer(name="words", type="u32")
 LANES = 1024
-"""The lanes of a core for which registers must suffice, if tiles are moved by vectors."""
+"""The lanes that a core must hold at once if tiles are moved by vectors; this limits the registers of a lane."""
 SECOND = Buffer(name="second", read_only=True)
 SECOND_VALUES = Buffer(name="second_values", type="value", read_only=True)
 
@@ -97,7 +99,8 @@ def merge(p: Params) -> Kernel:
 def room(p: Params) -> int:
     """Return the keys of local memory that vectors take in addition to a tile.
 
-    Each part of a tile keeps its alignment in memory, and is followed by as many greatest keys as a lane merges.
+    In local memory, the part of each array starts at the same alignment as in global memory.  After each part, local
+    memory has as many keys of the greatest value as a lane merges.
     """
     return 2 * p.items + 4 * (16 // p.key.held) if p.vectors else 0
 

@@ -22,9 +22,9 @@ class Params:
     row: the keys of a vector that chains merge at once in dialects with vectors; 0 for one key at a time.  With values,
     keys have at most 32 bits.
     spare: the greatest number of excess work-groups of a two-dimensional grid, if work-groups merge tiles.
-    vectors: work-groups load and store keys by 16 bytes in dialects with vectors; a tile has more room for that.
-    alone: the greatest count at which work-groups search the ends of their tiles themselves; above, a separate kernel
-    does.
+    vectors: work-groups load and store keys by 16 bytes in dialects with vectors; a tile then has more room.
+    alone: the greatest count at which work-groups search the ends of their tiles themselves; above this count, a
+    separate kernel searches the ends.
     subgroup: the lanes that search an end together.
     alone_items: the keys that a lane of such a work-group merges.
     ranged: the greatest count at which work-groups merge ranges of tiles; 0 means never.
@@ -63,12 +63,16 @@ class Params:
 
     @property
     def ring(self) -> int:
-        """Slots of local memory for each array through which a range passes: a tile, and vectors at both ends."""
+        """Slots of the ring buffer in local memory that holds the next keys of an array: a tile, and vectors at both
+        ends.
+        """
         return self.tile + 4 * (16 // self.key.held)
 
     @property
     def margin(self) -> int:
-        """Number of slots after a ring that repeat its first slots: more keys than a lane merges, in whole vectors."""
+        """Number of slots after a ring that repeat the first slots of the ring: whole vectors, with more keys than a
+        lane merges.
+        """
         size = 16 // self.key.held
         return -(-(self.items + 1) // size) * size
 
@@ -76,7 +80,7 @@ class Params:
     def noted(self) -> bool:
         """Whether scratch holds the count of the first array.
 
-        A kernel that needs the count then receives types and orders as its argument instead.
+        The argument of the kernels is then the key type and the order, so they read the count from scratch.
         """
         return self.walks or self.signature.key_transform
 

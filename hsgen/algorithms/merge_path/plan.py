@@ -27,7 +27,9 @@ def plan(p: Params) -> Plan:
 
 
 def scratch(p: Params) -> Scratch:
-    """Return the rule for scratch: the count, and the tile boundaries unless lanes search these themselves.
+    """Return the rule for scratch: one region for the count of the first array, and one for the tile boundaries.
+
+    There are no tile boundaries if sequential lanes search the boundaries themselves.
 
     Excess work-groups of a grid also have a word.  Such a work-group exits before reading the word, but Intel's
     compiler for CPUs moves the read out of its loop over lanes, ahead of the test.
@@ -79,7 +81,7 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end in each row of a tile's stores, where its guard takes effect."""
+    """Return counts up to `greatest` at which the last store of a tile is partial, for each row of the tile."""
     if p.walks:
         return []
     ends = {row * p.work_group + p.work_group // 2 for row in range(p.items)}

@@ -20,19 +20,22 @@ ROWS = {0: (16, 4), 4: (8, 4), 8: (16, 2), 16: (16, 2)}
 """Keys of a row, and number of chains, by the bytes of a value.  All numbers were measured: docs/results/merging.md."""
 
 LARGE, VECTOR_ITEMS, VECTOR_WORDS = 1 << 17, 23, 25
-"""The bytes of local memory from which tiles are moved by vectors; the most keys of a lane; and the most words of its
-keys and of the slots of their values.  With these, 1024 lanes fit the registers of a core."""
+"""LARGE: the bytes of local memory from which tiles are moved by vectors.  VECTOR_ITEMS: the most keys of a lane.
+VECTOR_WORDS: the most words of a lane for its keys and for the slots of their values.  With these limits, 1024 lanes
+fit the registers of a core.
+"""
 ALONE = 1 << 25
 """The most bytes of keys and values for which work-groups search the ends of their tiles themselves.
 
-A second-level cache holds as many.  All of these numbers were measured: docs/results/h200.md.
+A second-level cache holds this many bytes.  The numbers from `LARGE` to `ALONE` were measured: docs/results/h200.md.
 """
 
 RANGES = {0: (1 << 21, 256, 20, 3), 4: (0, 256, 8, 4)}
 """Merges of 32-bit keys by ranges, by the bytes of a value.
 
-The numbers are the count above which ranges are used, the lanes of a work-group, the keys of a lane, and the
-work-groups of a core."""
+The four numbers are: the count above which ranges are used, the lanes of a work-group, the keys of a lane, and the
+work-groups of a core.
+"""
 RANGED = 1 << 27
 """The most bytes of keys and values that are merged by ranges."""
 
@@ -44,8 +47,8 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
     Only key types, orders and values are supported, for keys that the target sorts.
 
-    Lanes are sequential if the lanes of the target's radix sort are.  Otherwise a work-group has the lanes of that
-    sort, and a tile that leaves room for a second work-group in local memory.
+    Lanes merge sequentially if the lanes of the target's radix sort are sequential.  Otherwise a work-group has the
+    lanes of that sort, and a tile that leaves room for a second work-group in local memory.
     """
     if (
         not p

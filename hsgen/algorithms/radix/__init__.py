@@ -47,7 +47,7 @@ def moved(p: Tile, step: Step, n: int) -> int:
 
 
 def block(p: Tile) -> int:
-    """Return the count around which validations test most densely: a tile, or `p.alone` if that is less."""
+    """Return the count around which validations test most densely: the smaller of a tile and `p.alone`."""
     return min(p.tile, p.alone) or p.tile
 
 
@@ -57,7 +57,9 @@ def test_counts(p: Tile, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Tile, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end within each row of a tile: there a bounds check differs between lanes."""
+    """Return counts up to `greatest` that end within each row of a tile, where some lanes pass a bounds check and
+    others fail.
+    """
     return rows.row_test_counts(p, greatest)
 
 

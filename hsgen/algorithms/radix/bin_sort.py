@@ -19,7 +19,8 @@ from hsgen.core.keys import KeyType
 class Crowd:
     """The bound above which bins have too many keys to compare the keys of a bin with each other.
 
-    measure: "greatest", the number of keys in the fullest bin; or "mean", the mean number of keys in the bin of a key.
+    measure: "greatest", the number of keys in the fullest bin; or "mean", the mean over all keys of the number of keys
+    in the same bin.
     limit: the bound; bins are crowded if the measure exceeds it.
     """
 
@@ -28,7 +29,9 @@ class Crowd:
 
 
 SPREAD = Crowd(measure="mean", limit=SQUARES)
-"""The bound of sorts that have no other way on chip for crowded buckets: a few bins may have many keys."""
+"""The bound for sorts that have no other sort on chip for crowded buckets.  The bound allows a few bins with many
+keys.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

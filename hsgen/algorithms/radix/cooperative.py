@@ -43,11 +43,13 @@ FIELDS = {
 class Cooperative(Ranked):
     """The table ``[radix.KEY.cooperative]``, for devices with `hsgen.core.device.Device.cooperative`.
 
-    groups: the most work-groups.  All must be resident at once; the greatest count is the number of keys that they
-    hold.
-    least: the least keys of a lane, while there are fewer than `groups` work-groups.
-    bins: the bins by which a work-group sorts keys on chip, as in `hsgen.algorithms.radix.single.Single`.  With bins,
-    work-groups first try to partition the keys by their highest digit.  0 means neither.
+    groups: the most work-groups.  All work-groups must be resident at once; the greatest count is the number of keys
+    that they hold.
+    least: the least number of keys of a lane; more work-groups, up to `groups`, start only if each lane gets that many
+    keys.
+    bins: the number of bins by which a work-group sorts keys on chip, as in `hsgen.algorithms.radix.single.Single`.
+    With bins, work-groups first try to partition the keys by their highest digit.  0 means that keys are neither
+    partitioned nor sorted by bins.
     quantiles: keys are partitioned by their quantile in a sample, for uneven keys (see `uneven`).
     """
 
@@ -58,17 +60,25 @@ class Cooperative(Ranked):
 
     @property
     def partitioned(self) -> bool:
-        """True if work-groups first try to partition keys and sort them by bins; only sorts by all bits do."""
+        """True if work-groups first try to partition keys and to sort them by bins; never true in sorts by a bit
+        range.
+        """
         return self.bins > 0 and not self.signature.bit_range
 
     @property
     def partition_bits(self) -> int:
-        """Bits of the number by whose highest digit keys are partitioned: the key, or its quantile in the sample."""
+        """Bits of the number whose highest digit partitions keys; the number is the key, or the key's quantile in a
+        sample.
+        """
         return (self.radix * self.bins).bit_length() - 1 if self.quantiles else self.key.bits
 
     @property
     def bin_sort(self) -> BinSort:
-        """The sort by bins of the keys of a work-group; bins are less even if keys are partitioned by quantiles."""
+        """The sort by bins of the keys of a work-group.
+
+        If keys are partitioned by quantiles, the bins have less even numbers of keys, so the bound for crowded bins is
+        twice as high.
+        """
         return (StableBinSort if self.valued else BinSort)(
             shape=single.bucket(self, self.bins),
             subgroup=self.subgroup,
@@ -82,7 +92,8 @@ class Cooperative(Ranked):
     def alongside(self) -> bool:
         """Whether values go through local memory next to their keys.
 
-        Indices of keys that are partitioned by their digits do not, because the indices are cheap to make.
+        Indices do not go through local memory if keys are partitioned by their digits, because indices are cheap to
+        compute.
         """
         return super(Cooperative, self).alongside and not (
             self.partitioned and self.signature.index and not self.quantiles
@@ -92,14 +103,15 @@ class Cooperative(Ranked):
 Params = Cooperative
 MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
 _BOTH = 34
-"""The most 32-bit keys with values of a lane that fit 128 registers."""
+"""The most 32-bit keys with values that a lane can hold in 128 registers."""
 
 
 def uneven(p: Cooperative) -> Cooperative:
     """Return the shape for uneven keys, such as floats, which partitions keys by their quantiles in a sample.
 
-    Even keys are partitioned by their highest digit, because a sample takes longer than a histogram.  With values a
-    lane holds fewer keys; 64-bit keys next to values of 4 bytes would be too few, and keep their shape.
+    Even keys are partitioned by their highest digit, because a sample takes longer than a histogram.  With values, a
+    lane holds fewer keys.  64-bit keys with values of 4 bytes keep their shape, because a lane would hold too few of
+    them.
     """
     shape = replace(p, quantiles=p.partitioned and p.radix <= p.bins <= p.tile)
     if not (shape.quantiles and shape.valued):
@@ -142,8 +154,8 @@ class OneLaunch(Body):
     """The variants of the phases of the kernel, as names of sets of macros.
 
     values: how values move in a pass.
-    attempt: the attempt to partition keys before the passes, or none.
-    by: the number by whose highest digit keys are partitioned: the key or its quantile.
+    attempt: whether work-groups try to partition keys before the passes.
+    by: the number whose highest digit partitions keys: the key or its quantile.
     sort: how a work-group sorts its partitioned keys.
     restore: whether zeros and NaNs get their original bits at the end.
     """
@@ -188,7 +200,7 @@ def kernel(p: Cooperative) -> Kernel:
 
 
 def _single(p: Cooperative) -> Kernel:
-    """The kernel of the sort by one work-group alone, with a smaller tile: as many items as `p.alone` keys need."""
+    """The kernel of the sort by one work-group alone; its tile is just large enough for `p.alone` keys."""
     return single.kernel(single.of(p, items=-(-p.alone // p.work_group), bins=p.bins))
 
 
@@ -226,7 +238,9 @@ def moved(p: Cooperative, step: Step, n: int) -> int:
 
 
 def test_counts(p: Cooperative, greatest: int) -> set[int]:
-    """Return the counts at which a work-group is added, or, with all work-groups, a row of keys in each."""
+    """Return the counts at which a work-group is added; and, with all work-groups, at which each gets one more key per
+    lane.
+    """
     least = p.work_group * p.least
     each = (p.groups * p.work_group * n for n in (1, 2, p.least + 1, p.items - 1, p.items))
     return {*rows.test_counts(p, greatest), *(least * k for k in (1, 2, 3, p.groups)), *each}

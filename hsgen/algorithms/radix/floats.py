@@ -21,15 +21,14 @@ from hsgen.core.plan import Binding, Step
 from hsgen.core.sort import Sort
 
 INDICES = Binding(role="values")
-"""The buffer of the 64-bit indices of `widened`: the role is free, because an argsort has no input values."""
+"""The buffer of the 64-bit indices of `widened`.  Its role is that of input values, which an argsort does not have."""
 _WIDENED = "_widened"  # suffix of the name of a kernel
 
 
 def uneven(sort: Sort, local_bytes: int) -> Sort:
     """Return the sort with a first part for uneven keys, which partitions keys by their quantiles in a sample.
 
-    The sort is returned as it is if its first part does not run in one launch.  The same applies if the result would
-    need more local memory.
+    The sort does not change if its first part does not run in one launch, or if the result needs more local memory.
     local_bytes: the local memory of the device.
     """
     part = sort.parts[0]
@@ -44,12 +43,12 @@ def uneven(sort: Sort, local_bytes: int) -> Sort:
 
 
 def raw(sort: Sort) -> Sort | None:
-    """Return the argsort, out of place, that restores the original bits of zeros and NaNs; None if the sort has no such
-    form.
+    """Return the argsort out of place that also restores the original bits of zeros and NaNs; None if the sort does not
+    allow it.
 
     Kernels in numeric order read all NaNs as one key, and all zeros as one key, because these are equal
-    (`hsgen.cuda.numeric`).  The kernels of the result then read each sorted key again, by its index.  The result sorts
-    the counts of the first part, if that part takes one launch.
+    (`hsgen.cuda.numeric`).  The kernels of the result read each sorted key again, by its index, after the sort.  The
+    result serves only the counts of the first part, and only if that part takes one launch.
     """
     part, signature = sort.parts[0], sort.signature
     if not isinstance(part.params, Cooperative | Single) or not signature.index or signature.followed:
@@ -67,10 +66,11 @@ def raw(sort: Sort) -> Sort | None:
 
 
 def widened(sort: Sort, *, raw: bool) -> Sort | None:
-    """Return the argsort, out of place, that stores 64-bit indices in `INDICES`; None if no pass looks back.
+    """Return the argsort out of place that stores 64-bit indices in `INDICES`; None if no pass uses look-back.
 
-    The sort is by 32-bit indices.  Its pass by the highest digit stores 64-bit indices instead, if no buckets follow,
-    and reports this in a word of scratch, see `turn`.  The 32-bit indices of the result are then undefined.
+    All passes but the last move 32-bit indices.  The pass by the highest digit stores 64-bit indices instead, if no
+    buckets follow, and reports this in a word of scratch; see `turn`.  The 32-bit indices of the result are then
+    undefined.
     raw: that pass also restores the original bits of zeros and NaNs, as `raw` does.
     """
     signature = sort.signature
@@ -111,8 +111,8 @@ def _last(step: Step, kernel: Kernel) -> bool:
 def turn(sort: Sort, n: int) -> int | None:
     """Return the offset in scratch, in bytes, of the number of the pass by the highest digit in a sort of `n` keys.
 
-    sort: a result of `widened`.  A number from 1 to 255 says that the pass has stored 64-bit indices.  None means that
-    no launch of this count stores such indices.
+    sort: a result of `widened`.  If the number is 1 to 255, the pass has stored 64-bit indices.  None means that no
+    launch for this count stores 64-bit indices.
     """
     for launch in launches(sort.plan, n, in_place=False):
         step, kernel = launch.step, sort.kernel(launch.step.kernel)

@@ -39,7 +39,10 @@ from hsgen.core.plan import BitRange, Grid, Plan, Step
 
 _KERNELS, _VARIANTS = "radix/onesweep/onesweep", "radix/onesweep/variants.j2:"
 WIDENED, WIDENED_RAW = f"{_VARIANTS}widened", f"{_VARIANTS}widened_raw"
-"""The scatter of 64-bit indices; the second also restores bits of zeros and NaNs: `hsgen.algorithms.radix.floats`."""
+"""The variants of the scatter that store 64-bit indices; the second also restores the bits of zeros and NaNs.
+
+See `hsgen.algorithms.radix.floats`.
+"""
 FIELDS = {
     **reduce_scan.SHARED,
     "spins": Field("int", "how often a lane looks for a tile before it gives up", required=False, least=1),
@@ -55,15 +58,14 @@ class Onesweep(Ranked):
     """The table ``[radix.KEY.onesweep]``.
 
     sorted_exit, large: as in `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
-    spins: the polls of a lane in a look-back before the look-back gives up, because the device seems to starve the
-    tile.
+    spins: the number of polls after which a look-back gives up, because the device seems to starve the tile.
     sets: the sets of counters, a power of two, in a work-group that counts the digits of all passes.  Lanes that count
     in different sets do not wait for each other.
 
-    For tests, which simulate devices without forward progress:
-    withhold: one in `withhold` tiles publishes late; 0 means none.
+    For tests, which simulate devices without forward progress: withhold: one in `withhold` tiles publishes late; 0
+    means none.
     starve: one in `starve` tiles never publishes; 0 means none.
-    split_above: the count above which a pass has several launches; 0 leaves it to `portions`.
+    split_above: the count above which a pass has several launches; 0 leaves the decision to `portions`.
     """
 
     STRATEGY: ClassVar[str] = "onesweep"
@@ -173,7 +175,7 @@ def head(p: Onesweep) -> list[Step]:
 
 
 def started(p: Onesweep, low: int, high: int, part: str = "any") -> list[Step]:
-    """Return the plan row that turns counts into digit starts, for counts above `low` up to `high`; none if `low` >=
+    """Return the plan row that turns histograms into digit starts, for `low` + 1 to `high` keys; none if `low` >=
     `high`.
     """
     if low >= high:
@@ -209,8 +211,8 @@ def passes(p: Onesweep) -> list[Step]:
 def plan(p: Onesweep) -> Plan:
     """Return the launch plan of the sort.
 
-    Buffers take turns as in `reduce_scan.plan`.  Look-back knows all digits before any key moves.  A pass by a constant
-    digit therefore moves all keys where this spares the copy at the end.
+    Buffers take turns as in `reduce_scan.plan`.  All digits are counted before any key moves.  A pass by a constant
+    digit therefore moves all keys if this avoids the copy at the end.
     """
     steps = rows.single(p, single.kernel(single.of(p)))
     steps += [*head(p), *started(p, p.alone, max_n(p)), *passes(p)]

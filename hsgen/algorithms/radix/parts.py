@@ -14,15 +14,19 @@ from hsgen.core.kernels import Kernel
 
 WORDS, TABLE = Buffer(name="words", type="u32"), Buffer(name="table", type="u64")
 CROWD = 24
-"""Greatest number of keys of a bin whose keys lanes compare with each other."""
+"""Greatest number of keys of a bin for which lanes compare the keys of the bin with each other."""
 EQUAL = 24
-"""Mean number of equal keys above which buckets are not tried: passes over all digits are faster than crowded bins."""
+"""Mean number of equal keys above which buckets are not tried, because passes over all digits are faster than crowded
+bins.
+"""
 SQUARES = 48
 """Mean number of comparisons per key within its bin; a few bins may exceed it."""
 REPEATED = 1 << 8
 """A flag in the word of `lowest_bit`: many keys are equal, so buckets may be in order already."""
 NEAR = 3
-"""Number of keys from the start of a bin that lanes always compare: of uniform keys, one bin in fifty has more."""
+"""Number of keys from the start of a bin that lanes compare without a bounds check.  With uniform keys, one bin in
+fifty has more keys.
+"""
 ALL = (SOURCE, DESTINATION, OTHER, WORDS)
 
 
@@ -81,7 +85,7 @@ def moving(p: Tile, *keys: Buffer) -> tuple[Buffer, ...]:
 
 
 def picking(kernel: Kernel, *, keys: bool = True) -> Kernel:
-    """Return the kernel with the flag that it picks buffers at run time, by the number of the buffer that holds the
+    """Return the kernel, marked as one that picks its buffers at run time, by the number of the buffer that holds the
     keys.
 
     keys: whether the kernel picks the buffer of keys.  The buffer of values is picked if the kernel moves values.
@@ -109,12 +113,14 @@ def sums(lanes: int, subgroup: int = 1) -> tuple[Array, ...]:
 
 
 def chunk(lanes: int) -> int:
-    """Return the number of adjacent lanes whose sums are added first: about the square root of `lanes`."""
+    """Return the number of adjacent lanes whose sums form one partial sum: about the square root of `lanes`."""
     return 1 << lanes.bit_length() // 2
 
 
 def order_check(exits: bool) -> str:
-    """Return the template of the check for keys in order; without `exits`, of a check that does nothing."""
+    """Return the template of the check for keys in order; if `exits` is false, the template of a check that does
+    nothing.
+    """
     return "radix/exit.j2" if exits else "radix/exit.j2:never"
 
 

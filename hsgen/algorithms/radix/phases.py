@@ -42,7 +42,7 @@ class Counted(Body):
     order_check: the check for keys in order.
     rounds: how a work-group counts its keys.
     buffers: how the pass determines the buffers of its keys.
-    held: a lane loads all of its values before its keys are ranked; false in compact kernels.
+    held: true if a lane loads all of its values before its keys are ranked; always false in compact kernels.
     """
 
     order_check: str

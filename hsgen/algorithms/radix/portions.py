@@ -2,7 +2,8 @@
 
 Every tile has a row of states.  For small tiles or narrow keys, these rows would take more than a few percent of the
 scratch for keys.  A state also counts fewer than 2^30 keys.  Each launch therefore takes an equal portion of the tiles,
-and its states count only keys of the portion.  The per-digit sums of all tiles so far pass from launch to launch.
+and its states count only keys of the portion.  Each launch passes the sum of each digit over all earlier tiles to the
+next launch.
 """
 
 from __future__ import annotations
@@ -11,17 +12,17 @@ from hsgen.algorithms.radix.tile import Tile
 from hsgen.core.scratch import ANY_N
 
 ROOM = 400 * 1024
-"""Bytes of a table of states below which a pass needs no portions."""
+"""Size in bytes of a table of states up to which a pass needs no portions."""
 SHARE = 28
-"""Thousandths of the bytes of keys and values that a larger table may take."""
+"""The size that a larger table may have, in thousandths of the bytes of keys and values."""
 COUNTED = (1 << 30) - 1
 """The most keys of a portion: a state holds a count of 30 bits."""
 MOST = 12
-"""The most portions of a pass; the tables of tiny tiles then exceed `SHARE`."""
+"""The most portions of a pass.  With tiny tiles, the table exceeds `SHARE` nevertheless."""
 
 
 def halved(p: Tile) -> bool:
-    """Return true if look-back also sorts 2^30 keys and more, in at least two portions, with 32-bit indices."""
+    """Return true if look-back with 32-bit indices also sorts 2^30 keys and more, in at least two portions."""
     return p.large and p.forward_progress
 
 
@@ -46,7 +47,7 @@ def _wanted(p: Tile) -> int:
 
 
 def counted_groups(p: Tile) -> int:
-    """Return the most work-groups of a retry: their counts take the place of the table of states."""
+    """Return the most work-groups of a retry.  Their counts must fit the memory of the table of states."""
     return max(1, min(p.groups, ROOM // _row(p)))
 
 

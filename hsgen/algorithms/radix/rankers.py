@@ -38,17 +38,16 @@ FIELDS = {
 class Ranked(Tile):
     """The parameters of strategies whose work-groups rank tiles.
 
-    ranker: the way in which a work-group ranks a tile.
-    "match_ballot": the lanes of a subgroup vote on each bit of the digit.
-    "match_broadcast": each lane compares its digit with the digit of every other lane of a narrow subgroup.
+    ranker: the way in which a work-group ranks a tile.  "match_ballot": the lanes of a subgroup vote on each bit of the
+    digit.  "match_broadcast": each lane compares its digit with the digit of every other lane of a narrow subgroup.
     "bitmask": each lane sets its bit in the mask of its digit in local memory, and counts the bits of earlier lanes.
     "radix_split": stable splits by `split` bits at a time, with scans in local memory.
-    ahead: with "match_ballot", the distance, in keys, between the load of a value and the ranking of its key.  At
-    `items` or more, a pass with look-back loads all values of a tile at once, from a buffer that is picked once.
-    resident: the number of work-groups that rank tiles which a core holds at once; CUDA's compiler then limits the
-    registers of a lane.  0 leaves the number to the compiler.
-    spread: each row of 32 keys of a tile is rotated in local memory.  Without the rotation, the first keys of digits of
-    equal frequency lie in few of the 32 banks.
+    ahead: with "match_ballot", the distance, in keys, between the load of a value and the ranking of its key.  If
+    `ahead` is at least `items`, a pass with look-back loads all values of a tile at once; the buffer is picked once.
+    resident: the number of ranking work-groups that a core holds at once; CUDA's compiler then limits the registers of
+    a lane.  0 leaves the number to the compiler.
+    spread: each row of 32 keys of a tile is rotated in local memory.  If all digits are equally frequent, the first
+    keys of the digits would otherwise lie in few of the 32 banks.
     """
 
     ranker: str
@@ -61,7 +60,7 @@ class Ranked(Tile):
     def alongside(self) -> bool:
         """Whether values of 4 bytes go through local memory next to their keys, so that each pair of a tile moves once.
 
-        "match_broadcast" does not: its registers would spill with the compilers of Intel's GPUs.
+        False with "match_broadcast", whose registers would spill with the compilers of Intel's GPUs.
         """
         return self.signature.value_bytes == 4 and self.ranker in ("match_ballot", "bitmask")
 
@@ -72,7 +71,7 @@ class Ranked(Tile):
 
     @property
     def staged(self) -> bool:
-        """Whether values go through the tile's array of keys, after the keys; both then have 4 bytes."""
+        """Whether values go through the tile's array of keys after the keys have left it; both must have 4 bytes."""
         return self.signature.value_bytes == 4 and self.key.held == 4 and not self.alongside
 
 
@@ -104,12 +103,12 @@ def rank_arrays(p: Ranked) -> tuple[Array, ...]:
 
 
 def flag_words(p: Tile) -> int:
-    """Return the words of local memory that hold a bit of each lane, for one digit."""
+    """Return the number of words, for each value of a digit, that hold one bit for each lane."""
     return -(-p.work_group // 32)
 
 
 def problems(p: Ranked) -> Iterator[Problem]:
-    """Yield the problems of a tile and its ranker that do not depend on a device."""
+    """Yield those problems of a tile and its ranker that do not depend on a device."""
     matching = p.ranker in ("match_ballot", "match_broadcast")
     if matching and p.subgroup == 1:
         yield "subgroup", f"the ranker {p.ranker} needs subgroups", "give their width, or another ranker"

@@ -34,18 +34,18 @@ MORE = Field("int", "the most work-groups for counts so large that scratch has r
 FIELDS = {**SHARED, "compact": COMPACT, "large_groups": MORE}
 
 KEPT = 128
-"""The greatest number of shapes whose kernels are kept, since plans name each kernel once per pass."""
+"""The number of shapes whose kernels are cached.  A plan asks for the same kernels once per pass."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReduceScan(Ranked):
     """The table ``[radix.KEY.reduce_scan]``.
 
-    sorted_exit: the first kernel that reads all keys checks their order; if the keys are in order, no pass moves them.
+    sorted_exit: the first kernel that reads all keys checks whether the keys are in order; if so, no pass moves them.
     compact: kernels have a form that compiles fast: full and partial tiles share statements, loops over keys are
     written out, and no pass is skipped.
-    large: 2^30 keys and more are sorted too, by separate kernels with 64-bit counts, or by look-back where 32 bits
-    suffice.
+    large: the sort also supports 2^30 keys and more, by separate kernels with 64-bit counts, or by look-back where
+    32-bit counts suffice.
     """
 
     STRATEGY: ClassVar[str] = "reduce_scan"
@@ -144,8 +144,8 @@ def plan(p: Ranked, first: Sequence[Step] = ()) -> Plan:
     """Return the launch plan of the sort; the rows of `first` precede its passes.
 
     Passes take turns between two buffers: from the source to scratch, from scratch to the destination, and so on.  With
-    an odd number of passes, the first pass goes directly to the destination.  In place this is impossible, and a copy
-    follows the last pass.
+    an odd number of passes, the first pass goes directly to the destination.  A sort in place cannot do so; a copy
+    follows its last pass.
     """
     steps = [*rows.single(p, single.kernel(single.of(p))), *first]
     for number in range(len(p.digits)):
@@ -154,8 +154,9 @@ def plan(p: Ranked, first: Sequence[Step] = ()) -> Plan:
 
 
 def joined(p: Ranked, narrow: Plan, wide: Plan | None = None, top: int | None = None) -> Plan:
-    """Return the plan `narrow`, extended by the rows for 2^30 keys and more if `p.large` (fewer keys if tiles are
-    tiny).
+    """Return the plan `narrow`; if `p.large`, extended by the rows for larger counts.
+
+    Larger counts start at 2^30 keys, or at fewer keys if tiles are tiny.
 
     wide: the plan of the larger counts; None means reduce-scan with 64-bit counts.
     top: the greatest count of `narrow`; None means `max_n(p)`.

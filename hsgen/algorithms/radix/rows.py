@@ -63,8 +63,9 @@ def tiles(p: Tile, *, capped: bool = True, more: int = 0) -> Grid:
 
 
 def tiled(p: Tile, step: Step) -> list[Step]:
-    """Return the row of a grid of `tiles`, and a second row for the counts that have more work-groups, if there are
-    any.
+    """Return the row of a kernel with the grid `tiles`.
+
+    A second row follows if larger counts have more work-groups.
     """
     grid = Grid(add=p.tile - 1, div=p.tile, cap=p.most_groups)
     parts = [(0, p.large_from, step.grid), (p.large_from, step.guard.max_n, grid)]
@@ -98,7 +99,7 @@ def row(
 
 
 def bound(p: Tile) -> Mapping[str, Binding]:
-    """Return the binding of each buffer of the kernels that serve more keys than one work-group sorts alone."""
+    """Return the binding of each buffer, for the kernels of counts that exceed what one work-group sorts alone."""
     return {**BOUND, "values_tmp": values_binding(p), "words": words_binding(p), "table": table_binding(p)}
 
 
@@ -115,7 +116,10 @@ def single(p: Tile, kernel: Kernel) -> list[Step]:
 
 
 def copied(p: Tile, kernel: Kernel) -> list[Step]:
-    """Return the rows that copy the keys to the destination, with guards for what the host knows in advance."""
+    """Return the rows that copy the keys to the destination.
+
+    Their guards exclude the calls for which the host knows that the keys are there already.
+    """
     if not p.copied:
         return []
     step = row(p, kernel, tiles(p), PassCount(bits=p.digit))
@@ -149,8 +153,8 @@ def both(p: Tile, step: Step, n: int) -> int:
 def moved(p: Tile, step: Step, n: int) -> int:
     """Return the bytes that a launch of a reduce-scan kernel reads and writes, if no digit is the same in all keys.
 
-    Retries and the copy count as 0: a retry then does nothing, and only an odd number of passes in place needs the
-    copy.
+    Retries and the copy count as 0.  A retry usually does nothing.  Only a sort in place with an odd number of passes
+    needs the copy.
     """
     name = step.kernel.removesuffix("_wide")
     if step.argument.flags & REDO or name == "copy":
@@ -180,7 +184,9 @@ def test_counts(p: Tile, greatest: int) -> set[int]:
 
 
 def row_test_counts(p: Tile, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end within each row of a tile: there a bounds check differs between lanes."""
+    """Return counts up to `greatest` that end within each row of a tile, where some lanes pass a bounds check and
+    others fail.
+    """
     if p.serial:
         return []
     step = p.subgroup if p.subgroup > 1 else p.work_group

@@ -23,7 +23,9 @@ def matched(device: Device) -> Iterator[Box]:
 
 
 def ranked(device: Device) -> Iterator[Box]:
-    """Yield a box of choices for each ranker and each subgroup width, with the number of work-groups."""
+    """Yield a box of choices for each ranker and each subgroup width; the boxes also contain the numbers of
+    work-groups.
+    """
     groups: Box = {"groups": steps(16, min(device.groups, 32768))}
     tile = _tile(device)
     yield from ({**box, **groups} for box in matched(device))

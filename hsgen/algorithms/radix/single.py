@@ -33,15 +33,15 @@ BINS = Field(
 )
 FIELDS = {**rankers.FIELDS, "bins": BINS}
 COUNTERS = (0, *steps(512, 8192))
-"""Values of `bins` that are worth measuring."""
+"""The values of `bins` that a search tries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Single(Ranked):
     """The table ``[radix.KEY.single]``.
 
-    bins: the number of bins, between the least and the greatest key, by which keys are sorted
-    (templates/radix/bin_sort.j2).  Keys are sorted digit by digit only if bins are crowded.  0 means no bins.
+    bins: the number of bins by which keys are sorted (templates/radix/bin_sort.j2).  The bins divide the range from the
+    least to the greatest key.  If bins are crowded, keys are sorted digit by digit instead.  0 means no bins.
     """
 
     STRATEGY: ClassVar[str] = "single"
@@ -52,7 +52,7 @@ Params = Single
 
 
 def of(p: Ranked, **changes: int) -> Single:
-    """Return the shape of the sort by one work-group alone that a strategy uses for small counts."""
+    """Return the shape of the sort by one work-group alone, which other strategies use for small counts."""
     return recast(p, Single, bits=p.single_bits or p.bits, single_bits=None, resident=0, **changes)
 
 
@@ -62,7 +62,9 @@ def bucket(p: Ranked, bins: int) -> Bucket:
 
 
 def slots(p: Ranked) -> tuple[Array, ...]:
-    """Return the further arrays of a stable sort by bins: slots of keys, if no ranker stores them, and values."""
+    """Return the additional arrays of a stable sort by bins: the slots of keys, unless a ranker stores them, and the
+    values.
+    """
     order = () if p.valued else (word_array("order", p.tile),)
     return (*order, *([word_array("slot_values", p.tile)] if _keeps_values(p) else []))
 
@@ -109,7 +111,9 @@ def _stable(p: Single) -> StableBinSort:
 
 
 def _stores_later(p: Single) -> bool:
-    """Whether keys or values are read again once ranks are known: in sorts by a bit range, and for wide values."""
+    """Whether keys or values are read again after ranks are known: true in sorts by a bit range, and for wide
+    values.
+    """
     return p.signature.bit_range or (p.valued and not p.signature.index and not _keeps_values(p))
 
 

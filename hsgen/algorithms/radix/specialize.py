@@ -1,4 +1,4 @@
-"""Radix sorts for key types and values that have no table: the target's table for a key width, fitted."""
+"""Radix sorts for key types and values without tables, derived from the target's table for the key width."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
     """Return the shape for keys of type `key` with the values of `signature`; None if device or target cannot sort
     them.
 
-    Narrow keys are held as words and take the shape of 32-bit keys.  Values take local memory next to the keys; if
-    local memory does not suffice, each lane gets fewer keys.
+    Keys narrower than 32 bits are held as words and use the shape of 32-bit keys.  Values need local memory in addition
+    to the keys.  If local memory does not suffice, each lane gets fewer keys.
     """
     if key.bytes < 4 and not (device.storage8 if key.bytes == 1 else device.storage16):
         return None

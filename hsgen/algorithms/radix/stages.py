@@ -115,7 +115,8 @@ class PairBucket(Bucket):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairPartition(Tiles):
-    """Tiles of few 32-bit keys with values of 4 bytes: one launch stores keys with their indices in buckets.
+    """Tiles of small counts of 32-bit keys with values of 4 bytes: one launch stores keys with their indices in
+    buckets.
 
     above: the count above which pairs are partitioned.
     bins: the bins by which a bucket of these pairs is sorted, as in `Bucket`.
@@ -127,7 +128,7 @@ class PairPartition(Tiles):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """The scratch that buckets take.
+    """The scratch that buckets need.
 
     regions: (name, number of words, meaning) of each region of fixed size, in order.
     mean: the greatest mean number of keys of a bucket of keys without values; None without such buckets.

@@ -1,4 +1,4 @@
-"""The strategies by their names, and target tables with the keys of any of them.
+"""The strategies by name, and the keys of their tables in targets.
 
 A strategy is a module of this package and a folder of templates of the same name.  A table has the key `strategy`, the
 keys of that strategy, and the keys of its fallback.
@@ -39,10 +39,10 @@ class Strategy(Protocol):
         """Return the problems of parameters on a device; the key "" stands for the strategy itself."""
 
     def space(self, key: KeyType, device: Device) -> Iterable[Box]:
-        """Return boxes of choices that are worth measuring on a device."""
+        """Return the boxes of choices that a search tries on a device."""
 
     def fitted(self, p: Any) -> Any:
-        """Return parameters without the choices that their key type or the form of the sort rules out."""
+        """Return the parameters without the choices that do not work for the key type or the form of the sort."""
 
     def kernels(self, p: Any) -> tuple[Kernel, ...]:
         """Return every kernel, in the order of their launches."""
@@ -89,7 +89,9 @@ FIELDS: Mapping[str, Field] = {
 
 
 def fields(name: str, fallback: str = "") -> Mapping[str, Field]:
-    """Return the keys of a strategy's table and of its fallback's; the fallback is the default if not given."""
+    """Return the keys of a strategy's table and of its fallback's table; without `fallback`, those of the default
+    fallback.
+    """
     behind = fallback or next(iter(FALLBACKS[name])) if name in FALLBACKS else ""
     known = records.names(STRATEGIES[name].Params)
     names = [behind, name] if behind else [name]

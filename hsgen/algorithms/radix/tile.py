@@ -1,4 +1,4 @@
-"""The parameters that all strategies share: the tile, the digits of a key, and what is sorted.
+"""The parameters that all strategies share: the tile, the digits of a key, and the data to sort.
 
 A *tile* is the keys that a work-group ranks at once, work_group x items keys.  A *chunk* is the keys through which one
 lane, or one subgroup, walks.
@@ -56,8 +56,8 @@ class Tile(Request):
     items, work_group: the keys of a lane and the lanes of a work-group; their product is the tile.
     subgroup: the lanes that exchange values; 1 without subgroup operations.
     groups: the most work-groups of counting and scattering kernels; each takes several tiles.
-    large_groups: as `groups`, for counts at which the table of counts takes at most 2.5 % of the scratch for keys and
-    values; 0 means `groups`.  A `groups` small enough for all counts does not fill a GPU.
+    large_groups: the same for large counts, at which the table of counts takes at most 2.5 % of the scratch for keys
+    and values; 0 means `groups`.  A single number that is small enough for all counts would not fill a GPU.
     single: the greatest count that one work-group sorts in one launch; 0 means never; None means a tile, or never if
     lanes walk through chunks.
     single_bits: the bits of a digit in that launch; None means `bits`.
@@ -76,7 +76,7 @@ class Tile(Request):
 
     @property
     def tile(self) -> int:
-        """Keys that a work-group handles at once; if lanes walk, the least number of keys of all chunks of a
+        """Keys that a work-group processes at once; if lanes walk through chunks, the least total of the chunks of a
         work-group.
         """
         return self.work_group * self.items
@@ -88,8 +88,8 @@ class Tile(Request):
 
     @property
     def folded(self) -> bool:
-        """Whether every work-group sums the whole table of counts, instead of a scan launch: fast if the table has few
-        columns.
+        """Whether every work-group sums the whole table of counts, so that no launch scans it; fast if the table has
+        few columns.
         """
         return False
 
@@ -105,7 +105,9 @@ class Tile(Request):
 
     @property
     def split_above(self) -> int:
-        """Count above which a pass has several launches, set by tests only; 0 leaves the count to `radix.portions`."""
+        """Count above which a pass has several launches, set by tests only; 0 leaves the decision to
+        `radix.portions`.
+        """
         return 0
 
     @property
@@ -130,7 +132,7 @@ class Tile(Request):
 
     @property
     def room(self) -> Room | None:
-        """The scratch that buckets take; None without buckets."""
+        """The scratch that buckets need; None without buckets."""
         return None
 
     @property
@@ -159,7 +161,7 @@ class Tile(Request):
 
     @property
     def skips(self) -> bool:
-        """Whether a pass moves no keys if all keys have the same digit; only the device knows whether they have."""
+        """Whether a pass is skipped if all keys have the same digit; only the device knows the digits."""
         return not self.looks_back
 
     @property
@@ -186,8 +188,8 @@ class Tile(Request):
     def copied(self) -> bool:
         """Whether the last pass may leave the keys in another buffer than the destination.
 
-        If no digit is skipped, or look-back knows all digits in advance, this happens only in place, after an odd
-        number of passes.
+        If no pass is skipped, or if all digits are counted in advance, this happens only in place, after an odd number
+        of passes.
         """
         return self.skips or self.signature.bit_range or len(self.digits) % 2 == 1
 
@@ -220,7 +222,7 @@ class Tile(Request):
 
     @property
     def stream(self) -> int | None:
-        """Count from which keys are stored past the caches; None means never."""
+        """Least count for which stores of keys bypass the caches; None means never."""
         return None
 
     @property

@@ -24,8 +24,8 @@ class Words:
     portion_prefixes: 2 x D words in every sort with look-back, because tiles of several sizes share the layout.
     histogram: D words.
     unsorted, unsorted_groups: present only with `sorted_exit`.
-    tile_states, group_histograms, bucket_starts: the rest of scratch; a launch uses one of the three.
-    use_partition and all further regions: of a hybrid sort, see `hsgen.algorithms.radix.hybrid.regions`; else None.
+    tile_states, group_histograms, bucket_starts: the rest of scratch; a launch uses one of the three. use_partition and
+    all later regions: only in a hybrid sort, see `hsgen.algorithms.radix.hybrid.regions`; else None.
     """
 
     failed: Region
@@ -97,7 +97,9 @@ def words(p: Tile) -> Words:
 
 
 def columns(p: Tile) -> int:
-    """Return the columns per work-group in the table of counts: a lane that walks alone has its own column."""
+    """Return the number of columns per work-group in the table of counts: one per lane if each lane walks through a
+    chunk.
+    """
     return p.work_group if p.serial and p.subgroup == 1 else 1
 
 
@@ -118,7 +120,9 @@ def words_binding(p: Tile, halves: int = 1) -> Binding:
 
 
 def table_binding(p: Tile) -> Binding:
-    """Return the binding of the table of 64-bit counts of a wide sort: the regions before it take less than 64 KiB."""
+    """Return the binding of the table of 64-bit counts of a wide sort; the regions before the table take less than 64
+    KiB.
+    """
     return Binding(role="scratch", per_n=p.key.bytes + p.signature.value_bytes, plus=65536 + _slack(p))
 
 
@@ -156,9 +160,9 @@ def scratch(p: Tile) -> Scratch:
 
 
 def _looking_back(p: Tile, rule: ScratchRule, buckets: ScratchRule) -> list[ScratchRule]:
-    """Return the rules of a sort whose passes look back.
+    """Return the rules of a sort whose passes use look-back.
 
-    rule: of a row of words for each work-group.  buckets: of 24 bytes for the mean number of keys of a bucket.
+    rule: the rule of a row of words for each work-group.  buckets: the rule of 24 bytes for each bucket of mean size.
     """
     least, row = rule.min_n, rule.per_unit
     mean, pieces = (p.room.mean, p.room.pieces) if p.room else (None, None)

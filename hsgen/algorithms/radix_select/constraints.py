@@ -53,7 +53,7 @@ def problems(p: Params, device: Device) -> list[Problem]:
 
 
 def _bounds(p: Params, device: Device) -> Iterator[Problem]:
-    """Yield the problems of the selections by a bound."""
+    """Yield the problems of the records `short` and `chunk`, the selections by a bound."""
     short, chunk = p.short, p.chunk
     if short.rows > 1 and short.subgroup == 1:
         yield "short.rows", "without subgroups, a work-group has one row", "give 1"

@@ -23,7 +23,9 @@ _RESULT = ("short_rows", "short_row", "merge", "finish", "row", "place", "order"
 
 
 def _resident(p: Params, lanes: int) -> int:
-    """Return the work-groups that share a core; 1 where 64 registers a lane are too few: wide keys, older devices."""
+    """Return the number of work-groups that share a core; 1 if 64 registers a lane are too few: for wide keys, on older
+    devices.
+    """
     return p.resident if lanes == 256 and p.bin_sort and p.key_words == 1 else 1
 
 
@@ -39,10 +41,10 @@ class Body:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What a selection by a bound works on.
+    """The shape of a selection by a bound, and the variants of its loads and stores, as names of sets of macros.
 
-    shape: the lanes and the keys in registers.
-    input: the loads of the keys, and output: the stores of the first keys; sets of macros.
+    shape: the lanes, and the keys in registers.
+    input: how keys are loaded. output: how the first keys are stored.
     """
 
     shape: Bounded
@@ -60,7 +62,7 @@ class Estimates:
 def _bounded(
     p: Params, name: str, summary: str, shape: Bounded, ends: tuple[str, str], buffers: tuple[Buffer, ...]
 ) -> Kernel:
-    """Return a kernel that selects by a bound; ends: where the keys come from, and where the result goes."""
+    """Return a kernel that selects by a bound; `ends` names the variants of its loads and of its stores."""
     source, result = (f"radix_select/ends.j2:{x}" for x in ends)
     pairs = {"least_pairs": shape.lanes, "candidates": shape.room, "bounds": shape.blocks}
     return Kernel(
@@ -167,7 +169,7 @@ def _narrowing(p: Params) -> tuple[Array, ...]:
 
 
 def _sorting(p: Params) -> tuple[Array, ...]:
-    """Return what a sort by bins needs in addition; nothing for a sort by a network."""
+    """Return the additional arrays of a sort by bins; none for a sort by a network."""
     return (word_array("ranges", p.ranges), word_array("crowded", CROWDED)) if p.bin_sort else ()
 
 

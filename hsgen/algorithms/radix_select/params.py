@@ -44,24 +44,34 @@ FIELDS = {
 
 _LANES = {"chip": 512, "memory": 64}
 _GROUPS = {"chip": 1024, "memory": 64}
-"""Lanes, and the most work-groups, by the kind of local memory: a CPU has few cores, and a work-group costs it more."""
+"""Lanes, and the most work-groups, by the kind of local memory.  A CPU ("memory") has few cores and takes longer to
+start a work-group.
+"""
 
 BLOCK = 32
-"""The lanes among which one orders the least keys of lanes; an estimate of a sampled bound comes from a block."""
+"""The number of lanes of a block.  The least keys of the lanes are ordered within each block, and each block gives one
+estimate of a sampled bound.
+"""
 _ITEMS = 16
 _SHORT_ITEMS = 8
-"""The keys of a lane: of a chunk, and of a short row."""
+"""The numbers of keys of a lane, for a chunk and for a short row."""
 _PAIR = 8
 """The greatest size in bytes of a pair with a key of one word."""
 _NARROW = 16
-"""The greatest width of the narrowest subgroups whose lanes share the registers of a hardware thread."""
+"""If the narrowest subgroups of a device are at most this wide, their lanes share the registers of a hardware
+thread.
+"""
 _LEAST_REGISTERS = 128
-"""The registers of a lane up to which it has half as many wide keys of a chunk."""
+"""With at most this many registers, a lane takes half as many keys of a chunk if keys are wide."""
 _TAKES = (128, 64, 32, 16, 8)
 _ROOMS = ((1 << 18, 1 << 14), (1 << 16, 1 << 13), (0, 1 << 12))
-"""The entries of a list of candidates by the length of the row: (lengths above, entries), longest rows first."""
+"""The number of entries of a list of candidates, by the length of the row: (length, entries) for longer rows, longest
+first.
+"""
 _SAMPLED = (1 << 15, 1 << 16)
-"""The lengths of rows above which a sample bounds the keys: for a quarter of the capacity, and for all of it."""
+"""The lengths of rows above which a sample bounds the keys: for k up to a quarter of the capacity, and for
+greater k.
+"""
 _CAPACITIES = (4096, 2048, 1024, 512, 256)
 _BITS = (11, 8)
 _ROW_LIMIT = 1 << 17
@@ -69,13 +79,15 @@ _ROW_LIMIT = 1 << 17
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounded:
-    """A selection from keys in registers, by a bound: the k-th of the least keys of all lanes.
+    """A selection from keys in registers: no key above the bound is selected.  The bound is the k-th least of the least
+    keys of the lanes.
 
     lanes, items: the lanes for a row, and the keys of a lane.
     take: the greatest k.
     rows: the rows of a work-group.
-    subgroup: the lanes of a subgroup if a row has exactly these lanes; else 1, and barriers are those of work-groups.
-    candidates: the room for candidates, if it does not follow from the other numbers.
+    subgroup: the width of a subgroup if one subgroup selects from a row; else 1, and lanes wait at barriers of the
+    work-group.
+    candidates: the room for candidates; 0 if it follows from the other numbers.
     """
 
     lanes: int
@@ -87,7 +99,7 @@ class Bounded:
 
     @property
     def reloaded(self) -> Bounded:
-        """The shape with which lanes load all candidates."""
+        """The shape of the kernel that loads all candidates into registers again."""
         return replace(self, items=-(-self.room // self.lanes), candidates=self.room)
 
     @property
@@ -107,12 +119,14 @@ class Bounded:
 
     @property
     def limit(self) -> int:
-        """The pairs beyond which a selection looks for a lower bound, without twice k."""
+        """The number of candidates, in addition to twice k, above which a selection searches for a lower bound."""
         return self.lanes
 
     @property
     def room(self) -> int:
-        """The greatest number of candidates: the pairs up to an exact bound, which k lanes have, and earlier ones."""
+        """The greatest number of candidates: pairs up to the exact bound, all of which k lanes hold, and pairs that
+        were listed earlier.
+        """
         most = self.take * self.items + 2 * self.take + self.limit
         return self.candidates or (most if self.take <= self.lanes // 2 else min(most, self.length))
 
@@ -123,15 +137,15 @@ class Bounded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampled:
-    """A selection from long rows, whose candidates a sampled bound limits.
+    """A selection from long rows, whose candidates are the keys up to a bound that is estimated from a sample.
 
     groups, work_group: the work-groups that sample a row, and their lanes.
     most: the greatest number of sampled keys of a lane.
     block: the lanes of a block; each block has an estimate of the bound.
     sample_mul, sample_div: a lane samples ``length / sample_div * sample_mul / k`` keys.
-    scale_bits: the bits of fractions.
-    spare: the list has room for so many times the least number of wanted keys.
-    run: the lanes of different blocks that sample adjacent keys.
+    scale_bits: the number of bits after the point in fixed-point fractions.
+    spare: the list has room for `spare` times the least number of keys to select.
+    run: the number of lanes, of different blocks, that sample adjacent keys.
     """
 
     groups: int
@@ -156,7 +170,7 @@ class Sampled:
 
     @property
     def steps(self) -> int:
-        """The steps of a span; the lanes of a run share a step.  A power of two."""
+        """The number of steps of a span, a power of two; the lanes of a run share a step."""
         return self.lanes // self.run
 
     @property
@@ -166,7 +180,7 @@ class Sampled:
 
     @property
     def shifts(self) -> tuple[int, ...]:
-        """The places of all but the lowest digit of a column of steps, in the base of the number of groups."""
+        """The bit positions of the digits of a column's number in base `groups`, without the lowest digit."""
         bits = self.groups.bit_length() - 1
         return tuple(range(bits, (self.work_group // self.run).bit_length() - 1, bits)) if bits else ()
 
@@ -177,7 +191,9 @@ class Sampled:
 
     @property
     def limit(self) -> int:
-        """The greatest length of a row: a list of an estimate by one key of each block has room."""
+        """The greatest length of a row for which the list has room, if each block contributes one key to the
+        estimate.
+        """
         return _ROOMS[0][1] // 4 * self.most * self.block
 
     @property
@@ -194,11 +210,11 @@ class Params:
     bits: the bits of the widest digit.
     work_group, items: the lanes, and the keys of a lane in a tile.
     groups: the most work-groups that share all tiles.
-    row_limit: the longest row that one work-group selects from.
+    row_limit: the length of the longest row from which one work-group selects.
     bin_sort: keys on chip are sorted by bins.
     crowd: the greatest number of keys of a bin; with more, bins are crowded.
-    resident: the work-groups of 256 lanes that share a core, with `bin_sort` and keys of one word.  With 4, a lane has
-    64 registers; with more registers, fewer loads are under way.
+    resident: the work-groups of 256 lanes that share a core, with `bin_sort` and keys of one word.  With 4 work-groups,
+    a lane has 64 registers.  If lanes had more registers, a core would have fewer loads under way.
     """
 
     key: KeyType
@@ -233,7 +249,9 @@ class Params:
 
     @property
     def sampled_long(self) -> Sampled:
-        """The sampling of the longest rows: as many estimates, each by the lanes of a work-group."""
+        """The sampling of the longest rows: as many estimates as for long rows, but each by all lanes of a
+        work-group.
+        """
         return Sampled(
             groups=self.sampled.blocks,
             work_group=self.work_group,
@@ -246,7 +264,7 @@ class Params:
 
     @property
     def short_take(self) -> int:
-        """The greatest k of short rows: results are sorted only up to `capacity`."""
+        """The greatest k of short rows, limited by `capacity`, because only up to this k results are sorted."""
         return min(self.short.take, self.capacity)
 
     @property
@@ -256,7 +274,9 @@ class Params:
 
     @property
     def tiers(self) -> tuple[tuple[int, int, int], ...]:
-        """The ways of long rows by k: (k above, greatest k, greatest length of a row without a sample)."""
+        """The ranges of k for long rows: (k above, greatest k, greatest length of a row that is selected from without a
+        sample).
+        """
         most = self.chunk_take
         takes = [0, *(x for x in (16, 64) if x < most), most]
         limit = self.sampled_long.limit
@@ -295,7 +315,7 @@ class Params:
 
     @property
     def ranges(self) -> int:
-        """The words of the ranges of keys and indices: two of each word."""
+        """The number of words of the ranges of keys and indices: two for each word of a key, and two for the index."""
         return 2 * (self.key_words + 1)
 
     @property
@@ -315,7 +335,9 @@ class Params:
 
     @property
     def row_tiles(self) -> int:
-        """Greatest number of tiles in `row_limit` keys; one tile may be shared with the row before."""
+        """Greatest number of tiles that a row of `row_limit` keys touches; the first tile may begin in the row
+        before.
+        """
         return -(-self.row_limit // self.tile) + 1
 
     def local_bytes(self) -> int:
@@ -370,8 +392,8 @@ def layout(p: Params) -> RowWords:
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for a key width and a signature; None if the selection is not supported.
 
-    Keys of all types in both orders are supported, with values or indices, and the features of rows, if the target
-    sorts such keys; further features are not.
+    If the target sorts keys of this width, keys of all types in both orders are supported, with values or indices.  The
+    features of rows are supported, other features are not.
     """
     if not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
@@ -399,13 +421,15 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def _widths(p: Mapping[str, Any], device: Device) -> list[int]:
-    """Return the widths of subgroups for short rows; on CPUs only those of sorts, since a driver may offer one."""
+    """Return the widths of subgroups for short rows; on CPUs only the width of the target's sorts, because a CPU's
+    driver may offer only one width.
+    """
     used = device.subgroups if device.local == "chip" else [getattr(x, "subgroup", 1) for x in p.values()]
     return [w for w in used if 8 <= w <= min(BLOCK, device.work_group) and device.shuffle]
 
 
 def _short(key: KeyType, device: Device, widths: list[int]) -> Bounded:
-    """Return the selection from short rows: a subgroup for a row, or a work-group of a few lanes."""
+    """Return the selection from short rows: one subgroup selects from each row, or one work-group of a few lanes."""
     width = max(widths, default=1)
     lanes = width if width > 1 else min(BLOCK, _power(device.work_group))
     one = Bounded(lanes=lanes, items=_short_items(key, device), take=lanes, subgroup=width)
@@ -427,8 +451,8 @@ def _chunk(key: KeyType, device: Device) -> Bounded:
 def _short_items(key: KeyType, device: Device) -> int:
     """Return the keys of a lane of a short row.
 
-    Of 32 lanes that share the registers of a thread, a lane has 32 registers: 8 keys spill there.  Without subgroups,
-    compilers choose the width, so 8 wide keys may spill.
+    If 32 lanes share the registers of a hardware thread, each lane has 32 registers, and 8 keys per lane spill.
+    Without subgroups, compilers choose the width, so 8 wide keys may spill.
     """
     unknown = device.local == "chip" and not device.shuffle and pair_bytes(key) > _PAIR
     return _SHORT_ITEMS // 2 if unknown or _shares_registers(device) else _SHORT_ITEMS
@@ -441,7 +465,9 @@ def _chunk_items(key: KeyType, device: Device) -> int:
 
 
 def _shares_registers(device: Device) -> bool:
-    """Return whether the lanes of a hardware thread share its registers: compilers then choose among narrow widths."""
+    """Return whether the lanes of a hardware thread share its registers; compilers then choose among narrow subgroup
+    widths.
+    """
     widths = [w for w in device.subgroups if w > 1]
     return device.local == "chip" and device.shuffle and len(widths) > 1 and min(widths) <= _NARROW
 

@@ -14,7 +14,7 @@ from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Step
 from hsgen.core.scratch import Scratch, ScratchRule
 
 SLACK = 4096
-"""Bytes of scratch for the parts of a row that the rates per key round off."""
+"""Bytes of scratch that cover the rounding of the rates per key."""
 _LEAST = 1 << 15
 """Least length of a row with a sampled bound."""
 _LONG = 1 << 22
@@ -35,10 +35,11 @@ _BY_ROW = ("row", "spine", "order", "merge", "finish")
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan, by the length of rows and by k.
+    """Return the plan; the length of rows and k determine the number of launches.
 
-    One launch: rows in registers, or of one work-group.  Two: chunks of a row and their lists.  Three: a sampled bound.
-    For a k beyond `capacity`, a launch for each digit and five others; these exit early if their row is done.
+    Rows that fit registers, or from which one work-group selects, take one launch.  Two launches select from chunks of
+    a row, and then from the lists of the chunks.  Three launches select by a sampled bound.  If k exceeds `capacity`,
+    there is a launch for each digit and five more; a launch exits early if its rows are done.
     """
     steps = [*_bounded(p), *_sampled(p), *_narrowed(p)]
     return Plan(steps=tuple(steps), max_n=MAX_N, bits=p.key.bits, scratch=_scratch(p))

@@ -1,4 +1,4 @@
-"""The search space of selections; `capacity` is fixed: up to this k, results are sorted."""
+"""The search space of selections.  `capacity` is fixed, because users rely on it: results are sorted up to this k."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hsgen.core.keys import KeyType
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
     """Return one box: all parameters are independent, except for what constraints rule out.
 
-    On CPUs, keys are never sorted by bins: Intel's compiler (2026.22) crashes now and then at such a sort, in a pass
-    whose result depends on what its heap held before.
+    On CPUs, keys are never sorted by bins: Intel's compiler (2026.22) crashes at such a sort from time to time, in a
+    pass that depends on earlier content of the heap.
     """
     least = 1 if device.local == "memory" else min(16, device.work_group)
     box = {

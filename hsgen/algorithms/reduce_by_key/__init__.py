@@ -4,9 +4,10 @@ Every work-group has a *span* of adjacent tiles.  The kernel `count` counts the 
 kernel `write` sums the counts of preceding spans, and reduces the values of its span tile by tile.  A tile is reduced
 by a segmented scan over lanes (Blelloch, "Prefix Sums and Their Applications", 1990).  The kernel `finish` completes
 runs that continue in the next span, by a segmented scan over spans in one work-group.  Keys are read twice, values
-once.  For at most a tile, one work-group does all.
+once.  If the keys fit one tile, one work-group does all of this in one launch.
 
-On devices whose work-groups may wait for each other, one launch does all: tiles look back within *sections* of tiles.
+On devices whose work-groups may wait for each other, one launch reduces any count: tiles look back within *sections* of
+tiles.
 """
 
 from hsgen.algorithms.reduce_by_key.kernels import context, kernels

@@ -22,7 +22,7 @@ REPORT, WORDS = Buffer(name="report", type="u32"), Buffer(name="words", type="u3
 class Body:
     """The variants of the phases of a kernel.
 
-    values: what a reduction of values adds to the kernel, as a set of macros; see spans.j2 and sections.j2.
+    values: the phases that reduce values, as a set of macros; see spans.j2 and sections.j2.
     """
 
     values: str
@@ -32,8 +32,9 @@ class Body:
 class SpanWords:
     """The fields of spans in scratch: field f of span g is word f x (number of spans) + g.
 
-    span_runs: the runs that start in the span.  span_first, span_last: its first and its last start.  span_head,
-    span_tail: the reductions before the first start and from the last start on, for values only.
+    span_runs: the number of runs that start in the span.  span_first, span_last: the indices of the first and of the
+    last start of a run. span_head, span_tail: only with values, the reductions before the first start and from the last
+    start on.
     """
 
     span_runs: Region
@@ -109,7 +110,7 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
 
 
 def _clear(p: Params) -> Kernel:
-    """The kernel that reports no groups; of reductions with a device-side count alone."""
+    """The kernel that reports 0 groups; only reductions with a device-side count have it."""
     return _kernel(p, "clear", "report no groups, should the count on the device be 0", (REPORT,))
 
 

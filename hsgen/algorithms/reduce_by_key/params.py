@@ -29,7 +29,9 @@ FIELDS = {
 
 _LANES = {"chip": 256, "memory": 64}
 _GROUPS = {"chip": 2048, "memory": 64}
-"""Lanes, and the most work-groups, by the kind of local memory: a CPU has few cores, and a work-group costs it more."""
+"""Lanes, and the most work-groups, by the kind of local memory.  A CPU ("memory") has few cores and takes longer to
+start a work-group.
+"""
 
 VECTOR = 4
 """The number of adjacent keys that a lane accesses at once in sections."""
@@ -38,7 +40,7 @@ STATES = 32
 
 _ITEMS = (15, 11, 7, 5, 3, 1)
 _IN_REGISTERS = {(False, False): (16, 4), (False, True): (16, 4), (True, False): (8, 4), (True, True): (8, 4)}
-"""Items and work-groups of a core in sections, by whether keys have 64 bits, and whether there are values."""
+"""Items of a lane, and work-groups of a core, in sections: by (whether keys have 64 bits, whether there are values)."""
 _LOCAL = 1 << 15  # bytes, so that several work-groups share a core
 
 
@@ -113,8 +115,8 @@ class Params:
     def span_words(self) -> int:
         """Words of a span in scratch.
 
-        They are the number of runs that start in the span, and the indices of its first and last start.  With values,
-        also the reductions before the first start and from the last start on, for runs that several spans share.
+        The words are the fields of `hsgen.algorithms.reduce_by_key.kernels.SpanWords`: three without values, five with
+        values.
         """
         return 5 if self.valued else 3
 
@@ -126,8 +128,8 @@ class Params:
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for a key width and a signature; None if the reduction is not supported.
 
-    Keys without values and with values of 4 bytes are supported, with a device-side count or without, if the target
-    sorts such keys.
+    Keys without values and keys with values of 4 bytes are supported, if the target sorts such keys.  The count may be
+    in device memory.
     """
     if not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
@@ -145,7 +147,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def able(device: Device) -> bool:
-    """Whether work-groups of a device can look back within sections."""
+    """Return true if the work-groups of a device can look back within sections."""
     return device.promised and device.cooperative and device.shuffle and bool(_widths(device))
 
 
@@ -225,7 +227,7 @@ def problems(p: Params, device: Device) -> list[Problem]:
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return a box of spans, and one for each width of subgroups that look back within sections."""
+    """Return a box for reductions by spans, and a box for each width of subgroups that look back within sections."""
     least = 1 if device.local == "memory" else min(16, device.work_group)
     spans = {
         "work_group": steps(least, min(1024, device.work_group)),

@@ -24,7 +24,7 @@ BOUND = {
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan: one launch for at most a tile, n = 0 included; otherwise two or three launches.
+    """Return the plan: one launch if the keys fit one tile, also for n = 0; otherwise two or three launches.
 
     With a device-side count, a first launch reports no groups.
     """
@@ -53,7 +53,9 @@ def plan(p: Params) -> Plan:
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the memory traffic of a launch for `n` keys in bytes, if all are equal: each run adds what it stores."""
+    """Return the memory traffic of a launch in bytes for `n` keys that are all equal; each further run stores more
+    bytes.
+    """
     values = p.signature.value_bytes
     reads = {"single": p.key.bytes + values, "count": p.key.bytes, "write": p.key.bytes + values}
     reads["sections"] = p.key.bytes + values

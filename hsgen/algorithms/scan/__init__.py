@@ -2,8 +2,8 @@
 
 The *coordination* combines the sums of tiles.  `scan` reduces all tiles, scans their sums, and then scans the tiles.
 `lookback` reads the rows once (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016);
-tiles that a device without forward progress leaves unfinished are redone.  `sections` reads the rows once too, and each
-tile looks back only within its section.
+on a device without forward progress, tiles whose look-back gives up are scanned again.  `sections` reads the rows once
+too, and each tile looks back only within its section.
 """
 
 from hsgen.algorithms.scan.constraints import DERIVED, alone, derive, problems, space, specialize

@@ -85,10 +85,10 @@ LEAST_WORK_GROUP = 64
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return the boxes of choices: work-groups that hold a tile; sequential lanes; and, for each width of subgroups,
-    sections.
+    """Return the boxes of choices: for work-groups that hold a tile, for sequential lanes, and for sections by subgroup
+    width.
 
-    Sections have a box with tiles in registers, and a box with tiles in local memory.
+    There are boxes of sections with tiles in registers, and boxes of sections with tiles in local memory.
     """
     coordinations = ("scan", "lookback") if device.forward_progress else ("scan",)
     together = {
@@ -143,16 +143,19 @@ FLOATS = replace(PLAIN, floats=True)
 """The signature of sums of floats."""
 
 DERIVED = {f"scan-x{columns}{'ex' * ex}": (columns, bool(ex)) for columns in (1, 2, 3, 4) for ex in (0, 1)}
-"""The labels of prefix sums that need no table: the columns of a row, and whether sums exclude their own row."""
+"""The labels of prefix sums that need no table: for each, the number of columns, and whether sums exclude their own
+row.
+"""
 
 _SHARE = {"chip": (256, 64, 512), "memory": (64, 256, 64)}
 """Lanes, bytes of rows per lane, and the most work-groups, by the kind of local memory."""
 
 
 def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for an element width; None for other signatures than plain keys and, for 32 bits, `FLOATS`.
+    """Return the parameters for an element width; None if the signature is neither plain nor, for 32 bits, `FLOATS`.
 
-    Sums of floats look back only within sections: otherwise the order of additions would depend on the timing of tiles.
+    Sums of floats use look-back only within sections; full look-back would add tiles in an order that depends on
+    timing.
     """
     chosen = p.get(key.name)
     if chosen is None or signature not in (PLAIN, FLOATS) or (signature == FLOATS and key.bytes != 4):
@@ -170,8 +173,8 @@ def derive(label: str, p: Mapping[str, Any], key: KeyType, device: Device) -> Pa
     """Return the parameters of a label of `DERIVED` for which a target has no table; None if the device cannot add the
     elements.
 
-    The parameters follow the target's sum of one column, with as many elements per lane; without such a sum, they
-    follow the facts of the device.
+    The parameters are those of the target's sum of one column, with as many elements per lane.  If the target has no
+    such sum, the parameters are derived from the facts of the device.
     p: the target's parameters for this width, by label.
     """
     if key.bytes < 4 or (key.bytes == 8 and not device.int64):

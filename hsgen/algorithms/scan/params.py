@@ -50,7 +50,7 @@ class Params:
     items, work_group: the rows per lane, and the lanes; their product is the tile.
     groups: the most work-groups of a launch, each with several tiles; with look-back, each work-group has one tile.
     coordination: one of `COORDINATIONS`.
-    spins: the polls of a tile's state before a lane gives up.
+    spins: the number of polls of a tile's state after which a lane gives up.
     subgroup, resident: for kernels with sections, the lanes that exchange sums, and the work-groups that a core holds.
     section: the tiles of a section; 0 means as many tiles as lanes.
     local: tiles of sections stay in local memory, not in registers.
@@ -59,9 +59,8 @@ class Params:
     floats: elements are 32-bit floats.
     redo: tiles whose look-back gave up are redone; False on devices with guaranteed forward progress.
 
-    For tests:
-    withhold: every `withhold`-th tile publishes its sum only after looking back; 0 means none.
-    starve: every `starve`-th tile gives up, as on a device without forward progress; 0 means none.
+    For tests: withhold: every `withhold`-th tile publishes its sum only after looking back; 0 means none.
+    starve: every `starve`-th tile gives up its look-back, as on a device without forward progress; 0 means none.
     """
 
     key: KeyType
@@ -114,7 +113,7 @@ class Params:
 
     @property
     def cleared(self) -> int:
-        """Number of tiles whose states a work-group of sections clears, at a word per lane; at least one tile."""
+        """Number of tiles whose states a work-group of sections clears: one word per lane, but at least one tile."""
         return max(1, self.work_group // (self.columns * self.pieces))
 
     @property
@@ -129,12 +128,12 @@ class Params:
 
     @property
     def turns(self) -> bool:
-        """Whether the vectors of a lane start in different columns."""
+        """Whether the vectors of a lane start in different columns: a vector is not a whole number of rows."""
         return VECTOR % self.columns != 0
 
     @property
     def turn(self) -> int:
-        """Number of columns by which the start of a lane's vector differs from that of the vector before."""
+        """Number of columns between the start of a lane's vector and the start of the lane's next vector."""
         return VECTOR * self.subgroup % self.columns
 
     @property
@@ -154,7 +153,7 @@ class Params:
 
     @property
     def pieces(self) -> int:
-        """The 32-bit words of the state of a tile and column."""
+        """The number of 32-bit words of the state of a tile and column."""
         return -(-8 * self.key.bytes // PAYLOAD)
 
     @property

@@ -18,9 +18,9 @@ _BOUND = {
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan: one launch for at most a tile, else all other kernels.
+    """Return the plan: one launch if the rows fit one tile, else a launch of each other kernel.
 
-    The two steps after a look-back that may give up return immediately if it did not.
+    Two kernels follow a look-back that may give up; they return at once if no look-back gave up.
     """
     tiles = Grid(add=p.tile - 1, div=p.tile)
     clearing = Grid(add=p.cleared * p.tile - 1, div=p.cleared * p.tile) if p.sections else replace(tiles, cap=p.groups)

@@ -1,4 +1,6 @@
-"""One table of a target for the sums of rows of several widths: a lane takes as many elements for each width."""
+"""One table of a target for the sums of rows of several widths: a lane takes the same number of elements for each
+width.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def variant(columns: int, *, exclusive: bool) -> str:
 
 
 def rows(items: int, columns: int, coordination: str) -> int:
-    """Return the rows of a lane that has as many elements as `items` rows of one column; in sections, whole vectors."""
+    """Return the number of rows of a lane that holds `items` elements in rows of `columns`; in sections, whole
+    vectors.
+    """
     count = max(1, items // columns)
     return count - count % (VECTOR // gcd(VECTOR, columns)) if coordination == "sections" else count
 
@@ -36,9 +40,10 @@ def listed(table: Mapping[str, Any]) -> bool:
 
 
 def expanded(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table for each variant, from a table that lists columns; any other table is returned as it is.
+    """Return a table for each variant that a table with a list of columns stands for; any other table is returned
+    unchanged.
 
-    A value in the table of a variant replaces the value that follows from the list.
+    If the table contains a table for a variant, the values there replace the derived values.
     """
     if not listed(table):
         return dict(table)

@@ -1,4 +1,5 @@
-"""Segmented sorts: every segment of an array is sorted independently and stably; n determines the number of launches.
+"""Segmented sorts: every segment of an array is sorted independently and stably.  The number of launches depends on n
+only.
 
 Segments are classified by length.  A work-group sorts many short segments together on chip: by their keys and then by
 their segment number, or by bins (templates/segmented_sort/windows_by_bins.j2).  A work-group sorts one medium segment

@@ -8,32 +8,36 @@ from hsgen.core.device import Device
 from hsgen.core.keys import Signature
 
 PLACED = 15
-"""Sorts by bins: the most keys of a lane, for four work-groups of 256 lanes per core with 227 KiB of local memory."""
+"""Sorts by bins: the most keys of a lane.  A core with 227 KiB of local memory then holds four work-groups of 256
+lanes.
+"""
 
 CROWD = 96
-"""Sorts by bins: the most keys of a bin that lanes compare one by one; with more, ranking by digits is faster."""
+"""Sorts by bins: the most keys of a bin that lanes compare with each other; for fuller bins, ranking by digits is
+faster.
+"""
 
 NETWORKS = {4: (8, 16), 8: (8, 12)}
 """Sorts by bins: the most keys of a segment that one lane sorts by a network, by the bytes of a key in registers.
 
-There are two networks.  64 registers do not hold 16 keys of 8 bytes and all else.  With the network for 16 keys alone,
-2^22 random segments of 2^24 u32 keys take 1.08 times as long (NVIDIA H100), because lanes wait for the longest segment;
-with the network for 8 keys alone, 1.32 times.
+There are two networks.  For keys of 8 bytes the longer network has 12 keys, because 16 such keys do not fit 64
+registers with the other variables.  With the network for 16 keys alone, 2^22 random segments of 2^24 u32 keys take 1.08
+times as long (NVIDIA H100), because lanes wait for the longest segment; with the network for 8 keys alone, 1.32 times.
 """
 
 TINY = 10
 """Sorts by bins: the mean number of keys of a segment up to which each lane sorts segments one by one.
 
-Only keys without values, of which equal keys have equal bits, are sorted so.  At a mean of 16 keys, this takes 1.7
-times as long as bins (NVIDIA H100).
+Segments are sorted one by one only without values, and only if keys that compare equal have equal bits.  At a mean of
+16 keys, this takes 1.7 times as long as bins (NVIDIA H100).
 """
 
 
 def bin_items(chip: Ranked, signature: Signature, device: Device) -> int:
     """Return the keys of a lane that sorts short segments by bins: an odd number; 0 if short segments are ranked.
 
-    Only lanes that vote, on a device with guaranteed forward progress, sort by bins.  NVIDIA's GPUs since Volta are
-    such devices; they add in local memory without locks.
+    A sort by bins requires lanes that vote and a device with guaranteed forward progress, such as NVIDIA's GPUs since
+    Volta.  Atomic additions in their local memory need no locks.
     """
     if chip.ranker != "match_ballot" or not device.promised or chip.work_group & (chip.work_group - 1):
         return 0
@@ -46,10 +50,10 @@ def bin_items(chip: Ranked, signature: Signature, device: Device) -> int:
 def most_items(shape: Ranked, apart: bool, device: Device) -> int:
     """Return the most keys of a lane, limited by registers.
 
-    With the ranker "match_broadcast", Intel's compilers have registers for four keys; or, with many lanes, for three
-    keys that are bytes or that have 64 bits and values.  NVIDIA's GPUs before Volta hold 512 lanes per core with 128
-    registers each, which suffice for eight 32-bit or six 64-bit keys.  These GPUs have votes of 32 lanes, no
-    independent progress of lanes, and less than 64 KiB of local memory.
+    With the ranker "match_broadcast", Intel's compilers have registers for four keys.  With many lanes, they have
+    registers for only three keys of one byte, or for three 64-bit keys with values.  NVIDIA's GPUs before Volta hold
+    512 lanes per core with 128 registers each, which suffice for eight 32-bit or six 64-bit keys.  These GPUs have
+    votes of 32 lanes, no independent progress of lanes, and less than 64 KiB of local memory.
     """
     if shape.ranker == "match_broadcast":
         large = shape.key.bytes == 1 or (shape.key.bytes == 8 and shape.signature.value_bytes > 0)

@@ -38,7 +38,10 @@ def _array(name: str, count: int) -> Array:
 def _kernel(
     p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = (), lanes: int = 0
 ) -> Kernel:
-    """A kernel; sequential lanes have separate templates if the distribution of keys among lanes matters."""
+    """A kernel of segmented sorts.
+
+    Sequential lanes have a separate template if the distribution of keys among lanes matters.
+    """
     walks = p.serial and name not in ("begin", "sift", "copy")
     file = FILES.get(name, "")
     return Kernel(
@@ -57,7 +60,7 @@ def _kernel(
 def ranking(kernel: Kernel, shape: ReduceScan) -> Kernel:
     """Return the kernel with the subgroups of a ranker, and registers for at least 512 lanes per core.
 
-    By default, some compilers spill a few registers to fit more lanes.
+    Without this request, some compilers spill a few registers so that more lanes fit a core.
     """
     resident = max(1, 512 // shape.work_group)
     return replace(kernel, subgroup=shape.subgroup, ballot=shape.ranker == "match_ballot", resident=resident)
@@ -76,7 +79,9 @@ def _bounds(p: Params) -> tuple[Buffer, ...]:
 
 
 def begin(p: Params) -> Kernel:
-    """Return the kernel that stores the number of segments and clears counts; for 0 segments, it checks the offset."""
+    """Return the kernel that stores the number of segments and clears counts; for 0 segments, the kernel checks the
+    offset.
+    """
     form, summary = p.signature, "store the number of segments, clear counts"
     buffers = (*[OFFSETS] * (not form.segment_ends), WORDS, *[COUNTED] * form.segment_count)
     return _kernel(
@@ -111,14 +116,17 @@ def windows(p: Params) -> Kernel:
 
 
 def _marks(p: Params, count: int) -> tuple[Array, ...]:
-    """The arrays of marks, a bit for each of `count` keys, set at starts of segments; and of searches in marks."""
+    """The arrays of marks, and the arrays for searches in marks.
+
+    Marks have one bit for each of `count` keys; the bit is set if a segment starts at the key.
+    """
     words = -(-count // 32)
     arrays = (_array("marks", words), _array("prior", words), _array("ends", 3))
     return (*arrays, *[_array("gaps", words)] * p.signature.segment_ends)
 
 
 def _ranked(p: Params, name: str, summary: str) -> Kernel:
-    """A kernel that ranks the keys of windows."""
+    """A kernel that sorts the short segments of windows by ranking the keys of a window."""
     shape, buffers = p.chip, (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS)
     assert isinstance(shape, ReduceScan)
     return ranking(_kernel(p, name, summary, buffers, (*rank_arrays(shape), *_marks(p, p.tile))), shape)
@@ -153,7 +161,10 @@ def alone(p: Params) -> Kernel:
 
 
 def chip(p: Params) -> ReduceScan | PerThread:
-    """Return the parameters by which one segment is sorted on chip; keys without values then do not carry an index."""
+    """Return the parameters by which one segment is sorted on chip.
+
+    Keys without values need no index here.
+    """
     return replace(p.chip, signature=p.signature)
 
 

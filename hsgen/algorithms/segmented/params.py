@@ -18,9 +18,11 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 LANES = 16
 """Sequential lanes: the number of lanes that sort short segments together, as a vector of 32-bit words."""
 TOGETHER, LONG = 65536, 16384
-"""Sequential lanes: the bytes of keys of a window, and the most keys of a segment that one lane sorts by digits.
+"""Sequential lanes: `TOGETHER` is the size of a window in bytes of keys; `LONG` is the most keys of a segment that one
+lane sorts by digits.
 
-A sort by digits takes about 2000 steps per segment and 20 per key."""
+A sort by digits takes about 2000 steps per segment and 20 per key.
+"""
 SHORT = {True: 4096, False: 1024}
 """Sequential lanes: the bytes of keys of the greatest short segment.
 
@@ -28,17 +30,20 @@ Networks (True) take about log2(n)^2 / 64 steps per key.  Comparing all pairs of
 range) takes n / 16 steps per key.
 """
 COMPARED = 64
-"""Other lanes: the most keys of a segment that is sorted by comparing all pairs of keys, if its window has no longer
-segment.
+"""Lanes that are not sequential: the most keys of a segment that is sorted by comparing all pairs of keys.
+
+All segments of a window must be that short.
 
 A subgroup of 32 lanes then has two keys in each lane.
 """
 MOST_PARTS = 2**31 - 1
 """The most segments of a call."""
 LARGE, SHARE = 1 << 17, 4
-"""The bytes of local memory from which the greatest short segment is 1/`SHARE` of the keys that a work-group holds.
+"""With at least `LARGE` bytes of local memory, the greatest short segment is 1/`SHARE` of the keys of a work-group.
 
-Other segments then fill most of the work-group.  With less local memory, it is 1/2."""
+Other segments then fill most of the work-group.  With less local memory, the greatest short segment is 1/2 of the keys
+of a work-group.
+"""
 REGISTERS = 48
 """The 32-bit words of keys, indices and values that a lane keeps in registers."""
 
@@ -54,9 +59,9 @@ class Params:
     window: the keys of a work-group of short segments; the work-group sorts the short segments that start in its
     window.
     tile: the greatest segment that one work-group sorts.
-    chunk: the least keys of a column of counts.
+    chunk: the least number of keys of a column of counts.
     most_columns: the most columns of a segment.
-    groups: the most work-groups of a kernel that loops.
+    groups: the most work-groups of a kernel whose work-groups loop over segments or tiles.
     apart: each medium segment has a separate work-group, which does not loop.
     bin_items: the keys of a lane that sorts short segments by bins; 0 if short segments are ranked.
     sift: the segments that a lane examines, if lanes are not sequential.
@@ -92,7 +97,7 @@ class Params:
 
     @property
     def levels(self) -> int:
-        """The number of network sizes, which are multiples of `wave`."""
+        """The number of different sizes of networks; the sizes are multiples of `wave`."""
         return self.small // self.wave
 
     @property
@@ -107,7 +112,7 @@ class Params:
 
     @property
     def compared(self) -> int:
-        """The greatest segment of a window that is sorted by comparing all pairs of keys."""
+        """Length of the longest segment of a window that is sorted by comparing all pairs of keys."""
         return min(COMPARED, self.small)
 
     @property
@@ -182,10 +187,10 @@ def _specialized(p: Mapping[str, Any], key: KeyType, signature: Signature, devic
 
 
 def _ranked(table: Tile, device: Device) -> ReduceScan | PerThread:
-    """The parameters without those of sorts of whole arrays, for tiles or for a single sequential lane per work-group.
+    """The parameters of the target's radix sort, reduced to those that segmented sorts use.
 
-    Work-groups of several sequential lanes use tiles instead: the ranker is "match_ballot" with subgroups, else
-    "bitmask".
+    The result is for tiles, or for work-groups of one sequential lane.  Work-groups of several sequential lanes are
+    replaced by tiles, with the ranker "match_ballot" if there are subgroups, else with "bitmask".
     """
     bare: dict[str, Any] = {"single": None, "single_bits": None}
     if isinstance(table, PerThread) and table.folded:
@@ -219,14 +224,14 @@ def _walked(shape: PerThread, signature: Signature, device: Device) -> Params:
 def _distinguished(signature: Signature) -> bool:
     """True if sorting networks cannot sort short segments.
 
-    Networks are not stable: keys that compare equal must be identical.  Networks store all keys of a window: no key may
-    be outside of segments.
+    Networks are not stable, so keys that compare equal must be identical.  Networks store all keys of a window, so no
+    key may lie outside of segments.
     """
     return signature.value_bytes > 0 or signature.bit_range or signature.segment_ends
 
 
 def _kept(small: int, window: int, signature: Signature) -> int:
-    """Number of keys in local memory of the kernel that sorts short segments.
+    """Number of keys that the kernel of short segments keeps in local memory.
 
     Further arrays take less than a byte per key.
     """

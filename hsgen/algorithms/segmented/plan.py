@@ -44,8 +44,8 @@ def plan(p: Params) -> Plan:
     """Return the plan: kernels by the length of segments, and one pass per digit for the longest segments.
 
     Passes alternate between scratch and the destination; the first pass stores to scratch.  With an odd number of
-    passes, the first pass stores to the destination.  In place this is impossible, and a copy follows the last pass.
-    In a sort by a bit range, each call determines the number of passes.
+    passes, the first pass stores to the destination.  A sort in place cannot do so; a copy follows its last pass.  In a
+    sort by a bit range, each call determines the number of passes.
     """
     top, each = max_n(p), sifted(p)
     loop = Grid(add=p.tile - 1, div=p.tile, mul=2, cap=p.groups)  # two per tile, up to the device's limit

@@ -28,7 +28,7 @@ FEW, MANY = 192, 1 << 14
 class Row:
     """Input of the kernel's template.
 
-    shape: the parameters of its tile.
+    shape: the parameters of the kernel's tile.
     in_row: an index is relative to the row, not to the whole array.
     raw: sorted keys are read again from the source, with their original bits.
     """
@@ -41,8 +41,8 @@ class Row:
 def shapes(p: Params) -> tuple[ReduceScan, ...]:
     """Return the tiles, the smallest first; none for sequential lanes.
 
-    Lanes that vote or compare have counts for each subgroup.  A shorter row therefore takes fewer lanes, down to one
-    subgroup, and not fewer keys per lane.
+    With a ranker whose lanes vote or compare, each subgroup has separate counts.  A shorter row is therefore sorted by
+    fewer lanes, down to one subgroup, with the same number of keys per lane.
     """
     shape = chip(p)
     if not isinstance(shape, ReduceScan):
@@ -72,11 +72,11 @@ def kernel(p: Params, shape: ReduceScan, *, in_row: bool, raw: bool) -> Kernel:
 
 
 def specialize(sort: Sort, *, in_row: bool = False, raw: bool = False) -> Sort | None:
-    """Return the sort of short rows from a segmented sort; None without such kernels, and for bit ranges or segments
-    with ends.
+    """Return the sort of short rows from a segmented sort; None for bit ranges, for segments with ends, and for
+    sequential lanes.
 
-    The result has an empty plan: `plan` returns the plan for rows of a length.  The length takes the place of a bit
-    range in the argument.
+    The plan of the result is empty; `plan` returns the plan for a number and a length of rows.  The kernel's argument
+    holds the length in the bits of the bit range.
     """
     p = sort.parts[0].params
     if sort.signature.bit_range or sort.signature.segment_ends:
@@ -86,9 +86,10 @@ def specialize(sort: Sort, *, in_row: bool = False, raw: bool = False) -> Sort |
 
 
 def plan(sort: Sort, rows: int, length: int) -> Plan | None:
-    """Return the plan for `rows` rows of `length` keys; None if no kernel holds a row, or rows are too short and many.
+    """Return the plan for `rows` rows of `length` keys; None if rows are too long for all kernels, or too short and too
+    many.
 
-    The kernel gets the length in the bits of its argument below the flags.
+    The kernel's argument holds the length in the bits below the flags.
     """
     fitting = next((k for k in sort.kernels if isinstance(k.data, Row) and 0 < length <= k.data.shape.tile), None)
     if fitting is None or length >> FIRST or (length < FEW and rows > MANY):

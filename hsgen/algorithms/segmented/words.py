@@ -1,7 +1,7 @@
 """The scratch layout of a segmented sort: 32-bit words after the second buffers of keys and values.
 
-A *unit* is `tile` keys of the array.  There are at most as many larger segments as units, and at most twice as many
-columns of counts.
+A *unit* is `tile` keys of the array.  The number of larger segments is at most the number of units; the number of
+columns of counts is at most twice that.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Layout:
     if no segment starts in it.
     totals: the histogram of each record.
     table: the counts of a record by digit and column.
-    size: the total.
+    size: the sum of all arrays.
     """
 
     mediums: int
@@ -68,7 +68,9 @@ def layout(p: Params) -> Layout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """Names of single words, then of arrays: array x of unit u begins at word `arrays` + (number of units) x `x`."""
+    """The regions of single words, then those of arrays; an array with the offset x begins at word `arrays` + (units) *
+    x.
+    """
 
     status: Region
     segment_count: Region

@@ -79,7 +79,7 @@ class Body:
         return [f"    {x}" for x in self._list(body)]
 
     def _take(self) -> list[str]:
-        """Return the lines that must precede the last printed expression, and forget them."""
+        """Return the lines that must precede the last printed expression, and clear the list of these lines."""
         lines, self.expression.before = self.expression.before, []
         return lines
 

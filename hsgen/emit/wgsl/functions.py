@@ -89,7 +89,7 @@ _SPACES = {"extern": "storage", "static": "workgroup"}
 _KINDS = (*_SPACES, "const")
 """The words before the type of a declaration."""
 _ASSIGNMENTS = {"=": "", **{f"{op}=": op for op in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")}}
-"""The assignments, each with its operation; "" for none."""
+"""The assignment operators, each with its arithmetic operation; "" for a plain assignment."""
 
 
 class Builder:

@@ -48,7 +48,7 @@ fn {name}(i: i32, old: u32, y: u32) -> u32 {{
     return was;
 }}
 """
-"""A loop, because WGSL's exchange may fail spuriously."""
+"""The text of an exchange as a loop, because WGSL's exchange may fail spuriously."""
 
 
 @dataclass(slots=True)

@@ -140,8 +140,8 @@ def _origin(condition: Expr, lets: dict[Var, Declare], proven: Flow, agreed: Flo
 class Flow:
     """An analysis of the local variables of a kernel that may differ between lanes.
 
-    agreed: a load from memory without atomics is uniform if its address is uniform, because different values would be a
-    data race.
+    agreed: a non-atomic load from memory counts as uniform if its address is uniform; lanes could load different values
+    only in a data race.
     """
 
     def __init__(self, body: list[Stmt], agreed: bool) -> None:

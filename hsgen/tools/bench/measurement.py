@@ -74,9 +74,9 @@ def measure(
     """Yield the rows of each count, number of segments and kind of input; only segmented sorts have segments.
 
     The rows are hsgen's, the baselines' in the order of `against`, and the copy's.  `alternatives` are other sorts of
-    hsgen by row name, on the same device, for the same keys and values; those not in `against` precede the baselines.
-    A plain sort among them sorts all keys as one array.  An alternative with `spans` is measured at these counts only.
-    A `hsgen_ratio` above 1 means that `engine` is faster.  `device` is a label for the rows.
+    hsgen by row name, on the same device, for the same keys and values; alternatives that `against` does not name
+    precede the baselines.  A plain sort among them sorts all keys as one array.  An alternative with `spans` is
+    measured at these counts only.  A `hsgen_ratio` above 1 means that `engine` is faster.  `device` is a label.
 
     Raises:
         Usage: a baseline does not support the sort.

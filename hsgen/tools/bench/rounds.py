@@ -22,11 +22,11 @@ Beat = Callable[[], object]
 
 
 def timed(runs: Sequence[Run], rounds: int, beat: Beat, renewed: Mapping[Engine, Load]) -> list[Times]:
-    """Return the times of each run in every round; docs/guides/bench.md defines a round.
+    """Return the seconds of each run in every round; docs/guides/bench.md defines a round.
 
-    The addresses of code and buffers change the time of a sort by up to 20 %, for as long as the addresses stay the
-    same.  So `renewed` engines get new code and new buffers in each round, or in every third round if new code takes
-    long.  The spread of the times then includes this effect.
+    The addresses of code and buffers affect the time of a sort by up to 20 %.  Therefore `renewed` engines get new code
+    and new buffers in each round, or in every third round if new code takes long.  The spread of the times then
+    includes this effect.
     """
     times, orders, every = [Times() for _ in runs], _orders(len(runs)), 1
     for number in range(rounds):
@@ -63,7 +63,8 @@ def _renew(engines: Mapping[Engine, Load], *, back: bool) -> None:
 
 
 def _orders(count: int) -> Iterator[list[int]]:
-    """Yield the order of each pass without end: forward and backward, then both again from the next start.
+    """Yield the order of each pass, endlessly: forward and backward, then both orders again with the next run as the
+    first.
 
     All runs are equally often first, last, after each other run, and twice in a row.
     """

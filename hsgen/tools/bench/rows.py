@@ -112,7 +112,7 @@ def rows_of(
     times: Sequence[Times],
     alternatives: Mapping[str, tuple[Sort, Options]],
 ) -> list[Row]:
-    """Return the row of each run; the first is hsgen's own, the last the copy.
+    """Return the row of each run; the first row is that of the measured sort, the last row that of the copy.
 
     `alternatives` are the other sorts of hsgen, each with its call.
     """
@@ -176,7 +176,7 @@ def _roof(
 ) -> dict[str, Any]:
     """Return the bytes that a sort moves, and its share of the copy's bandwidth.
 
-    The times are those of the device's clock if it timed both.
+    If the device's clock has timed both, the result follows from its times.
     """
     if sorter is None:
         moved = 2 * work.copied if last else None

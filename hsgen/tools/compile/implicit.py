@@ -15,8 +15,8 @@ from hsgen.targets.target import Target
 def derived(target: Target, widths: Iterable[str]) -> list[Sort]:
     """Return a target's sorts of all algorithms without tables, for key widths `widths`.
 
-    Each algorithm has a sort of keys alone, and a sort with values of 4 bytes.  The sort with values has only the
-    kernels whose buffers differ, because its other kernels do the same work as without values.
+    Each algorithm has a sort of keys alone, and a sort with values of 4 bytes.  Of the sort with values, only the
+    kernels with other buffers are compiled, because the remaining kernels do the same work as without values.
     """
     sorts = []
     for width in widths:
@@ -35,7 +35,9 @@ def derived(target: Target, widths: Iterable[str]) -> list[Sort]:
 
 
 def _own(sort: Sort) -> Sort:
-    """Return a sort without the kernels of the sort that precedes it, because these are compiled for that sort."""
+    """Return a sort without the kernels of the sort that precedes it, because the preceding sort's kernels are compiled
+    separately.
+    """
     algorithm = sort.parts[0].algorithm
     if not EVERY[algorithm].TRAITS.joins:
         return sort

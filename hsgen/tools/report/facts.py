@@ -39,7 +39,7 @@ def facts(target: Target) -> list[tuple[str, str]]:
 
 
 def _core(d: Device) -> list[tuple[str, str]]:
-    """Return the known facts of a core, on which a work-group runs."""
+    """Return the known facts of a core, the unit that runs a work-group."""
     known = (("subgroups at once", d.threads), ("SIMD units", d.units), ("registers", d.registers))
     amounts = ", ".join(f"{count(value)} {noun}" for noun, value in known if value)
     cores = [("cores", f"up to {count(d.cores)}")] if d.cores else []

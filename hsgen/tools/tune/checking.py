@@ -56,8 +56,7 @@ def cases(sort: Sort, seed: int, count: int = CASES) -> list[tuple[int, str]]:
 
 
 def ready(request: Mapping[str, Any], send: Send, late: list[str], end: float) -> dict[str, Candidate]:
-    """Return the candidates that compile and sort correctly, by name; `late` receives the names of those that are not
-    validated by the time `end`."""
+    """Return the candidates that sort, by name; `late` receives names whose validation has not ended at `end`."""
     parsed = target.parse(request["text"], request["stem"], request["where"])
     signature = Signature(**request["signature"])
     context = host = None

@@ -1,6 +1,7 @@
 """Assignment of counts to algorithms: each algorithm serves a range of counts.
 
-The assignment minimizes the sum of the logarithms of measured times.  It is at no count slower than the file's.
+The assignment minimizes the sum of the logarithms of measured times.  At no count is the assignment slower than that of
+the file.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def cut(times: Times, slower: Slower = frozenset(), free: Collection[str] = ()) 
 
 
 def priced(times: Times, slower: Slower = frozenset(), free: Collection[str] = ()) -> tuple[float, Cut]:
-    """Return the cost of `cut` and its result; the cost is infinite without a solution."""
+    """Return the cost of the solution of `cut`, and the solution; without a solution, the cost is infinite."""
     counts = sorted(set.intersection(*(set(t) for t in times.values())))
     cost = {x: [math.inf if (x, n) in slower else math.log(times[x][n]) for n in counts] for x in times}
     price = PRICE * len(counts)
@@ -87,9 +88,9 @@ def within(after: Cut, before: Cut, low: int, high: int) -> Cut:
 
 
 def raised(after: Cut, before: Cut, counts: Sequence[int]) -> Cut:
-    """Return `after` with each crossover moved up while `before` uses the lower label.
+    """Return `after` with each crossover raised as far as `before` uses the lower label.
 
-    A crossover stays below the next measured count.  So `before` decides between two measured counts.
+    A crossover stays below the next measured count, so `before` determines the crossover between two measured counts.
     """
     out = list(after)
     for i, (label, upto) in enumerate(after[:-1]):

@@ -244,7 +244,7 @@ def _evidence(document: Any, row: Mapping[str, str]) -> bool:
 
 
 def _recorded(data: dict[str, Any], evidence: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """Return the data of a file with further evidence."""
+    """Return the data of a target file with additional rows of evidence."""
     rows = [dict(row) for row in data.get("evidence", [])]
     for row in evidence:
         same = [i for i, have in enumerate(rows) if _same(have, row)]

@@ -20,7 +20,7 @@ from hsgen.tools.tune.search import BETTER
 
 START, BEST = "start", "best"
 NOISE = 0.05
-"""Greatest relative loss that a noisy measurement may show.  A greater loss always counts as slower."""
+"""Greatest relative loss that a noisy measurement may show.  A greater loss always means that a sort is slower."""
 
 Rounds = dict[str, dict[int, list[float]]]
 """Seconds of each round, by entry and count.  All entries run once in each round."""

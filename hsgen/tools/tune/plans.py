@@ -92,7 +92,7 @@ class Plans:
         return [plan for _, _, plan in sorted(costs, key=lambda x: x[:2])]
 
     def _choices(self, label: str, which: str) -> tuple[str, ...]:
-        """Return the tables that a label may have, if `which` is the better table."""
+        """Return the tables that a plan may use for a label; `which` is the better of the label's tables."""
         return (BEST, START) if which == BEST and final.entry(label, START) in self._rounds else (which,)
 
     def _divisible(self, chosen: Mapping[str, str]) -> bool:

@@ -1,8 +1,8 @@
 """The tables and the crossovers of one key width that a tuning writes into the file.
 
-Plans (`hsgen.tools.tune.plans`) are tried in the order of their times.  A plan is used if no measurement shows it
-slower than the file: at the counts of the final comparison, near its crossovers, at small counts, and with values.  The
-plan that keeps the file unchanged always passes.
+Plans (`hsgen.tools.tune.plans`) are tried in the order of their times.  A plan is used if no measurement shows that it
+is slower than the file.  There are measurements at the counts of the final comparison, near the plan's crossovers, at
+small counts, and with values.  The plan that keeps the file unchanged always passes.
 """
 
 from __future__ import annotations
@@ -203,13 +203,17 @@ class Crossovers(Plans):
         return True
 
     def _valued_sizes(self, plan: Plan, after: Cut) -> list[int]:
-        """Return the counts to compare with values: up to four times the last crossover, or all for a new table."""
+        """Return the counts at which sorts with values are compared: all counts for a new table, else up to four times
+        the last crossover.
+        """
         ends = [n for _, n in (*after[:-1], *self._before_valued[:-1])]
         counts = [n for n in self._counts(plan) if plan.new or n <= 4 * max(ends, default=ALL)]
         return [*counts, *(n for n in SMALL if n < min(counts, default=0))]
 
     def _stay(self, plan: Plan, data: Mapping[str, Any], auto: dict[str, Any], after: Cut) -> bool:
-        """Keep the ranges with values as they are, explicitly if the file derives them from ranges that change."""
+        """Keep the ranges for sorts with values; write them explicitly if the file derives them from ranges that
+        change.
+        """
         before = self._before_valued
         if plan.inner is not None and before and (VALUED in auto or after != self._before):
             auto[VALUED] = rows(data, self._key, [x for x, _ in before], [n for _, n in before[:-1]])

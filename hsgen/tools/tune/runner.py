@@ -200,9 +200,9 @@ class Field:
     ) -> dict[str, str]:
         """Compile entries, one per processor at a time; return the libraries by name.
 
-        The path of a library is empty for OpenCL.  `ends` are two times of the clock: no compilation starts after the
-        first, and all end by the second.  Late entries are left out.  With `every`, registers of CUDA kernels are
-        checked for every device of the target.
+        The path of a library is empty for OpenCL. `ends` are two times of the clock: no compilation starts after the
+        first time, and all compilations end by the second time.  Late entries are left out.  With `every`, registers of
+        CUDA kernels are checked for every device of the target.
         """
         target = self.target
 
@@ -241,7 +241,9 @@ class Field:
             return "device" if isinstance(e, Unavailable) else "build", e.lines[0], ""
 
     def _archs(self, target: Target, every: bool) -> list[int]:
-        """Return the compute capabilities whose registers a shape must fit: of all the target's devices, or of this."""
+        """Return the compute capabilities whose registers a shape must fit: those of all the target's devices, or of
+        this device.
+        """
         return [] if self.api != spills.API.name else spills.family(target, self.compute) if every else [self.compute]
 
     def _compile(self, target: Target, sort: Sort, label: str, key: str, signature: Signature, end: float) -> str:

@@ -170,8 +170,8 @@ class Hunt:
     def _link(self) -> str | None:
         """Return the shape that links the next race to earlier races.
 
-        The result is the first link so far that is not much slower than the best.  If the best were the link, its luck
-        in its first race would carry over to all later scores.
+        The result is the earliest link that is not much slower than the best shape.  The best shape is not used,
+        because a lucky measurement in its first race would bias all later scores.
         """
         board, best = self.board(complete=True), self.best()
         start = [] if self.start is None else [name_of(self.start)]

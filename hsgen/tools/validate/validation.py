@@ -163,7 +163,7 @@ def run(
 ) -> Report:
     """Run both cases of every (count, kind) pair; end early after `stop` failures.
 
-    The position of arrays in their buffers varies from pair to pair.  `progress` wraps the iteration over the pairs,
+    The position of arrays in their buffers differs from pair to pair.  `progress` wraps the iteration over the pairs,
     for example to show a bar.
     """
     report = Report()

@@ -13,12 +13,12 @@ extern "C" {
 /* A sort with its kernels, defined by a target's .cu file. */
 typedef struct hs_cuda_kernels {
     const hs_sort *sort;
-    const void *const *kernels; /* in the order of the sort's */
+    const void *const *kernels; /* in the order of the kernels in hs_sort */
 } hs_cuda_kernels;
 
 typedef struct hs_cuda_target {
     const hs_target *target;
-    const hs_cuda_kernels *const *sorts; /* in the order of the target's */
+    const hs_cuda_kernels *const *sorts; /* in the order of the sorts in hs_target */
 } hs_cuda_target;
 
 /* A sort or scan made ready for one device.
@@ -27,24 +27,25 @@ typedef struct hs_cuda_target {
  * threads may share it, each with the sorter's device as its current one. */
 typedef struct hs_cuda hs_cuda;
 
-/* How a sorter is created; all 0: as by hs_cuda_create. */
+/* Options for the creation of a sorter; all 0: the same as hs_cuda_create. */
 typedef struct hs_cuda_create_options {
-    hs_scope scope; /* the calls that it is for */
+    hs_scope scope; /* the calls for which the sorter is created */
 } hs_cuda_create_options;
 
 /* Make a sort ready for the current device, for all of its calls.  `error`, if not null, gets the API's own code.  Any
  * thread. */
 hs_status hs_cuda_create(const hs_cuda_kernels *sort, hs_cuda **sorter, cudaError_t *error);
 
-/* The same with options, which may be null.  CUDA loads a kernel on its first use, which is here; those beyond the scope
- * are not loaded, and the device need not run them.  Any thread. */
+/* The same with options, which may be null.  CUDA loads a kernel at its first use, which is this call; kernels outside
+ * the scope are not loaded, and the device need not support them.  Any thread. */
 hs_status hs_cuda_create_with(const hs_cuda_kernels *sort, const hs_cuda_create_options *options, hs_cuda **sorter,
                               cudaError_t *error);
 
 /* The number of kernels that a sorter has.  Any thread. */
 uint32_t hs_cuda_kernel_count(const hs_cuda *sorter);
 
-/* Release a sorter; null does nothing.  Sorts that are still running go on.  While no other thread uses the sorter. */
+/* Release a sorter; null does nothing.  Sorts that are still running continue.  No other thread may use the sorter at
+ * the same time. */
 void hs_cuda_release(hs_cuda *sorter);
 
 /* The sort of a sorter, for hs_describe, hs_pad and hs_scratch.  Any thread. */
@@ -52,14 +53,14 @@ const hs_sort *hs_cuda_sort_of(const hs_cuda *sorter);
 
 /* Calls.  Set unused members to 0.  Pointers are to device memory. */
 
-/* Every call is enqueued on `stream` of the sorter's device, which must be the current one; returns at once.  Any
- * thread. */
+/* Every call is enqueued on `stream` of the sorter's device, which must be the current device.  A call returns at once.
+ * Any thread. */
 
 /* HSGEN_CALLS */
 
-/* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the current
- * device best and runs on it; null if none.  A query that fails is an error, but not that a kernel was not compiled for
- * the device: its sort is passed over.  Any thread. */
+/* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves.  Of the sorts of these targets that run on
+ * the current device, the result is the one that suits the device best; null if there is none.  A failed query is an
+ * error.  A kernel that was not compiled for the device is no error: its sort is skipped.  Any thread. */
 hs_status hs_cuda_match(const hs_cuda_target *const *targets, size_t count, const char *key, const char *value,
                         const hs_cuda_kernels **sort);
 
@@ -67,8 +68,8 @@ hs_status hs_cuda_match(const hs_cuda_target *const *targets, size_t count, cons
 hs_status hs_cuda_match_kind(const hs_cuda_target *const *targets, size_t count, hs_kind kind, const char *key,
                              const char *value, const hs_cuda_kernels **sort);
 
-/* Why a match of these arguments found nothing: a line for each target, as by hs_explain, in the `room` bytes of `text`.
- * Any thread. */
+/* Writes the reasons why a match of these arguments returned null to `text`, a buffer of `room` bytes: a line for each
+ * target, as from hs_explain.  Any thread. */
 hs_status hs_cuda_explain(const hs_cuda_target *const *targets, size_t count, hs_kind kind, const char *key,
                           const char *value, char *text, size_t room);
 

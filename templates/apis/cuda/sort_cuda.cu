@@ -12,7 +12,7 @@
 
 /* HSGEN_EXAMPLE */
 
-/* All that a sort needs, so that one place can give it back. */
+/* All objects that a sort needs, so that one destructor releases them. */
 struct Device {
     cudaStream_t stream = nullptr;
     void *keys = nullptr, *values = nullptr, *scratch = nullptr, *output = nullptr, *report = nullptr;
@@ -45,7 +45,7 @@ static bool fine(const char *what, cudaError_t error)
     return error == cudaSuccess;
 }
 
-/* What the device sees of the keys; where a bundle has no check of such keys, the words stay as they are. */
+/* Compute sums over the keys on the device; if the bundle has no check of such keys, the words are unchanged. */
 static bool look(const Device &device, uint32_t words[8])
 {
     cudaError_t error = cudaSuccess;
@@ -84,7 +84,8 @@ static bool run(Device &device, std::vector<unsigned char> &keys, std::vector<un
     if (!fine("cudaMalloc", cudaMalloc(&device.keys, bytes))) return false;
     if (VALUE_BYTES > 0 && !fine("cudaMalloc", cudaMalloc(&device.values, values.size()))) return false;
     const size_t words = info.reports ? info.report_words + size_t(COUNT) * info.report_words_per_key : 0;
-    if (words && !fine("cudaMalloc", cudaMalloc(&device.output, 4 * words))) return false; /* such as positions of runs */
+    if (words && !fine("cudaMalloc", cudaMalloc(&device.output, 4 * words))) return false; /* such as positions of
+                                                                                              runs */
     if (scratch && !fine("cudaMalloc", cudaMalloc(&device.scratch, scratch))) return false;
     if (!fine("cudaMalloc", cudaMalloc(&device.report, sizeof before))) return false;
     if (!fine("cudaStreamCreate", cudaStreamCreate(&device.stream))) return false;
@@ -92,7 +93,7 @@ static bool run(Device &device, std::vector<unsigned char> &keys, std::vector<un
     /* The sort is enqueued like a kernel: work that the stream holds already runs before it, later work after it. */
     hs_cuda_sort_args args = {};
     args.n = COUNT;
-    args.source = device.keys; /* with no destination, sorted in place */
+    args.source = device.keys; /* without a destination, the sort is in place */
     args.scratch = device.scratch;
     args.scratch_bytes = scratch;
     args.source_bytes = bytes;
@@ -121,7 +122,7 @@ static bool run(Device &device, std::vector<unsigned char> &keys, std::vector<un
                                                          cudaMemcpyDeviceToHost, device.stream)))
         return false;
     if (!fine("waiting", cudaStreamSynchronize(device.stream))) return false;
-    /* By sums over the keys before and after, the device itself has found out whether it sorted right. */
+    /* The sums over the keys before and after the sort verify the result on the device. */
     if (!fine("hs_digest_compare", hs_digest_compare(before, after, 0, &faults), cudaSuccess)) return false;
     return faults == 0 || std::printf("faults %u\n", faults) < 0;
 }

@@ -26,7 +26,7 @@ typedef struct hs_hlsl_kernels {
 
 typedef struct hs_hlsl_target {
     const hs_target *target;
-    const hs_hlsl_kernels *const *sorts; /* in the order of the target's */
+    const hs_hlsl_kernels *const *sorts; /* in the order of the sorts in hs_target */
 } hs_hlsl_target;
 
 /* Work-groups of a dispatch in each dimension: Direct3D's limit. */

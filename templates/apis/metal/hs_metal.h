@@ -29,7 +29,7 @@ typedef struct hs_metal_kernels {
 
 typedef struct hs_metal_target {
     const hs_target *target;
-    const hs_metal_kernels *const *sorts; /* in the order of the target's */
+    const hs_metal_kernels *const *sorts; /* in the order of the sorts in hs_target */
 } hs_metal_target;
 
 /* A sort or scan built for one device.
@@ -38,15 +38,15 @@ typedef struct hs_metal_target {
  * threads may share it; a command buffer is for one thread at a time. */
 typedef struct hs_metal hs_metal;
 
-/* What went wrong beyond the status: the code of Metal's NSError, and the first lines of what it says.  Optional. */
+/* Details of an error: the code of Metal's NSError, and the first lines of its description.  Optional. */
 typedef struct hs_metal_error {
     long code;
     char log[1024];
 } hs_metal_error;
 
-/* How a sorter is created; all 0: as by hs_metal_create. */
+/* Options for the creation of a sorter; all 0: the same as hs_metal_create. */
 typedef struct hs_metal_create_options {
-    hs_scope scope; /* the calls that it is for */
+    hs_scope scope; /* the calls for which the sorter is created */
 } hs_metal_create_options;
 
 /* Compile the kernels of a sort and make their pipelines, for all of its calls.  `error` may be null.  Any thread. */
@@ -60,8 +60,8 @@ hs_status hs_metal_create_with(const hs_metal_kernels *sort, hs_metal_device dev
 /* The number of pipelines that a sorter has.  Any thread. */
 uint32_t hs_metal_pipeline_count(const hs_metal *sorter);
 
-/* Release a sorter; null does nothing.  Command buffers keep the pipelines that they use.  While no other
- * thread uses the sorter. */
+/* Release a sorter; null does nothing.  Command buffers keep the pipelines that they use.  No other thread may use the
+ * sorter at the same time. */
 void hs_metal_release(hs_metal *sorter);
 
 /* The sort of a sorter, for hs_describe, hs_pad and hs_scratch.  Any thread. */
@@ -81,9 +81,9 @@ typedef struct hs_metal_buffer {
 
 /* HSGEN_CALLS */
 
-/* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
- * best and that its general limits allow; null if none.  How wide SIMD groups are is found out by hs_metal_create.  Any
- * thread. */
+/* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves.  Of the sorts of these targets that the
+ * device's general limits allow, the result is the one that suits the device best; null if there is none.  Only
+ * hs_metal_create determines the width of SIMD groups.  Any thread. */
 hs_status hs_metal_match(const hs_metal_target *const *targets, size_t count, const char *key, const char *value,
                          hs_metal_device device, const hs_metal_kernels **sort);
 
@@ -91,8 +91,8 @@ hs_status hs_metal_match(const hs_metal_target *const *targets, size_t count, co
 hs_status hs_metal_match_kind(const hs_metal_target *const *targets, size_t count, hs_kind kind, const char *key,
                               const char *value, hs_metal_device device, const hs_metal_kernels **sort);
 
-/* Why a match of these arguments found nothing: a line for each target, as by hs_explain, in the `room` bytes of `text`.
- * Any thread. */
+/* Writes the reasons why a match of these arguments returned null to `text`, a buffer of `room` bytes: a line for each
+ * target, as from hs_explain.  Any thread. */
 hs_status hs_metal_explain(const hs_metal_target *const *targets, size_t count, hs_kind kind, const char *key,
                            const char *value, hs_metal_device device, char *text, size_t room);
 

@@ -43,7 +43,7 @@ typedef struct hs_metal_record {
 /* Whether the device's general limits allow the sort. */
 HS_INTERNAL int hs_metal_runs(const hs_sort *sort, hs_metal_device device);
 
-/* Check a call and encode it; `record` is null if the arguments of the call are. */
+/* Check a call and encode it; `record` is null if the caller passed null for the arguments of the call. */
 HS_INTERNAL hs_status hs_metal_run(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_record *record);
 
 #ifdef __cplusplus

@@ -13,8 +13,8 @@
 
 /* HSGEN_EXAMPLE */
 
-/* Encode what the device finds of the keys, sums over them, into the report at `offset`; where a bundle has no check of
- * such keys, the words stay as they are. */
+/* Encode a check of the keys on the device, which stores sums over the keys in the report at `offset`.  If the bundle
+ * has no check of such keys, the words of the report do not change. */
 static hs_status look(const hs_metal *checker, id<MTLCommandBuffer> commands, id<MTLBuffer> buffer,
                       id<MTLBuffer> reports, uint64_t offset)
 {
@@ -28,8 +28,8 @@ static hs_status look(const hs_metal *checker, id<MTLCommandBuffer> commands, id
     return hs_metal_digest(checker, commands, &args);
 }
 
-/* Sort `buffer` in place, and with it the values, between two looks, which say whether that went wrong; the command buffer does all, the
- * caller waits.  `missing`: what the sort lacks for the call, and how to generate it. */
+/* Sort `buffer` in place together with the values.  One command buffer checks the keys, sorts, and checks the keys
+ * again; the caller waits for it.  `missing`: what the sort lacks for the call, and how to generate it. */
 static hs_status run(const hs_metal *sorter, const hs_metal *checker, id<MTLDevice> device, id<MTLCommandQueue> queue,
                      id<MTLBuffer> buffer, id<MTLBuffer> moved, int *wrong, const char **missing)
 {
@@ -74,7 +74,7 @@ static hs_status run(const hs_metal *sorter, const hs_metal *checker, id<MTLDevi
     [commands waitUntilCompleted];
     if ([commands status] != MTLCommandBufferStatusCompleted) return HS_ERROR_API;
 
-    /* By sums over the keys before and after, the device itself has found out whether it sorted right. */
+    /* The sums over the keys before and after the sort verify the result on the device. */
     memcpy(words, [reports contents], sizeof words);
     status = hs_digest_compare(words, words + 8, 0, &faults);
     *wrong = faults != 0;
@@ -94,7 +94,8 @@ int main(void)
     @autoreleasepool {
         id<MTLDevice> device = MTLCreateSystemDefaultDevice();
         if (device) status = hs_metal_match(hs_metal_targets, hs_metal_targets_count, KEY, VALUE, device, &sort);
-        if (status == HS_OK && !sort) status = HS_ERROR_DEVICE; /* none that a target of this bundle sorts on */
+        if (status == HS_OK && !sort) status = HS_ERROR_DEVICE; /* there is no device on which a target of this
+                                                                   bundle sorts */
 
         /* Compile the kernels: once, then sort as often as you like. */
         if (status == HS_OK) status = hs_metal_create(sort, device, &sorter, &error);

@@ -28,10 +28,10 @@ typedef struct hs_opencl_error {
     char log[1024];
 } hs_opencl_error;
 
-/* How a sorter is created; all 0: as by hs_opencl_create. */
+/* Options for the creation of a sorter; all 0: the same as hs_opencl_create. */
 typedef struct hs_opencl_create_options {
-    hs_scope scope;      /* the calls that it is for */
-    const void *binary;  /* what hs_opencl_binary returned, also in another process; null: the source is compiled */
+    hs_scope scope;      /* the calls for which the sorter is created */
+    const void *binary;  /* a result of hs_opencl_binary, possibly from another process; null: the source is compiled */
     size_t binary_bytes;
 } hs_opencl_create_options;
 
@@ -46,8 +46,8 @@ hs_status hs_opencl_create(const hs_sort *sort, cl_context context, cl_device_id
 hs_status hs_opencl_create_with(const hs_sort *sort, cl_context context, cl_device_id device,
                                 const hs_opencl_create_options *options, hs_opencl **sorter, hs_opencl_error *error);
 
-/* The program of a sorter as the driver compiled it, for hs_opencl_create_options.  `bytes` gets the size; `data` may be
- * null, else `room` is its size: less than needed is HS_ERROR_COUNT.  Any thread. */
+/* The compiled program of a sorter, for hs_opencl_create_options.  `bytes` gets the size.  `data` may be null;
+ * otherwise `room` is its size, and the status is HS_ERROR_COUNT if the size does not suffice.  Any thread. */
 hs_status hs_opencl_binary(const hs_opencl *sorter, void *data, size_t room, size_t *bytes, hs_opencl_error *error);
 
 /* Whether a sorter was created from a binary.  Any thread. */
@@ -56,7 +56,8 @@ int hs_opencl_from_binary(const hs_opencl *sorter);
 /* The number of kernels that a sorter has.  Any thread. */
 uint32_t hs_opencl_kernel_count(const hs_opencl *sorter);
 
-/* Release a sorter; null does nothing.  Sorts that are running continue.  While no other thread uses the sorter. */
+/* Release a sorter; null does nothing.  Sorts that are running continue.  No other thread may use the sorter at the
+ * same time. */
 void hs_opencl_release(hs_opencl *sorter);
 
 /* The sort of a sorter, for hs_describe, hs_pad and hs_scratch.  Any thread. */
@@ -70,8 +71,9 @@ const hs_sort *hs_opencl_sort_of(const hs_opencl *sorter);
 
 /* HSGEN_CALLS */
 
-/* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
- * best and that it can run; null if none.  Any thread.  A query or an allocation that fails is an error. */
+/* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves.  Of the sorts of these targets that the
+ * device can run, the result is the one that suits the device best; null if there is none.  A query or an allocation
+ * that fails is an error.  Any thread. */
 hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const char *key, const char *value,
                           cl_device_id device, const hs_sort **sort);
 
@@ -79,8 +81,8 @@ hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const c
 hs_status hs_opencl_match_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
                                const char *value, cl_device_id device, const hs_sort **sort);
 
-/* Why a match of these arguments found nothing: a line for each target, as by hs_explain, in the `room` bytes of `text`.
- * Any thread. */
+/* Writes the reasons why a match of these arguments returned null to `text`, a buffer of `room` bytes: a line for each
+ * target, as from hs_explain.  Any thread. */
 hs_status hs_opencl_explain(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
                             const char *value, cl_device_id device, char *text, size_t room);
 

@@ -142,7 +142,7 @@ hs_status hs_opencl_match_kind(const hs_target *const *targets, size_t count, hs
         if (!found) break;
         status = found->opencl ? hs_opencl_runs(found, device, NULL) : HS_ERROR_DEVICE;
         if (status == HS_OK) break;
-        if (status == HS_ERROR_DEVICE) status = HS_OK; /* the next one may */
+        if (status == HS_ERROR_DEVICE) status = HS_OK; /* another target may run on the device */
     }
     free(texts[0]);
     free(texts[1]);

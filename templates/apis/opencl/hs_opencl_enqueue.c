@@ -35,8 +35,9 @@ static hs_status hs_parts(const hs_opencl_record *record, hs_part parts[HS_ROLES
     return hs_opencl_status(code, error);
 }
 
-/* Set one buffer argument.  A part of scratch that does not start with it needs its own sub-buffer, which the caller
- * releases after enqueuing: an enqueued kernel retains it, a kernel argument does not. */
+/* Set one buffer argument.  A part of scratch that does not begin at the start of scratch needs its own sub-buffer.
+ * The caller releases the sub-buffer after enqueuing, because an enqueued kernel retains it, but a kernel argument does
+ * not. */
 static cl_int hs_set_buffer(cl_kernel kernel, cl_uint index, const hs_part *part, uint64_t begin, cl_mem *cut)
 {
     cl_buffer_region region;
@@ -99,7 +100,7 @@ static cl_int hs_enqueue(hs_opencl *sorter, cl_command_queue queue, const hs_ste
     size[1] = grid[1];
     if (code == CL_SUCCESS)
         code = clEnqueueNDRangeKernel(queue, kernel, 2, NULL, size, lanes, wait_count, wait_count ? wait : NULL, event);
-    while (bound-- > 0) /* in reverse order: NVIDIA's driver crashes on any other */
+    while (bound-- > 0) /* in reverse order, because NVIDIA's driver crashes in any other order */
         if (cut[bound]) clReleaseMemObject(cut[bound]);
     return code;
 }
@@ -138,8 +139,8 @@ static cl_int hs_steps(hs_opencl *sorter, cl_command_queue queue, const hs_openc
 }
 
 #if HS_CHECK
-/* Check what only the driver knows of the buffers of a checked call: whether a kernel may write those that are written
- * and read the others, and whether the host memory of two buffers overlaps. */
+/* Check the properties of buffers that only the driver knows: whether kernels may write the written buffers and read
+ * the other buffers, and whether the host memory of two buffers overlaps. */
 static hs_status hs_known(const hs_opencl *sorter, const hs_opencl_call *call, hs_opencl_error *error)
 {
     const uint32_t written = hs_written(sorter->sort, call->plan.in_place);

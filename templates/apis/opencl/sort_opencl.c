@@ -1,8 +1,7 @@
-/* Sort random numbers with OpenCL: all that a program does, from the device to the sorted array.
- *
- * README.md has the line that builds it.  The first device that a target of this bundle sorts on is taken, or the first
- * whose name holds the first argument.  The second argument names a file in which the compiled kernels are kept for the
- * next run.  The exit code is 0 if the numbers came back sorted. */
+/* Sort random numbers with OpenCL: all that a program does, from the device to the sorted array.  README.md has the
+ * line that builds it.  The program uses the first device for which the bundle has a target.  With a first argument,
+ * only devices whose name contains it count.  The second argument names a file in which the compiled kernels are kept
+ * for the next run.  The exit code is 0 if the numbers came back sorted. */
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120 /* all that this program needs */
 #endif
@@ -17,8 +16,8 @@ enum { DEVICES = 32 };
 
 /* HSGEN_EXAMPLE */
 
-/* The first device, among those whose name holds `part`, that one of the bundle's targets sorts such keys on.  It
- * prints why a device is not taken. */
+/* The first device on which one of the bundle's targets sorts such keys, among the devices whose name contains `part`.
+ * Prints why a device is not used. */
 static cl_device_id pick(const char *part, const hs_sort **sort, char *name, size_t size)
 {
     char reason[2048];
@@ -70,7 +69,8 @@ static void store(const hs_opencl *sorter, const char *name)
     free(data);
 }
 
-/* The kernels of this program's calls, sorts in place of COUNT keys, from a file if it has them. */
+/* Make the kernels for the calls of this program, which sort COUNT keys in place; load the kernels from a file if the
+ * file has them. */
 static hs_status make_sorter(const hs_sort *sort, cl_context context, cl_device_id device, const char *file,
                              hs_opencl **sorter, hs_opencl_error *error)
 {
@@ -88,7 +88,7 @@ static hs_status make_sorter(const hs_sort *sort, cl_context context, cl_device_
     return status;
 }
 
-/* What the device sees of the keys; where a bundle has no check of such keys, the words stay as they are. */
+/* Compute sums over the keys on the device; if the bundle has no check of such keys, the words are unchanged. */
 static hs_status look(hs_opencl *checker, cl_command_queue queue, cl_mem keys, cl_mem report, uint32_t words[8],
                       hs_opencl_error *error)
 {
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
     memset(&args, 0, sizeof args);
     if (!before_keys || !keys || !values) goto end;
     status = HS_ERROR_DEVICE;
-    if (!device) goto end; /* none that a target of this bundle sorts on */
+    if (!device) goto end; /* there is no device on which a target of this bundle sorts */
     status = HS_ERROR_API;
     context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
     if (!context) goto end;
@@ -163,8 +163,7 @@ int main(int argc, char **argv)
                                 4 * ((size_t)info.report_words + (size_t)COUNT * info.report_words_per_key), NULL, &code);
     if (info.reports && !output) goto end;
 
-    /* What is compared with after the sort: sums over the keys, by which the device finds out whether it sorted
-     * right. */
+    /* Sums over the keys, which are compared after the sort to verify the result on the device. */
     report = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof before, NULL, &code);
     if (!report) goto end;
     status = look(checker, queue, buffer, report, before, &error);
@@ -180,7 +179,7 @@ int main(int argc, char **argv)
     else
         args.values = moved;
     status = hs_opencl_sort(sorter, queue, &args, &error);
-    if (status == HS_ERROR_OPTION) /* what the sort lacks for this call */
+    if (status == HS_ERROR_OPTION) /* the option or buffer that the sort does not support */
         missing = hs_missing_option(sort, &args.options, 1u << HS_SOURCE | (moved ? 1u << HS_VALUES : 0));
     if (status != HS_OK) goto end;
 

@@ -46,28 +46,31 @@ typedef struct hs_vulkan_device {
  * the physical device cannot run the sort, regardless of features.  Any thread. */
 hs_status hs_vulkan_features(const hs_sort *sort, const hs_vulkan_device *device, uint32_t *needed, uint32_t *useful);
 
-/* How kernels get their buffers. */
+/* The way in which kernels get their buffers. */
 typedef enum hs_vulkan_binding {
     HS_VULKAN_BY_SET = 0, /* by descriptor sets, which calls take from their pool */
-    HS_VULKAN_BY_PUSH,    /* by push descriptors, which the device has enabled: VK_KHR_push_descriptor or, in Vulkan 1.4,
-                             pushDescriptor.  Calls need no pool. */
-    HS_VULKAN_BY_ADDRESS  /* by device address alone, with HS_VULKAN_ADDRESS among the features.  Calls need no pool, and
-                             all their buffers have an address.  HS_ERROR_KERNELS if the sort lacks such a kernel. */
+    HS_VULKAN_BY_PUSH,    /* by push descriptors, which the device has enabled: VK_KHR_push_descriptor or, in Vulkan
+                             1.4, pushDescriptor.  Calls need no pool. */
+    HS_VULKAN_BY_ADDRESS  /* by device address alone, with HS_VULKAN_ADDRESS among the features.  Calls need no pool,
+                             and all their buffers have an address.  HS_ERROR_KERNELS if the sort lacks such a
+                             kernel. */
 } hs_vulkan_binding;
 
-/* How a sorter is created; all 0: with the pipelines for all calls, and without a first sort. */
+/* Options for the creation of a sorter; all 0: with the pipelines for all calls, and without a first sort. */
 typedef struct hs_vulkan_create_options {
-    hs_scope scope; /* the calls that it is for */
+    hs_scope scope; /* the calls for which the sorter is created */
     hs_vulkan_binding binding;
     uint32_t deferred; /* 1: without pipelines, which hs_vulkan_create_next or hs_vulkan_create_pipeline makes */
-    uint32_t first;    /* 1: if the sort has a `first` sort, whose pipelines are made sooner, with these alone (deferred: with
-                          none, and these come first): calls use them until hs_vulkan_create_next has found all others made */
+    uint32_t first;    /* 1: if the sort has a `first` sort, which compiles faster, only its pipelines are made (with
+                          `deferred`, none, and its pipelines come first); calls use them until hs_vulkan_create_next
+                          has seen that all other pipelines exist */
 } hs_vulkan_create_options;
 
-/* Make a sorter for all calls of a sort, with descriptor sets.  If the sort has a `first` sort for all of its counts, only
- * the pipelines of that are made: calls are possible at once, but slow for many keys until a thread has made the others
- * (hs_vulkan_create_pipeline, hs_vulkan_create_next).  With HS_VULKAN_ADDRESS among the features also those that take device
- * addresses, for buffers beyond the binding limit.  `result`, if not null, gets the API's own code.  Any thread. */
+/* Make a sorter for all calls of a sort, with descriptor sets.  If the sort has a `first` sort for all of its counts,
+ * only the pipelines of the first sort are made: calls are possible at once, but slow for many keys until a thread has
+ * made the other pipelines (hs_vulkan_create_pipeline, hs_vulkan_create_next).  With HS_VULKAN_ADDRESS among the
+ * features, pipelines that take device addresses are made too, for buffers beyond the binding limit.  `result`, if not
+ * null, gets Vulkan's result code.  Any thread. */
 hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, hs_vulkan **sorter, VkResult *result);
 
 /* The same with options; null: as hs_vulkan_create.  Pipelines for buffers beyond the binding limit are made only if the scope
@@ -75,39 +78,40 @@ hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, 
 hs_status hs_vulkan_create_with(const hs_sort *sort, const hs_vulkan_device *device,
                                 const hs_vulkan_create_options *options, hs_vulkan **sorter, VkResult *result);
 
-/* Make the next pipeline of a deferred sorter; `left`, if not null, gets the number that are still missing.  Until it is
- * 0, calls get HS_ERROR_SCOPE, or use the pipelines of the first sort.  A failed call may be repeated.  One thread at a time
- * for a sorter, while no thread records with it. */
+/* Make the next pipeline of a deferred sorter; `left`, if not null, gets the number of pipelines that are still
+ * missing.  Until this number is 0, calls get HS_ERROR_SCOPE, or use the pipelines of the first sort.  A failed call
+ * may be repeated.  One thread at a time for a sorter, while no thread records with it. */
 hs_status hs_vulkan_create_next(hs_vulkan *sorter, uint32_t *left, VkResult *result);
 
-/* Make pipeline `index`, from 0, of a deferred sorter, if it is missing.  Threads may make pipelines of the same sorter
- * at the same time if each has indices of its own, and none is in hs_vulkan_create_next or records with it; once those of a
- * first sort exist other threads may record, and hs_vulkan_create_next afterwards makes calls use the new pipelines. */
+/* Make pipeline `index`, from 0, of a deferred sorter, if it is missing.  Several threads may make pipelines of the
+ * same sorter at the same time, each with different indices.  Meanwhile no thread may call hs_vulkan_create_next or
+ * record with the sorter.  Once the pipelines of a first sort exist, other threads may record.  A later
+ * hs_vulkan_create_next makes calls use the new pipelines. */
 hs_status hs_vulkan_create_pipeline(hs_vulkan *sorter, uint32_t index, VkResult *result);
 
 /* The number of pipelines that a sorter has when it is complete, those of its first sort among them.  Any thread. */
 uint32_t hs_vulkan_pipeline_count(const hs_vulkan *sorter);
 
-/* How many of them, from index 0 on, are of the first sort: calls are possible once these are made.  0 if the sorter was
- * created without such a sort.  Any thread. */
+/* The number of pipelines of the first sort, which have the indices from 0 on; calls are possible once these pipelines
+ * exist.  0 if the sorter was created without such a sort.  Any thread. */
 uint32_t hs_vulkan_first_count(const hs_vulkan *sorter);
 
-/* Destroy the pipelines; null does nothing.  No command buffer that uses them may still run.  While no other thread uses
- * the sorter. */
+/* Destroy the pipelines; null does nothing.  No command buffer that uses the pipelines may still run, and no other
+ * thread may use the sorter at the same time. */
 void hs_vulkan_release(hs_vulkan *sorter);
 
-/* The bytes of scratch that a call for n items needs: those of hs_scratch_with, and of the first sort of a sorter created
- * with it, whichever are more.  Any thread. */
+/* The size in bytes of the scratch memory that a call for n items needs: that of hs_scratch_with or, if the sorter has
+ * a first sort that needs more, the size for the first sort.  Any thread. */
 hs_status hs_vulkan_scratch(const hs_vulkan *sorter, uint64_t n, const hs_options *options, uint64_t *bytes);
 
 /* The sort of a sorter, for hs_describe, hs_pad and hs_scratch.  Any thread. */
 const hs_sort *hs_vulkan_sort_of(const hs_vulkan *sorter);
 
-/* Descriptor sets and storage-buffer descriptors that one call takes from its pool, at most; 0 without sets.  Any
- * thread. */
+/* The greatest numbers of descriptor sets and of storage-buffer descriptors that one call takes from its pool; 0
+ * without sets.  Any thread. */
 void hs_vulkan_descriptors(const hs_vulkan *sorter, uint32_t *sets, uint32_t *storage_buffers);
 
-/* The timestamps that a call for n items writes, at most.  Any thread. */
+/* The greatest number of timestamps that a call for n items writes.  Any thread. */
 hs_status hs_vulkan_queries(const hs_vulkan *sorter, uint64_t n, uint32_t *count);
 
 /* A part of a buffer.  `offset` is a multiple of the element size; larger alignment is not required. */
@@ -135,9 +139,10 @@ typedef struct hs_vulkan_timestamps {
 
 /* HSGEN_CALLS */
 
-/* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
- * best and that it can run with those features of `device` that it offers (UINT32_MAX: all); null if none.  A query or
- * an allocation that fails is an error.  Only instance, physical, get_proc and features are read.  Any thread. */
+/* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves.  Of the sorts of these targets that run on
+ * the physical device, the result is the one that suits the device best; null if there is none.  A sort may use the
+ * features in `device` that the physical device offers (UINT32_MAX: all features).  A query or an allocation that fails
+ * is an error.  Only instance, physical, get_proc and features are read.  Any thread. */
 hs_status hs_vulkan_match(const hs_target *const *targets, size_t count, const char *key, const char *value,
                           const hs_vulkan_device *device, const hs_sort **sort);
 
@@ -145,8 +150,8 @@ hs_status hs_vulkan_match(const hs_target *const *targets, size_t count, const c
 hs_status hs_vulkan_match_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
                                const char *value, const hs_vulkan_device *device, const hs_sort **sort);
 
-/* Why a match of these arguments found nothing: a line for each target, as by hs_explain, in the `room` bytes of `text`.
- * Any thread. */
+/* Writes the reasons why a match of these arguments returned null to `text`, a buffer of `room` bytes: a line for each
+ * target, as from hs_explain.  Any thread. */
 hs_status hs_vulkan_explain(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
                             const char *value, const hs_vulkan_device *device, char *text, size_t room);
 

@@ -68,8 +68,9 @@ static hs_status hs_vulkan_layout(hs_vulkan *s, uint32_t form, uint32_t bindings
     return hs_vulkan_status(code, result);
 }
 
-/* The next number of a text: its digits, low ones first, of which the characters from '#' on are the values, without '?' and
- * the backslash.  A digit of 72 or more is followed by another one, of 18 times the weight. */
+/* The next number of a text, lowest digit first.  A character is a digit: '#' is 0, and the following characters,
+ * without '?' and the backslash, are 1, 2 and so on.  After a digit of 72 or more, another digit follows, with 18 times
+ * the weight. */
 static uint32_t hs_vulkan_read(const char *const **text, const char **at)
 {
     uint32_t value = 0, scale = 1, digit;
@@ -84,8 +85,9 @@ static uint32_t hs_vulkan_read(const char *const **text, const char **at)
     return value;
 }
 
-/* The words of a module.  The number of an instruction is that of its kind, of which 128 are remembered; its length and opcode
- * follow where it is new.  Other words are differences from the last instruction of the kind, their signs in the lowest bit. */
+/* The words of a module.  A kind of instructions is a length and an opcode; the last 128 kinds have numbers.  An
+ * instruction starts with the number of its kind; a new kind is followed by its length and opcode.  Other words are
+ * differences from the previous instruction of the kind, with the sign in the lowest bit. */
 static uint32_t *hs_vulkan_words(const hs_spirv *spirv)
 {
     const size_t count = spirv->bytes / sizeof(uint32_t);
@@ -184,7 +186,7 @@ static void hs_vulkan_number(hs_vulkan *s)
     }
 }
 
-/* The functions of the device; push descriptors have the name of the extension or that of Vulkan 1.4. */
+/* The functions of the device; push descriptors have the name of the extension or the name of Vulkan 1.4. */
 static hs_status hs_vulkan_look_up(hs_vulkan *s, const hs_vulkan_device *device)
 {
     const PFN_vkGetDeviceProcAddr get_proc =
@@ -278,14 +280,15 @@ hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, 
     return hs_vulkan_create_with(sort, device, NULL, sorter, result);
 }
 
-/* Whether a sorter begins with the pipelines of the first sort; without options, only if that sort takes all counts. */
+/* Whether a sorter begins with the pipelines of the first sort.  Without options, that is so only if the first sort
+ * takes all counts. */
 static int hs_vulkan_begins(const hs_sort *sort, const hs_vulkan_create_options *options)
 {
     return sort->first && (options ? options->first != 0 : sort->first->max_n >= sort->max_n);
 }
 
-/* Make the sorter that takes the calls of a scope until the pipelines of `s` exist; counts that its sort does not take
- * have none. */
+/* Make the sorter that takes the calls of a scope until the pipelines of `s` exist; it takes only the counts that its
+ * sort supports. */
 static hs_status hs_vulkan_begin(hs_vulkan *s, const hs_vulkan_device *device, uint32_t deferred, VkResult *result)
 {
     const hs_sort *sort = s->sort->first;

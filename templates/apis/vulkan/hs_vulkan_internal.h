@@ -49,17 +49,16 @@ struct hs_vulkan {
     uint32_t max_groups;
     VkDescriptorSetLayout set_layouts[HS_BINDINGS + 1]; /* by the number of bindings */
     VkPipelineLayout layouts[HS_FORMS][HS_BINDINGS + 1];
-    VkPipeline *pipelines[HS_FORMS]; /* for each kernel; null if it has no such kind */
+    VkPipeline *pipelines[HS_FORMS]; /* for each kernel; null if the kernel has no pipeline of this kind */
     hs_vulkan_job *jobs;             /* the pipelines of a complete sorter */
     uint32_t job_count;
     hs_vulkan *first;                /* the sorter that takes calls until `use`; null: none */
-    int use;                         /* with `first`: whether calls use these pipelines, which other threads may make until
-                                        then */
-    uint32_t *set_of;                /* for each step: which of the distinct lists of bindings it takes */
+    int use;                         /* if there is `first`: 1 once calls use the pipelines of this sorter instead */
+    uint32_t *set_of;                /* for each step: the index of its list of bindings among the distinct lists */
     uint32_t set_count, storage_buffers;
 };
 
-/* The properties of a physical device; `features` are those it offers, not those enabled. */
+/* The properties of a physical device; `features` are the features that it offers, enabled or not. */
 typedef struct hs_vulkan_facts {
     VkPhysicalDeviceProperties base;
     VkPhysicalDeviceSubgroupProperties subgroup;
@@ -99,7 +98,7 @@ static inline uint32_t hs_vulkan_push_bytes(uint32_t bindings) { return 8 * bind
 /* The number of pipelines that are missing. */
 HS_INTERNAL uint32_t hs_vulkan_missing(const hs_vulkan *s);
 
-/* Check a call and record it; `record` is null if the arguments of the call are. */
+/* Check a call and record it; `record` is null if the caller passed null for the arguments of the call. */
 HS_INTERNAL hs_status hs_vulkan_run(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_record *record,
                                     VkResult *result);
 

@@ -87,7 +87,7 @@ static hs_status hs_vulkan_locate(const hs_vulkan *s, const hs_step *step, const
 #if HS_HLSL
         range = (range + 3) / 4 * 4;
 #endif
-        /* rows may start anywhere in a buffer, as far as a descriptor reaches */
+        /* rows may start anywhere in a buffer: bind as much as a descriptor allows */
         if (range > s->range_limit && hs_anywhere(s->sort, call->spans, role)) range = s->range_limit / 4 * 4;
         set->ranges[i].range = range;
         if (set->ranges[i].range > set->largest) set->largest = set->ranges[i].range;
@@ -102,7 +102,7 @@ static int hs_vulkan_form(const hs_vulkan *s, const hs_vulkan_set *set, uint32_t
     return s->pipelines[form][kernel] ? form : HS_FORMS - 1 - form;
 }
 
-/* Whether all kernels that a call launches exist: those for 64-bit counts do not. */
+/* Whether all kernels that a call launches exist: kernels for 64-bit counts do not exist. */
 static int hs_vulkan_counts(const hs_sort *sort, const hs_call *call)
 {
     uint32_t i;
@@ -152,7 +152,7 @@ static hs_status hs_vulkan_survey(const hs_vulkan *s, const hs_vulkan_call *call
     return HS_OK;
 }
 
-/* Bind the buffers of a step by descriptors: by those of its set, or pushed where `handle` is null. */
+/* Bind the buffers of a step: by the descriptor set `handle`, or, if it is null, by push descriptors. */
 static void hs_vulkan_bind(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_set *set,
                            const VkDescriptorSet *handle, int write)
 {
@@ -273,8 +273,8 @@ static void hs_vulkan_steps(const hs_vulkan *s, VkCommandBuffer commands, const 
     if (record->timestamps.written) *record->timestamps.written = stamps;
 }
 
-/* Allocate the descriptor sets of a checked call, and record it.  Nothing here allocates host memory, since sorts may be
- * recorded for every frame. */
+/* Allocate the descriptor sets of a checked call, and record the call.  Nothing here allocates host memory, since sorts
+ * may be recorded for every frame. */
 static hs_status hs_vulkan_take(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_call *call,
                                 VkResult *result)
 {

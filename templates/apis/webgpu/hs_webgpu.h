@@ -5,7 +5,7 @@
 
 #include "hs/hs.h"
 
-#ifndef WEBGPU_H_ /* a program may include it by another path before */
+#ifndef WEBGPU_H_ /* the program may have included the header by another path */
 #include <webgpu/webgpu.h>
 #endif
 
@@ -22,7 +22,7 @@ typedef struct hs_webgpu_kernels {
 
 typedef struct hs_webgpu_target {
     const hs_target *target;
-    const hs_webgpu_kernels *const *sorts; /* in the order of the target's */
+    const hs_webgpu_kernels *const *sorts; /* in the order of the sorts in hs_target */
 } hs_webgpu_target;
 
 /* A sort, scan or other operation built for one device, with its bind groups.
@@ -31,8 +31,8 @@ typedef struct hs_webgpu_target {
  * thread at a time may use it.  The implementation of WebGPU must allow several threads if several are used. */
 typedef struct hs_webgpu_sorter hs_webgpu_sorter;
 
-/* What went wrong beyond the status: the WGPUErrorType, or 0, and a sentence: what the implementation says, or which limit
- * or feature is missing.  Optional. */
+/* Details of an error: the WGPUErrorType, or 0; and a sentence, which is the implementation's message or names a
+ * missing limit or feature.  Optional. */
 typedef struct hs_webgpu_error {
     long code;
     char log[1024];
@@ -47,19 +47,19 @@ typedef struct hs_webgpu_device {
     uint32_t subgroup_min_size; /* the fewest lanes of a subgroup; 0: as the adapter reports it */
 } hs_webgpu_device;
 
-/* How a sorter is created; all 0: as by hs_webgpu_create. */
+/* Options for the creation of a sorter; all 0: the same as hs_webgpu_create. */
 typedef struct hs_webgpu_create_options {
-    hs_scope scope;    /* the calls that it is for */
-    uint32_t deferred; /* 1: without pipelines, which hs_webgpu_create_next makes */
+    hs_scope scope;    /* the calls for which the sorter is created */
+    uint32_t deferred; /* 1: no pipelines are made; hs_webgpu_create_next makes them */
     /* Creates the shader module, such as one without run-time checks; null: wgpuDeviceCreateShaderModule. */
     WGPUShaderModule (*shader_module)(WGPUDevice device, const WGPUShaderModuleDescriptor *descriptor);
 } hs_webgpu_create_options;
 
 /* The numbers of calls, the buffers of steps and the alignment of buffers. */
 enum {
-    HS_WEBGPU_CALLS = 8,      /* a sorter keeps the arguments of that many different calls */
-    HS_WEBGPU_GROUPS = 64,    /* and that many bind groups of the caller's buffers */
-    HS_WEBGPU_ALIGNMENT = 256 /* bytes; offsets of buffers are multiples of it */
+    HS_WEBGPU_CALLS = 8,      /* the number of different calls whose arguments a sorter keeps */
+    HS_WEBGPU_GROUPS = 64,    /* the number of bind groups of the caller's buffers that a sorter keeps */
+    HS_WEBGPU_ALIGNMENT = 256 /* in bytes; the offset of a buffer is a multiple of this number */
 };
 
 /* Compile the kernels of a sort and make their pipelines, for all of its calls.  HS_ERROR_DEVICE if the device lacks a
@@ -71,8 +71,8 @@ hs_status hs_webgpu_create(const hs_webgpu_kernels *sort, const hs_webgpu_device
 hs_status hs_webgpu_create_with(const hs_webgpu_kernels *sort, const hs_webgpu_device *device,
                                 const hs_webgpu_create_options *options, hs_webgpu_sorter **sorter, hs_webgpu_error *error);
 
-/* Make the next pipeline of a deferred sorter; `left`, if not null, gets the number that are still missing.  Calls get
- * HS_ERROR_SCOPE until it is 0.  One thread at a time for a sorter. */
+/* Make the next pipeline of a deferred sorter; `left`, if not null, gets the number of pipelines that are still
+ * missing.  Calls get HS_ERROR_SCOPE until this number is 0.  One thread at a time for a sorter. */
 hs_status hs_webgpu_create_next(hs_webgpu_sorter *sorter, uint32_t *left, hs_webgpu_error *error);
 
 /* The number of pipelines that a sorter has when it is complete.  Any thread. */
@@ -81,7 +81,8 @@ uint32_t hs_webgpu_pipeline_count(const hs_webgpu_sorter *sorter);
 /* Release the bind groups of a sorter, and with them the callers' buffers that they keep alive.  One thread at a time. */
 void hs_webgpu_forget(hs_webgpu_sorter *sorter);
 
-/* Release a sorter; null does nothing.  Command buffers keep what they use.  While no other thread uses the sorter. */
+/* Release a sorter; null does nothing.  Command buffers keep the objects that they use.  No other thread may use the
+ * sorter at the same time. */
 void hs_webgpu_release(hs_webgpu_sorter *sorter);
 
 /* The sort of a sorter, for hs_describe and hs_pad.  Any thread. */
@@ -102,17 +103,18 @@ typedef struct hs_webgpu_buffer {
 /* Calls.  Set unused members to 0.  The caller keeps the buffers.  Every buffer has WGPUBufferUsage_Storage; scratch also
  * CopySrc with `count`, and in place the keys and values also CopySrc and scratch CopyDst. */
 
-/* Calls are recorded into a command encoder that has no open pass: compute passes, and copies where a call is in place or
- * has a device-side count.  WebGPU orders them with what is recorded before and after.  Arguments are checked before
- * anything is recorded.  Nothing waits for the device.  Nothing is allocated when a call repeats one of the last
- * HS_WEBGPU_CALLS by its numbers and uses the same buffers; otherwise small objects are made.  `error` may be null.  One
- * thread at a time for a sorter; others get HS_ERROR_BUSY. */
+/* Calls are recorded into a command encoder that has no open pass: compute passes, and copies where a call is in place
+ * or has a device-side count.  They run after the commands recorded before them, and before the commands recorded
+ * later.  Arguments are checked before anything is recorded.  Nothing waits for the device.  A call allocates nothing
+ * if its numbers and buffers are those of one of the last HS_WEBGPU_CALLS calls; otherwise it makes small objects.
+ * `error` may be null.  One thread at a time for a sorter; others get HS_ERROR_BUSY. */
 
 /* HSGEN_CALLS */
 
-/* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
- * best and that its limits and features allow; null if none.  Only adapter and device of `device` are read; before there
- * is a device, what the adapter offers counts.  Any thread. */
+/* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves.  Of the sorts of these targets that the
+ * device's limits and features allow, the result is the one that suits the device best; null if there is none.  Only
+ * adapter and device of `device` are read; without a device, the limits and features of the adapter apply.  Any
+ * thread. */
 hs_status hs_webgpu_match(const hs_webgpu_target *const *targets, size_t count, const char *key, const char *value,
                           const hs_webgpu_device *device, const hs_webgpu_kernels **sort);
 
@@ -121,8 +123,8 @@ hs_status hs_webgpu_match_kind(const hs_webgpu_target *const *targets, size_t co
                                const char *value, const hs_webgpu_device *device,
                                const hs_webgpu_kernels **sort);
 
-/* Why a match of these arguments found nothing: a line for each target, as by hs_explain, in the `room` bytes of `text`.
- * Any thread. */
+/* Writes the reasons why a match of these arguments returned null to `text`, a buffer of `room` bytes: a line for each
+ * target, as from hs_explain.  Any thread. */
 hs_status hs_webgpu_explain(const hs_webgpu_target *const *targets, size_t count, hs_kind kind, const char *key,
                             const char *value, const hs_webgpu_device *device, char *text, size_t room);
 

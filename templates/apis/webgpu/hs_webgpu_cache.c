@@ -1,4 +1,5 @@
-/* What a sorter keeps from call to call: bind groups of the caller's buffers, and the numbers of launches. */
+/* The objects that a sorter keeps from call to call: bind groups of the caller's buffers, and the numbers of
+ * launches. */
 #include "hs_webgpu_internal.h"
 
 #include <string.h>

@@ -38,7 +38,7 @@ static void hs_webgpu_watch(const hs_webgpu_sorter *sorter)
     for (i = 0; i < HS_WEBGPU_FILTERS; i++) wgpuDevicePushErrorScope(sorter->device, hs_webgpu_filters[i]);
 }
 
-/* The status of what was called since hs_webgpu_watch. */
+/* The status of the WebGPU calls since hs_webgpu_watch. */
 static hs_status hs_webgpu_result(const hs_webgpu_sorter *sorter, hs_webgpu_error *error)
 {
     hs_status status = HS_OK;
@@ -107,8 +107,8 @@ static hs_status hs_webgpu_compile(hs_webgpu_sorter *made, const hs_webgpu_kerne
     return status == HS_OK && !made->module ? HS_ERROR_BUILD : status;
 }
 
-/* The layout of a bind group with `count` storage buffers, or of the one with the numbers of launches.  Kernels only read
- * the columns of a pack, which may be fields of the same records. */
+/* The layout of a bind group with `count` storage buffers, or of the bind group with the numbers of launches.  Kernels
+ * only read the columns of a pack, which may be fields of the same records. */
 static WGPUBindGroupLayout hs_webgpu_layout(const hs_webgpu_sorter *made, uint32_t count, int numbers)
 {
     WGPUBindGroupLayoutEntry entries[HS_BINDINGS];

@@ -28,14 +28,15 @@ typedef struct hs_webgpu_group {
     hs_webgpu_range ranges[HS_BINDINGS];
 } hs_webgpu_group;
 
-/* The numbers of all launches of a call, in a buffer that never changes, since an earlier call that is recorded but has
- * not run may still need it. */
+/* The numbers of all launches of a call, in a buffer.  The buffer never changes, because an earlier call may be
+ * recorded but not have run yet. */
 typedef struct hs_webgpu_table {
     WGPUBuffer buffer; /* null: the place is empty */
     WGPUBindGroup group;
 } hs_webgpu_table;
 
-/* What a device has, or an adapter offers; enables: modules with subgroups begin with "enable subgroups;". */
+/* The limits and features of a device, or of an adapter; enables: modules with subgroups begin with "enable
+ * subgroups;". */
 typedef struct hs_webgpu_facts {
     WGPULimits limits;
     int subgroups, enables;
@@ -44,7 +45,7 @@ typedef struct hs_webgpu_facts {
 
 struct hs_webgpu_sorter {
     const hs_sort *sort;
-    hs_scope scope; /* as the caller wants it; kernels run out of place */
+    hs_scope scope; /* the scope that the caller requested; kernels run out of place */
     volatile long busy; /* 1 during a call */
     WGPUInstance instance;
     WGPUDevice device;
@@ -59,7 +60,7 @@ struct hs_webgpu_sorter {
     hs_webgpu_group groups[HS_WEBGPU_GROUPS];
     hs_webgpu_table tables[HS_WEBGPU_CALLS];
     uint32_t next_group, next_table; /* the places that are replaced next */
-    hs_webgpu_numbers *numbers; /* rows of each of `tables`, then those of the call */
+    hs_webgpu_numbers *numbers; /* rows of each of `tables`, then the rows of the call */
     WGPUComputePipeline *pipelines; /* for each kernel; null outside the scope */
 };
 
@@ -78,7 +79,7 @@ HS_INTERNAL hs_status hs_webgpu_wrong(hs_status status, hs_webgpu_error *error, 
 #endif
     ;
 
-/* Ask the device, or without one the adapter. */
+/* Query the device or, if there is none, the adapter. */
 HS_INTERNAL hs_status hs_webgpu_ask(const hs_webgpu_device *device, hs_webgpu_facts *facts, hs_webgpu_error *error);
 
 /* Whether the limits and features allow the sort; `error` names what is missing. */
@@ -90,16 +91,16 @@ HS_INTERNAL int hs_webgpu_exchanges(const hs_sort *sort);
 /* The number of pipelines that are missing. */
 HS_INTERNAL uint32_t hs_webgpu_missing(const hs_webgpu_sorter *sorter);
 
-/* The bind group for these buffers, which the sorter owns; null if it cannot be made. */
+/* The bind group for these buffers.  The sorter owns it; null if it cannot be made. */
 HS_INTERNAL WGPUBindGroup hs_webgpu_bound(hs_webgpu_sorter *sorter, const hs_webgpu_range *ranges, uint32_t count);
 
-/* The rows of the call that is recorded, as many as the sort has steps. */
+/* The part of the sorter's numbers for the call that is recorded: one row for each step of the sort. */
 static inline hs_webgpu_numbers *hs_webgpu_rows(const hs_webgpu_sorter *sorter, uint32_t table)
 {
     return sorter->numbers + (size_t)table * sorter->sort->step_count;
 }
 
-/* The bind group for the rows of the call, which the sorter owns; null if it cannot be made. */
+/* The bind group for the numbers of the call.  The sorter owns it; null if it cannot be made. */
 HS_INTERNAL WGPUBindGroup hs_webgpu_numbered(hs_webgpu_sorter *sorter);
 
 /* Check a call and record it, while no other thread uses the sorter. */

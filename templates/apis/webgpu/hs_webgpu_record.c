@@ -15,7 +15,8 @@ typedef struct hs_webgpu_call {
 
 static uint64_t hs_webgpu_words(uint64_t bytes) { return (bytes + 3) / 4 * 4; }
 
-/* Where the copies of a call in place begin in scratch, whose size is returned; `plain`: what the plan needs. */
+/* Computes where the copies of a call in place begin in scratch, and returns the size of scratch; `plain`: the size
+ * that the plan needs. */
 static uint64_t hs_webgpu_copies(const hs_sort *sort, uint64_t n, uint64_t plain, uint64_t *keys, uint64_t *values)
 {
     *keys = hs_discarded_at(plain);
@@ -40,7 +41,7 @@ static int hs_webgpu_same(const hs_webgpu_buffer *a, const hs_webgpu_buffer *b)
     return a->buffer == b->buffer && a->offset == b->offset;
 }
 
-/* A call in place sorts a copy of its keys and values in scratch to where they came from. */
+/* A call in place first copies its keys and values to scratch; the sort then stores to the original buffers. */
 static hs_status hs_webgpu_apart(const hs_sort *sort, const hs_webgpu_record *record, hs_webgpu_call *call)
 {
     const hs_span scratch = call->spans[HS_SCRATCH];
@@ -70,9 +71,9 @@ static hs_status hs_webgpu_apart(const hs_sort *sort, const hs_webgpu_record *re
     return HS_OK;
 }
 
-/* What WebGPU asks of the buffers of a surveyed call: alignment, whole words, and that no part is bound twice, since
- * kernels can write to all of their buffers.  Columns of a pack are bound for reading, as often as necessary; but no other
- * part of their buffers for writing. */
+/* WebGPU's requirements for the buffers of a surveyed call: alignment, whole words, and that no part is bound twice,
+ * because kernels can write to all of their buffers.  Columns of a pack are bound for reading, and may be bound several
+ * times; no part of their buffers is bound for writing. */
 static hs_status hs_webgpu_valid(const hs_sort *sort, const hs_webgpu_call *call, hs_webgpu_error *error)
 {
     const int pack = sort->kind == HS_PACK;
@@ -151,7 +152,7 @@ static int hs_webgpu_grid(const hs_webgpu_sorter *sorter, const hs_step *step, c
     return hs_grid(groups, limit, grid) ? 1 : -1;
 }
 
-/* The parts of buffers that a step binds: from each to the next one in the same buffer. */
+/* The parts of buffers that a step binds; each part ends where the next part in the same buffer begins. */
 static hs_status hs_webgpu_locate(const hs_webgpu_sorter *sorter, const hs_step *step, const hs_webgpu_call *call,
                                   hs_webgpu_range ranges[HS_BINDINGS], hs_webgpu_error *error)
 {
@@ -275,7 +276,7 @@ hs_status hs_webgpu_perform(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder
     call.plan.options = &record->options;
     status = hs_webgpu_roles(sort, record, &call, error);
     if (status != HS_OK) return status;
-    call.plan.in_place = call.in_place; /* the scope is that of the caller's call */
+    call.plan.in_place = call.in_place; /* the scope is checked for the call as the caller made it */
     status = hs_scope_takes(sort, &sorter->scope, &call.plan);
     call.plan.in_place = 0;
     if (status != HS_OK || hs_idle(sort, record->n)) return status;

@@ -13,7 +13,7 @@
 /* Keys and values in the buffer that the host reads, each part a multiple of 4 bytes. */
 enum { KEYS = (COUNT * KEY_BYTES + 3) / 4 * 4, VALUES = (COUNT * VALUE_BYTES + 3) / 4 * 4 };
 
-/* What the program has; all null at first. */
+/* The objects of the program; all null at first. */
 typedef struct program {
     WGPUInstance instance;
     WGPUAdapter adapter;

@@ -58,7 +58,8 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
 def large(p: Hybrid) -> Hybrid:
     """Return the shape of the kernels for 2^30 keys and more: the same buckets, with 64-bit indices.
 
-    Digits then have more bits.  Tiles have fewer keys, so that the counters of these digits fit local memory.
+    The digits of this shape have more bits, and its tiles have fewer keys, so that the counters of a digit fit local
+    memory.
     """
     wide = replace(p, large=False, index64=True, single=0, sorted_exit=False)
     room = 8 * (wide.partition_radix - p.partition_radix)
@@ -102,7 +103,7 @@ def plan(p: Hybrid) -> Plan:
 def moved(p: Hybrid, step: Step, n: int) -> int:
     """Return the bytes that a launch of `step` reads and writes for `n` keys that buckets hold.
 
-    A later stage may launch a kernel of an earlier stage again, so later stages are asked first.
+    A later stage may launch a kernel of an earlier stage again, so the answers of later stages take precedence.
     """
     every = [*stages(p)[::-1], *(stages(large(p)) if p.large and p.has_key_buckets else ())]
     known = (stage.moved(step, n) for stage in every)
@@ -149,7 +150,8 @@ def space(key: KeyType, device: Device) -> Iterator[Box]:
 def fitted(p: Hybrid) -> Hybrid:
     """Return the shape for its key and form, without the stages that do not serve it.
 
-    A bucket of keys does not keep the order of equal keys, so values rule it out.  Narrow keys have few passes anyway.
+    Buckets of keys do not keep the order of equal keys, so sorts with values do not use them.  Narrow keys do not use
+    buckets, because they need few passes.
     """
     few = p.key.bytes < 4
     shape = replace(p, large=p.large and not (p.signature.device_count or p.signature.followed))

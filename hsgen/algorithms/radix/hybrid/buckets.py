@@ -20,13 +20,13 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 CHIP = 1056
-"""The work-groups that sort pieces of keys without values, after passes: see `pieces`."""
+"""The number of work-groups that sort pieces of buckets after passes, for keys without values; see `pieces`."""
 _GROUPS = 1024  # the most work-groups of a count: more would only wait for each other's atomic additions
 COUNT_MOST = 65535
 """The most keys of a bucket that is counted: a counter has 16 bits."""
 _BUCKET_SORT = "radix/hybrid/bucket_sort"
 LANES = 1024
-"""Lanes of a core with 65536 registers, at 64 registers a lane."""
+"""Number of lanes that fit a core with 65536 registers, if a lane uses 64 registers."""
 
 
 def tile(p: Hybrid) -> int:
@@ -35,7 +35,7 @@ def tile(p: Hybrid) -> int:
 
 
 def capacity(p: Hybrid) -> int:
-    """Return the most keys of a bucket that a work-group sorts on chip, or counts."""
+    """Return the most keys of a bucket that a work-group can sort on chip, or can count if buckets are counted."""
     return COUNT_MOST if p.counted else present(p.bucket).size
 
 
@@ -57,7 +57,7 @@ def least(p: Hybrid) -> int:
 def shared(p: Hybrid) -> int:
     """Return the number of highest bits that the keys of a bucket share; 0 if the number depends on the count.
 
-    Only if buckets are counted, the number is the same for all counts.
+    The number is the same for all counts only if buckets are counted.
     """
     return p.key.bits - present(p.counting).bits if p.counted else 0
 
@@ -65,8 +65,8 @@ def shared(p: Hybrid) -> int:
 def widths(p: Hybrid, n: int) -> tuple[int, int]:
     """Return the bits of both digits for n > `limit` keys.  Kernels compute the same.
 
-    The sum of both is the least that the limit allows; if buckets are counted, the sum is all bits that are not
-    counted.
+    The sum of both is the least with which the mean bucket has at most `limit` keys.  If buckets are counted, the sum
+    is the number of bits that are not counted.
     """
     bits = shared(p) or max(1, (-(-n // limit(p)) - 1).bit_length())
     return (bits + 1) // 2, bits // 2
@@ -95,7 +95,7 @@ def groups(p: Hybrid) -> int:
 
 
 def suffix(p: Hybrid) -> str:
-    """Return the end of the names of kernels: those of 64-bit indices have another one."""
+    """Return the suffix of the names of kernels: "_wide" for kernels with 64-bit indices, else ""."""
     return "_wide" if p.index64 else ""
 
 
@@ -125,15 +125,16 @@ def kernel(
 
 
 def holding(kernel: Kernel, p: Hybrid) -> Kernel:
-    """Return the kernel with the number of work-groups that a core holds at 64 registers a lane.
+    """Return the kernel with `resident` set: the number of work-groups that a core holds if each lane uses 64
+    registers.
 
-    Lanes of such a kernel hold keys in registers.
+    Lanes of the kernel hold their keys in these registers.
     """
     return replace(kernel, resident=max(1, LANES // kernel.work_group) if p.resident else 0)
 
 
 def summing(kernel: Kernel, p: Hybrid) -> Kernel:
-    """Return the kernel with the subgroup width of prefix sums over lanes."""
+    """Return the kernel with its subgroup width set, because its lanes compute prefix sums."""
     return replace(kernel, subgroup=p.subgroup)
 
 
@@ -177,9 +178,9 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
 
 
 def _counting(p: Hybrid) -> tuple[Kernel, ...]:
-    """The kernel that counts a bucket.
+    """The kernel that sorts a bucket by counting.
 
-    Local memory holds two counters in each word, the keys to store next, and a list of the long runs of equal keys.
+    Local memory holds counters, two in each word; the keys to store next; and a list of the long runs of equal keys.
     """
     counting = present(p.counting)
     arrays = (

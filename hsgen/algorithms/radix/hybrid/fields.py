@@ -16,7 +16,7 @@ CROWDED = {
         greatest=11,
     ),
 }
-"""The key of buckets with crowded bins, with or without values."""
+"""The key for the digits by which buckets with crowded bins are sorted, with or without values."""
 
 SAMPLE = {
     "sample": Field(

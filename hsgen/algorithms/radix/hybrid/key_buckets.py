@@ -33,11 +33,13 @@ class KeyBuckets(Stage):
         return (*partition.kernels(self.p), *self._buckets())
 
     def _buckets(self) -> tuple[Kernel, ...]:
-        """The kernel that counts each bucket; or the kernels that sort each bucket and crowded buckets."""
+        """The kernel that sorts each bucket by counting; or the two kernels that sort buckets, and buckets with crowded
+        bins.
+        """
         return buckets.kernels(self.p, rank_arrays(buckets.rest(self.p)))
 
     def steps(self, high: int) -> list[Step]:
-        """Return the plan rows, for sorts by all bits and counts of the span up to `high`."""
+        """Return the plan rows, for sorts by all bits, for the counts of the span up to `high`."""
         p = self.p
         bound = {**BOUND, partition.PARTITIONED.name: OTHER, "words": words_binding(p)}
         low, high = self.span[0], min(high, self.span[1])
@@ -119,7 +121,9 @@ class KeyBuckets(Stage):
         yield from shapes or [*self._counts(tiles, bucket)] or self._counting(device)
 
     def _counts(self, tiles: Partition, bucket: Bucket) -> Iterator[Problem]:
-        """The problems of counts, and of the table of buckets, which lies in the region of tile states."""
+        """The problems of the counts, and of the size of the table of buckets, which lies in the region of tile
+        states.
+        """
         p, limit, least = self.p, bucket.limit, self.span[0]
         if p.key.bytes < 4:
             yield "partition.above", f"keys of {p.key.bits} bits have few passes anyway", "leave the partition out"
@@ -132,9 +136,9 @@ class KeyBuckets(Stage):
             yield "bucket.items", problem, "give more, or more bits, or fewer items"
 
     def _counting(self, device: Device) -> Iterator[Problem]:
-        """The problems of counted buckets.
+        """Yield the problems of buckets that are sorted by counting keys.
 
-        Two digits take all bits that are not counted, and the table must have room.
+        The two digits must cover all bits that are not counted, and the table must have room for all buckets.
         """
         p = self.p
         if p.counting is None:

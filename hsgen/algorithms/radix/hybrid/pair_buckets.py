@@ -1,4 +1,4 @@
-"""The stage of keys with values of 4 bytes: two stable passes ahead of others, and buckets that are sorted on chip."""
+"""The stage of keys with values of 4 bytes: two stable passes by the highest digits, then buckets sorted on chip."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from hsgen.core.plan import BitRange, Grid, Step, fixed
 
 @dataclass(frozen=True, slots=True)
 class PairBuckets(Stage):
-    """The record `pair_bucket` of a shape without a sample; `pieces` is the stage of shapes with a sample."""
+    """The stage of the record `pair_bucket`, for shapes without a sample; `pieces` is the stage for shapes with a
+    sample.
+    """
 
     @property
     def span(self) -> tuple[int, int]:
@@ -36,7 +38,9 @@ class PairBuckets(Stage):
         return (*most, replace(last, common=pairs.common(self.p)) if self.p.looks_back else last)
 
     def steps(self, high: int) -> list[Step]:
-        """Return the plan rows, for sorts by all bits and counts up to `high`; the passes ahead are among them."""
+        """Return the plan rows, for sorts by all bits and counts up to `high`, with the two passes before the
+        buckets.
+        """
         p = self.p
         bound = {**BOUND, "bounds": values_binding(p), "words": words_binding(p)}
         low, high = (min(n, high) for n in self.span)
@@ -66,7 +70,8 @@ class PairBuckets(Stage):
     def moved(self, step: Step, n: int) -> int | None:
         """Return the bytes of a launch for `n` keys that buckets hold.
 
-        The passes after the buckets then move nothing; the passes ahead are the rows whose guard has the range "whole".
+        If buckets hold all keys, the passes after the buckets move nothing.  The two passes before the buckets are the
+        rows whose guard has the range "whole".
         """
         if not self.serves(n):
             return None

@@ -1,8 +1,9 @@
-"""Few 32-bit keys with values of 4 bytes, partitioned with their indices into buckets by one launch: the whole stage.
+"""The stage of small counts of 32-bit keys with values of 4 bytes: one launch partitions keys and indices into buckets.
 
 A bucket is sorted on chip by key and, among equal keys, by index.  The sort is therefore stable, although pairs reach
 their bucket in any order, and the indices locate the values.  Pairs take one step to their bucket, not two stable
-passes, and no work-group waits for another.  Pairs whose highest bits are uneven are left to the passes.
+passes, and no work-group waits for another.  If the highest bits of pairs are too unevenly distributed, passes sort the
+pairs.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def most(p: Hybrid) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PairPartition(Stage):
-    """The record `pair_partition` of a shape, with the lanes and items of its `pair_bucket`."""
+    """The stage of the record `pair_partition`; the lanes and items of a bucket are those of the record
+    `pair_bucket`.
+    """
 
     @property
     def span(self) -> tuple[int, int]:
@@ -62,8 +65,8 @@ class PairPartition(Stage):
     def steps(self) -> list[Step]:
         """Return the plan rows, for sorts out of place by all bits.
 
-        The first row always runs, and marks the pairs as left to the passes.  A sort in place would overwrite values
-        before a bucket reads them.
+        The first row always runs, and marks the pairs as not partitioned, so that the passes sort them.  Sorts in place
+        are excluded, because they would overwrite values before a bucket reads them.
         """
         p, (low, high) = self.p, self.span
         bound = {**BOUND, PAIRS.name: OTHER, "words": words_binding(p)}
@@ -74,7 +77,7 @@ class PairPartition(Stage):
         return rows
 
     def _bucket_grids(self) -> list[Span]:
-        """The grids of the bucket sort: one for each number of buckets, as of buckets of keys."""
+        """The grids of the bucket sort: one grid for each number of buckets, as in the bucket sort of keys."""
         p, limit = self.p, pairs.limit(self.p)
         if p.signature.device_count:
             return [(0, most(p), Grid(add=-1, div=limit, mul=2, cap=p.pair_partition_radix))]
@@ -97,7 +100,9 @@ class PairPartition(Stage):
         return bytes_of.get(step.kernel, 0)
 
     def test_counts(self) -> Iterator[int]:
-        """Yield the counts at which the partition starts, at which the number of buckets doubles, and of some tiles."""
+        """Yield the count above which pairs are partitioned, the counts at which the number of buckets doubles, and 1
+        to 3 tiles.
+        """
         p = self.p
         yield least(p)
         doubled = (pairs.limit(p) << b for b in range(p.pair_partition_radix.bit_length()))
@@ -134,7 +139,9 @@ class Phases(Body):
 def _partition(
     p: Hybrid, name: str, macro: str, summary: str, buffers: tuple[Buffer, ...], *arrays: Array, sums: bool = False
 ) -> Kernel:
-    """A kernel whose template is the macro `macro` of pair_partition.j2; `sums`: its lanes compute prefix sums."""
+    """A kernel whose template is the macro `macro` of pair_partition.j2; `sums` is true if its lanes compute prefix
+    sums.
+    """
     lanes, template = present(p.pair_partition).work_group, f"radix/hybrid/pair_partition:{macro}"
     return replace(_kernel(p, name, summary, buffers, arrays, lanes, template=template, sums=sums), data=Phases())
 
@@ -168,8 +175,8 @@ def partition(p: Hybrid) -> Kernel:
 def bucket(p: Hybrid) -> Kernel:
     """Return the kernel that sorts a bucket, with the lanes and items of a bucket of pairs.
 
-    Bins are crowded above an eighth of the bucket's keys in one bin: a network is then faster than comparing the keys
-    of a bin.
+    Bins are crowded if one bin has more than an eighth of the bucket's keys.  A network is then faster than comparing
+    the keys of a bin with each other.
     """
     pair_bucket, room = present(p.pair_bucket), pairs.capacity(p)
     shape = Bucket(work_group=pair_bucket.work_group, items=pair_bucket.items, bins=present(p.pair_partition).bins)
@@ -194,7 +201,7 @@ def _kernel(
     template: str,
     sums: bool,
 ) -> Kernel:
-    """A kernel of work-groups of `lanes` lanes; `sums`: its lanes compute prefix sums."""
+    """A kernel of work-groups of `lanes` lanes; `sums` is true if its lanes compute prefix sums."""
     return Kernel(
         name=name,
         template=template,
@@ -210,7 +217,7 @@ def _kernel(
 
 
 def _bins(tiles: stages.PairPartition, bucket: PairBucket) -> Iterator[Problem]:
-    """The problems of the bins, which the lanes of a bucket of pairs share out evenly."""
+    """The problems of the number of bins: each lane of a bucket of pairs must scan the same number of bins."""
     if tiles.bins % bucket.work_group or tiles.bins & tiles.bins - 1 or tiles.bins > 65536:
         problem = f"{tiles.bins} bins are no power of two that {bucket.work_group} lanes share out"
         yield "pair_partition.bins", problem, "give a multiple of these lanes, up to 65536"

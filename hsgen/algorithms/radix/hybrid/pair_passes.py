@@ -18,7 +18,9 @@ BOUNDS = Buffer(name="bounds", type="u32")
 """The starts of buckets and the list of crowded buckets; they lie in the second buffer of values."""
 _PAIRS = (DESTINATION, VALUES_OUT, BOUNDS, WORDS)
 _SETS = 4
-"""Sets of counters of a work-group that counts the highest digit: many keys may have the same digit."""
+"""Number of sets of counters in a work-group that counts the highest digit.  Several sets reduce contention if many
+keys have the same digit.
+"""
 _BYTES = 64
 """Bytes of keys that a lane loads at once to count them."""
 
@@ -61,7 +63,9 @@ def histogram(p: Hybrid) -> Kernel:
 
 
 def decide(p: Hybrid) -> Kernel:
-    """Return the kernel that decides whether the two passes run ahead, if the fallback is reduce-scan."""
+    """Return the kernel that decides whether the two passes by the highest digits run first, if the fallback is
+    reduce-scan.
+    """
     return _kernel(
         p, "ahead_decide", "decide", "say whether the passes by the two highest digits run ahead of others", (WORDS,)
     )
@@ -97,11 +101,11 @@ def crowded(p: Hybrid) -> Kernel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crowded(PairPasses):
-    """As `PairPasses`.
+    """The variants of the phases, as in `PairPasses`, and numbers for the kernel that sorts crowded buckets.
 
     shape: the shape in which a work-group sorts a bucket digit by digit.
     groups: the work-groups that sort crowded buckets.
-    slot_mask: the bits of the number of a slot.
+    slot_mask: the mask of the bits that hold the number of a slot.
     index: true in an argsort, whose caller may discard keys.
     """
 

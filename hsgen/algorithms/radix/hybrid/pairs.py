@@ -1,4 +1,4 @@
-"""Keys with values, passed by their two highest digits, and then sorted on chip by buckets: shape and kernels.
+"""Keys with values that are sorted by two passes over their highest digits, then by buckets on chip: shape and kernels.
 
 After two stable passes the keys are in order of their highest bits, and keys that share these bits are in their
 original order.  Such keys are a bucket, which one work-group holds.  Its keys share at least as many bits as number the
@@ -27,25 +27,27 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import PLAIN
 
 EARLY = 1 << 8
-"""A flag in the number of a pass ahead of buckets: the pass stores keys even if the caller discards them."""
+"""A flag in the number of a pass that precedes buckets.  The pass stores keys even if the caller discards sorted
+keys.
+"""
 _LANES = 1024  # lanes of a core with 65536 registers, at 64 registers a lane
 _LOCAL = 1 << 17  # bytes of local memory above which a core holds one work-group only
 _GROUPS = 256  # the most work-groups that sort crowded buckets
 SLACK = 15
-"""Number of the low bits of an argument that hold `limit`.
+"""Number of low bits of an argument that hold `limit`.
 
-The five bits above hold, in 128ths of the limit, by how much a bucket may exceed the limit.
+The five bits above the low bits hold the excess over the limit that a bucket may have, in 128ths of the limit.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The values of the word `pair_status`; 0 means that buckets may sort the pairs.
+    """The values of the word `pair_status`.  The value 0 means that buckets may sort the pairs.
 
     uneven: a bucket is too large.  After passes with look-back, the word is 0 or `uneven`.
     sorted: buckets have sorted the pairs.
     fallback: all passes are left to do.
-    partitioned: buckets sort the pairs, which one launch has partitioned.
+    partitioned: one launch has partitioned the pairs, and buckets sort them.
     """
 
     uneven: int = 1
@@ -99,7 +101,7 @@ def most(p: Hybrid) -> int:
 class Sizes:
     """Numbers derived from the shape, for the templates of buckets of pairs.
 
-    slot_mask: the bits of the number of a slot.
+    slot_mask: the mask of the bits that hold the number of a slot.
     pair_partition_least: the count above which pairs may be partitioned by one launch; -1 if pairs never are.
     slack, repeated: the constants `SLACK` and `REPEATED`.
     """
@@ -116,7 +118,10 @@ class Sizes:
 
 
 def sizes(p: Hybrid) -> Sizes:
-    """Return the numbers of a shape; those that depend on the size of buckets are 0 without buckets of pairs."""
+    """Return the numbers of a shape.
+
+    If the shape has no buckets of pairs, the numbers that depend on the size of buckets are 0.
+    """
     values = dict(ABSENT)
     if p.pair_bucket:
         mask = (1 << slot_bits(p)) - 1
@@ -126,14 +131,14 @@ def sizes(p: Hybrid) -> Sizes:
 
 
 ABSENT: Mapping[str, int] = dict.fromkeys(("capacity", "limit", "slot_mask", "groups", "least", "most"), 0)
-"""The numbers that depend on the size of buckets, all 0, for kernels whose text does not."""
+"""The numbers that depend on the size of buckets, all 0, for kernels whose text does not depend on that size."""
 
 
 _ANY = PairBucket(work_group=1, items=1, bins=1)
 
 
 def common(p: Hybrid) -> Hybrid:
-    """Return the shape with one size for all buckets, for kernels whose text depends only on whether pairs have
+    """Return the shape with a dummy size of buckets, for kernels whose text depends only on whether pairs have
     buckets.
     """
     return replace(p, pair_bucket=p.pair_bucket and _ANY, pair_partition=None)
@@ -150,12 +155,14 @@ def bound_groups(p: Hybrid) -> int:
 
 
 def rest(p: Hybrid) -> Hybrid:
-    """Return the shape of the kernel for buckets with crowded bins; a key there includes the slot of its value."""
+    """Return the shape of the kernel for buckets with crowded bins; each key of the kernel includes the slot of its
+    value.
+    """
     return replace(buckets.crowded(p, present(p.pair_bucket)), signature=PLAIN)
 
 
 def on_chip(p: Hybrid, buffers: tuple[Buffer, ...]) -> Kernel:
-    """Return the kernel that sorts buckets on chip, and pieces of buckets if there are any."""
+    """Return the kernel that sorts buckets on chip; if buckets are cut into pieces, the kernel also sorts pieces."""
     bucket = present(p.pair_bucket)
     lists = Array(name="tile", type="key", count=bucket.size), word_array("slot_values", bucket.size)
     pieces = (word_array("piece_bounds", 4), word_array("unordered", 1)) if p.pieces else ()

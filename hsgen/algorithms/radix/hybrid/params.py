@@ -15,7 +15,7 @@ from hsgen.core.records import RECORD
 DIGIT = 9
 """The most bits of each of the two digits by which keys without values are partitioned."""
 WIDE_DIGIT = 10
-"""As `DIGIT`, with 64-bit indices."""
+"""The same number of bits as `DIGIT`, for kernels with 64-bit indices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,13 +25,13 @@ class Hybrid(Onesweep):
     The fallback is the passes over all digits that sort keys which buckets cannot hold.
 
     waitless: the fallback is reduce-scan, not look-back, so no work-group waits for another.
-    sample: the number of keys that are compared with each other before any key moves.  If more keys agree than buckets
-    hold, buckets are not tried.
+    sample: the number of keys of a sample that is compared before any key moves.  If so many keys of the sample agree
+    that buckets could not hold the keys, buckets are not tried.
     crowded_bits: the bits of the digits by which a bucket with crowded bins is sorted; 0 means `bits`.
     partition, bucket: the stages of keys without values (`hsgen.algorithms.radix.hybrid.buckets`).
-    counting: the bucket of those keys with 64-bit indices, if its keys are counted.
+    counting: the bucket of keys without values in kernels with 64-bit indices, if such buckets are counted.
     pair_bucket: the stage of keys with values of 4 bytes (`hsgen.algorithms.radix.hybrid.pairs`).
-    pair_partition: the stage of few such pairs (`hsgen.algorithms.radix.hybrid.pair_partition`).
+    pair_partition: the stage of small counts of such pairs (`hsgen.algorithms.radix.hybrid.pair_partition`).
     """
 
     STRATEGY: ClassVar[str] = "hybrid"
@@ -70,14 +70,16 @@ class Hybrid(Onesweep):
     def pieces(self) -> bool:
         """Whether passes by some of the digits precede buckets, and large buckets are cut into pieces.
 
-        Keys of four digits without values do not: two passes and buckets take as long as two partitions and buckets,
-        and three passes and buckets take as long as four passes.
+        False for keys of four digits without values.  Two passes and buckets would take as long as two partitions and
+        buckets; three passes and buckets would take as long as four passes.
         """
         return self.sampled > 0 and (self.has_pair_buckets or len(self.digits) > 4)
 
     @property
     def rounds(self) -> int:
-        """Number of rounds that compare the sample: by the 2, 3, ... highest digits, and at last by all bits."""
+        """Number of rounds that compare the sample: first by the 2 highest digits, then by the 3 highest, and so on;
+        last by all bits.
+        """
         return min(5 if self.has_pair_buckets else 4, len(self.digits) - 1)
 
     @property
@@ -87,7 +89,7 @@ class Hybrid(Onesweep):
 
     @property
     def partitions_pairs(self) -> bool:
-        """Whether few pairs are partitioned into buckets by one launch."""
+        """Whether one launch partitions small counts of pairs into buckets."""
         return self.pair_partition is not None and self.has_pair_buckets and self.key.bytes == 4
 
     @property
@@ -116,7 +118,7 @@ class Hybrid(Onesweep):
 
     @property
     def room(self) -> stages.Room | None:
-        """The scratch that buckets take; None without buckets."""
+        """The scratch that buckets need; None without buckets."""
         if not (self.has_key_buckets or self.has_pair_buckets):
             return None
         return stages.Room(

@@ -21,7 +21,9 @@ PARTITIONED = Buffer(name="partitioned")
 _READ = replace(PARTITIONED, read_only=True)
 _FOLDER, _VARIANTS = "radix/hybrid/", "radix/hybrid/variants.j2:"
 _FIRST_SETS, _SECOND_SETS = 4, 2
-"""Sets of counters of a work-group that counts a digit: many keys may have the same first digit."""
+"""Number of sets of counters in a work-group that counts the first or the second digit.  Several sets reduce
+contention; many keys may have the same first digit.
+"""
 _FIRST_BYTES, _SECOND_BYTES = 64, 32
 """Bytes of keys that a lane loads at once to count them."""
 

@@ -1,10 +1,10 @@
-"""Keys passed by some of their highest digits, then sorted on chip by pieces of buckets: kernels and plan rows.
+"""Passes by some of the highest digits, then buckets or pieces of buckets sorted on chip: kernels and plan rows.
 
-`pairs` passes two digits, and all digits if a bucket is too large.  Here, a sample of the keys decides how many digits
-are passed: 2, 3 or 4 of the digits that are not constant, or all.  A bucket that is too large is cut into pieces, at
-keys that differ in the passed digits.  A range is a bucket or a piece.  One work-group sorts a range in memory if the
-range is too large, or if its keys crowd bins.  The work-group first checks the order of the range: equal keys are in
-order already.
+The module `pairs` runs passes by two digits, and passes by all digits if a bucket is too large.  In this module, a
+sample of the keys decides the number of passes: by 2, 3 or 4 of the digits that are not constant, or by all digits.  A
+bucket that is too large is cut into pieces where adjacent keys differ in the digits of these passes.  A range is a
+bucket or a piece.  One work-group sorts a range in memory if the range is too large, or if its keys crowd bins.  The
+work-group first checks the order of the range: equal keys are in order already.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ from hsgen.core.plan import Literal, Step, fixed
 _GROUPS = 528
 """The most work-groups that sort ranges in memory."""
 AFTER_PASSES = Literal(value=1)
-"""The argument of kernels of keys without values that also run after partitions, where they run after passes."""
+"""The argument of the kernels of keys without values, if the kernels run after passes.  The same kernels also run after
+partitions.
+"""
 
 
 def groups(p: Hybrid) -> int:
@@ -54,7 +56,7 @@ def most(p: Hybrid) -> int:
 def sizes(p: Hybrid) -> int:
     """Return the limit and the capacity of buckets as one argument.
 
-    The bits above `pairs.SLACK` hold, in 128ths of the limit, by how much the capacity exceeds the limit; at most 31.
+    The bits from `pairs.SLACK` on hold the excess of the capacity over the limit, in 128ths of the limit; at most 31.
     """
     return limit(p) | min(31, 128 * (capacity(p) - limit(p)) // limit(p)) << pairs.SLACK
 
@@ -107,17 +109,19 @@ def _key_sort(p: Hybrid) -> Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Pieces(Stage):
-    """The stage of a shape whose sample chooses the digits that are passed before buckets are sorted by pieces."""
+    """The stage in which a sample chooses the digits of the passes that precede buckets, and buckets are sorted by
+    pieces.
+    """
 
     @property
     def span(self) -> tuple[int, int]:
-        """(low, high): digits may be passed ahead for counts above `low` up to `high`."""
+        """(low, high): the stage serves counts above `low` up to `high`."""
         return (pairs.least(self.p) if self.p.has_pair_buckets else buckets.least(self.p)), most(self.p)
 
     def kernels(self) -> tuple[Kernel, ...]:
         """Return the kernels in the order of their launches.
 
-        Without values, the bucket sort is not among them: it is a kernel of `KeyBuckets`.
+        Without values, the bucket sort is left out, because it is a kernel of `KeyBuckets`.
         """
         each, common = parts(self.p), pairs.common(self.p)
         first = (replace(k, common=common) for k in (each.choose, each.bounds, each.cut))
@@ -146,7 +150,7 @@ class Pieces(Stage):
     def moved(self, step: Step, n: int) -> int | None:
         """Return the bytes of a launch for `n` keys that two digits distribute into buckets.
 
-        Keys without values are then sorted before the first launch of this stage.
+        Keys without values are already sorted at the first launch of this stage, so they move no bytes.
         """
         p, count = self.p, 1 << pairs.bits(self.p, n) if self.p.has_pair_buckets else 0
         if not p.has_pair_buckets:
@@ -166,7 +170,7 @@ class Pieces(Stage):
         return bytes_of.get(step.kernel)
 
     def test_counts(self) -> Iterator[int]:
-        """Yield the counts at which buckets of pairs change; `KeyBuckets` has those of keys without values."""
+        """Yield the counts at which buckets of pairs change; `KeyBuckets` yields the counts for keys without values."""
         yield from pair_buckets.test_counts(self.p) if self.p.has_pair_buckets else ()
 
     def problems(self, device: Device) -> Iterator[Problem]:

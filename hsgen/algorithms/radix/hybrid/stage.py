@@ -21,7 +21,7 @@ Span = tuple[int, int, Grid]
 class Stage(ABC):
     """A stage of the shape `p`.
 
-    A shape without the stage has its problems only.
+    If the shape does not have the stage, only `problems` may be called.
     """
 
     p: Hybrid
@@ -68,7 +68,7 @@ def launched(
     """Return the plan rows of a kernel in sorts by all bits: one for each grid that serves counts above `low` up to
     `high`.
 
-    flags: if not 0, the kernel gets the bit range with these flags as its argument.  place: of `Guard`.
+    flags: if not 0, the kernel's argument is the bit range with these flags.  place: as in `Guard`.
     """
     argument: Argument = BitRange(flags=flags) if flags else Literal()
     return [

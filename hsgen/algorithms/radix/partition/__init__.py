@@ -4,9 +4,10 @@ The first launch counts the highest digit of the keys of each work-group.  If th
 launch scans these counts.  The next launch moves the keys by the highest digit.  A further launch sorts each bucket on
 chip.
 
-If a bucket would get more keys than a work-group holds, the keys are uneven and none of them moves.  Passes with
+If a bucket would get more keys than a work-group holds, the keys are called uneven, and no key moves.  Passes with
 look-back over all digits then sort the keys, all in one launch.  Its work-groups draw pieces of work in order, and wait
-only for pieces that other work-groups have drawn.  A device with guaranteed forward progress finishes those.
+only for pieces that other work-groups have drawn.  A device with guaranteed forward progress finishes the pieces that
+are drawn.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def problems(p: Partition, device: Device) -> Iterator[Problem]:
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield nothing: shapes of buckets are chosen by hand."""
+    """Yield no box: searches do not choose the shapes of buckets."""
     yield from ()
 
 
@@ -67,7 +68,7 @@ def fitted(p: Partition) -> Partition:
 
 
 def _fewer(p: Partition, tiles: T) -> T:
-    """The tiles with as many keys as leave room for values of 4 bytes."""
+    """The tiles with fewer keys per lane, so that keys and values of 4 bytes fit the room of the keys alone."""
     return replace(tiles, items=max(1, tiles.items * p.key.held // (p.key.held + 4)))
 
 

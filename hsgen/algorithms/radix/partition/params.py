@@ -12,11 +12,15 @@ from hsgen.core.regions import Region, placed
 
 MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
 CHIP_BITS = 4
-"""Bits of a digit by which a bucket with crowded bins is sorted: few, so that the counters fit local memory."""
+"""Bits of a digit by which a bucket with crowded bins is sorted.  The number is small, so that the counters fit local
+memory.
+"""
 FOLD = 64
-"""The most work-groups for which each work-group sums all counts itself; above, another launch scans the counts."""
+"""The most work-groups for which each work-group sums all counts itself; for more work-groups, a launch scans the
+counts.
+"""
 COLUMNS = 16
-"""The digits whose counts one work-group scans, if it has as many lanes."""
+"""The number of digits whose counts one work-group scans, if the work-group has at least this many lanes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

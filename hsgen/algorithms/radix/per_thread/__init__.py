@@ -1,6 +1,6 @@
 """Each lane, or each subgroup, walks through a chunk of keys with its own counters, for CPUs.
 
-The method is that of Intel's tutorial.
+The method is that of a tutorial by Intel.
 """
 
 from __future__ import annotations

@@ -42,7 +42,8 @@ class PerThread(Tile):
     barrier, which suits devices that run lanes one after the other.
     loads: the keys that a lane loads before it handles the first; None means 8 if the lane is its work-group, else 2.
     compact: counters lie in scratch, because WebGPU sets local memory to zero and some compilers take time in
-    proportion to local memory.  The lane that sorts alone moves keys between two halves of scratch, with little code.
+    proportion to local memory.  A lane that sorts small counts alone moves keys between two halves of scratch, so that
+    its code is short.
     sorted_exit: as in `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
     """
 
@@ -65,12 +66,12 @@ class PerThread(Tile):
 
     @property
     def alone(self) -> int:
-        """Greatest count that one work-group sorts in one launch; 0 if not given."""
+        """Greatest count that one work-group sorts in one launch; 0 unless the table sets `single`."""
         return self.single or 0
 
     @property
     def unrolled(self) -> int:
-        """Keys that a lane loads before it handles the first key."""
+        """Number of keys that a lane loads before it processes the first of them."""
         return self.loads or (8 if self.folded else 2)
 
     @property
@@ -97,7 +98,7 @@ class PerThread(Tile):
 def counters(p: PerThread) -> int:
     """Return the counters of a work-group: one set per lane, or two sets if the lane is its work-group.
 
-    With two sets, the increments for equal digits in a row wait less for each other.
+    With two sets, increments of the same counter by successive keys wait less for each other.
     """
     return p.radix * (2 if p.folded else p.work_group)
 

@@ -1,8 +1,9 @@
 """The process that sorts with numpy for `numpy_avx2`.  The process exits when stdin ends, so it ends with its parent.
 
-First the process writes the AVX-512 features that it still uses, as a line of JSON.  Then it reads commands.
-`keys SIZE N` is followed by N keys of SIZE bytes.  `prepare` copies the keys.  `sort` sorts the copy; the answer is the
-seconds.  `result` has the bytes of the copy as answer.  The answer to the first two commands is an empty line.
+First the process writes the AVX-512 features that it still uses, as a line of JSON.  Then it reads commands.  `keys
+SIZE N` is followed by N keys of SIZE bytes.  `prepare` copies the keys.  `sort` sorts the copy; the answer is the
+seconds.  `result` has the bytes of the copy as answer.  The commands `keys` and `prepare` are answered by an empty
+line.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class Shape(Protocol):
         """Yield tables that need less and less local memory."""
 
     def serves_all(self, f: Facts) -> bool:
-        """Return True if no other algorithm is faster at any count on such a device."""
+        """Return True if the algorithm is the fastest at every count on such a device."""
 
     def takeover(self, f: Facts, size: int, width: int) -> Table:
         """Return the greatest counts of the preceding algorithm: `ranges`, and optionally `ranges_values`."""

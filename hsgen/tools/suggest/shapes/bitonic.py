@@ -125,7 +125,9 @@ def _slabs(f: Facts, size: int, width: int, height: int) -> Choice:
 
 
 def _lanes(f: Facts, words: int) -> int:
-    """Return the lanes of a work-group of which a core's registers hold two, at four registers per word of keys."""
+    """Return the most lanes of a work-group such that a core has registers for two work-groups.  A lane needs four
+    registers for each word of a key.
+    """
     return min(_LANES, f.device.registers // (8 * words)) if f.device.registers else _LANES
 
 

@@ -30,7 +30,7 @@ static inline bool hn_holds(int slot, uint64_t count, unsigned bytes)
     return hn_state.buffers[slot] && hn_state.sizes[slot] / bytes >= count;
 }
 
-/* What is wrong with a call before it is played, or null. */
+/* The reason why a call cannot be played, or null. */
 static inline const char *hn_unfit(int key_bytes, int value_bytes, uint64_t n)
 {
     if (!hn_state.open) return hn_wrong("no device is open");
@@ -48,8 +48,8 @@ static inline const char *hn_short(uint64_t n)
     return NULL;
 }
 
-/* Play `call`, which gets temporary memory and its size and at first, without memory, only says how much it needs; that
- * is kept between calls, and not timed. */
+/* Play `call` twice.  The first time, it gets no memory and only returns the size of the temporary memory that it
+ * needs.  The memory is kept between calls, and its allocation is not timed. */
 template <typename Call> static const char *hn_play(const char *name, Call call, double *device_seconds)
 {
     size_t temporary = 0;

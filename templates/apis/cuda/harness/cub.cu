@@ -87,7 +87,8 @@ static cudaError_t hn_cub_merge(void *memory, size_t &temporary, uint64_t n)
 }
 #endif
 
-/* Sort the first n keys to where keys go with the baseline called `name`, and wait; with values, if these have a size. */
+/* Sort the first n keys to HN_KEYS_OUT with the baseline called `name`, and wait.  If `value_bytes` is not 0, sort
+ * their values, too. */
 extern "C" const char *hn_baseline_sort(const char *name, int key_bytes, int value_bytes, uint64_t n, uint64_t,
                                     double *device_seconds)
 {

@@ -27,15 +27,15 @@ static cudaError_t hn_cub(void *memory, size_t &temporary, int n)
     hn_key *keys = static_cast<hn_key *>(memory);
     uint32_t *values = memory ? reinterpret_cast<uint32_t *>(own + keys_size) : NULL;
     void *rest = memory ? own + sorted : NULL;
-    size_t first = memory ? temporary - sorted : 0, second = first; /* without memory, what each of the two needs */
+    size_t first = memory ? temporary - sorted : 0, second = first; /* without memory: their sizes */
     cudaError_t code = hn_sort(rest, first, keys, values, n);
     if (code == cudaSuccess) code = hn_reduce(rest, second, keys, values, n);
     if (!memory) temporary = sorted + (first > second ? first : second);
     return code;
 }
 
-/* Reduce the groups of n keys, of which there are `number`, with the baseline called `name`, and wait: keys go where keys
- * go, sums or counts where values go. */
+/* Reduce the groups of n keys with the baseline called `name`, and wait.  `number`: the number of groups.  The keys of
+ * groups go to HN_KEYS_OUT, their sums or counts to HN_VALUES_OUT. */
 extern "C" const char *hn_baseline_group_by(const char *name, int key_bytes, int value_bytes, uint64_t n, uint64_t number,
                                             double *device_seconds)
 {

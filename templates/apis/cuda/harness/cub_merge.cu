@@ -20,8 +20,8 @@ static cudaError_t hn_cub(void *memory, size_t &temporary, uint64_t first, uint6
 #endif
 }
 
-/* Merge the `first` keys of buffer HN_KEYS and the others of n in HN_OTHER to where keys go with the baseline called `name`,
- * and wait; with values, if these have a size. */
+/* Merge the `first` keys in HN_KEYS and the n - `first` keys in HN_OTHER to HN_KEYS_OUT with the baseline called
+ * `name`, and wait.  If `value_bytes` is not 0, merge their values, too. */
 extern "C" const char *hn_baseline_merge(const char *name, int key_bytes, int value_bytes, uint64_t n, uint64_t first,
                                      double *device_seconds)
 {

@@ -2,8 +2,8 @@
  * only on request; hn_baseline_reduce_by_key then accompanies the functions of harness.h. */
 #include "cub_runs.h"
 
-/* Reduce the runs of n keys, of which there are `number`, with the baseline called `name`, and wait: keys go where keys
- * go, sums or counts where values go. */
+/* Reduce the runs of n keys with the baseline called `name`, and wait.  `number`: the number of runs.  The keys of runs
+ * go to HN_KEYS_OUT, their sums or counts to HN_VALUES_OUT. */
 extern "C" const char *hn_baseline_reduce_by_key(const char *name, int key_bytes, int value_bytes, uint64_t n,
                                                  uint64_t number, double *device_seconds)
 {

@@ -31,8 +31,8 @@ template <int N> static cudaError_t hn_cub(void *memory, size_t &temporary, int6
     return cub::DeviceScan::InclusiveScan(memory, temporary, from, to, hn_add(), n, hn_state.stream);
 }
 
-/* Sum up the columns of n rows to where keys go with the baseline called `name`, and wait; `number`: the columns, with
- * HN_EXCLUSIVE for exclusive sums. */
+/* Sum up the columns of n rows to HN_KEYS_OUT with the baseline called `name`, and wait.  `number`: the number of
+ * columns, plus HN_EXCLUSIVE for exclusive sums. */
 extern "C" const char *hn_baseline_scan(const char *name, int key_bytes, int value_bytes, uint64_t n, uint64_t number,
                                         double *device_seconds)
 {

@@ -47,8 +47,8 @@ static cudaError_t hn_cub_radix(void *memory, size_t &temporary, uint64_t n, uin
 }
 #endif
 
-/* Sort the `segments` segments of n keys that the offsets in buffer HN_OTHER make, to where keys go, with the baseline called
- * `name`, and wait; with values, if these have a size. */
+/* Sort n keys in `segments` segments to HN_KEYS_OUT with the baseline called `name`, and wait.  The offsets of segments
+ * are in HN_OTHER. If `value_bytes` is not 0, sort their values, too. */
 extern "C" const char *hn_baseline_segmented_sort(const char *name, int key_bytes, int value_bytes, uint64_t n, uint64_t segments,
                                         double *device_seconds)
 {

@@ -36,8 +36,8 @@ static cudaError_t hn_cub(void *memory, size_t &temporary, int64_t n, int64_t k,
 }
 #endif
 
-/* Select k of the first n keys to where keys go with the baseline called `name`, and wait; `number`: k, with HN_LARGEST
- * for the greatest keys, and HN_FLOAT for floats. */
+/* Select k of the first n keys to HN_KEYS_OUT with the baseline called `name`, and wait.  `number`: k, plus HN_LARGEST
+ * for the greatest keys, plus HN_FLOAT for floats. */
 extern "C" const char *hn_baseline_top_k(const char *name, int key_bytes, int value_bytes, uint64_t n, uint64_t number,
                                          double *device_seconds)
 {

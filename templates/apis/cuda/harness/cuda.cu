@@ -215,7 +215,7 @@ static const char *hn_replay(const hn_call *call, size_t scratch)
         if (code == cudaSuccess) code = cudaEventRecord(hn_state.start, hn_state.stream);
         if (code == cudaSuccess) code = cudaGraphLaunch(ready, hn_state.stream);
         if (code == cudaSuccess) code = cudaEventRecord(hn_state.stop, hn_state.stream);
-        if (code == cudaSuccess) code = cudaStreamSynchronize(hn_state.stream); /* before the graph goes */
+        if (code == cudaSuccess) code = cudaStreamSynchronize(hn_state.stream); /* before the graph is destroyed */
     }
     if (ready) (void)cudaGraphExecDestroy(ready);
     if (graph) (void)cudaGraphDestroy(graph);

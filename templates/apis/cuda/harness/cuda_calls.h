@@ -9,7 +9,7 @@
 /* The sort that is ready, or null. */
 extern hs_cuda *hn_made;
 
-/* Enqueue a call of it, with `scratch` bytes of scratch. */
+/* Enqueue a call of the operation, with `scratch` bytes of scratch. */
 hs_status hn_run(const hn_call *call, size_t scratch, cudaError_t *code);
 
 #endif

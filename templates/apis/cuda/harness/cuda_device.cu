@@ -1,4 +1,4 @@
-/* The CUDA harness: what a device reports, and what other APIs that extend CUDA lack. */
+/* The CUDA harness: what a device reports, and the functions that APIs that extend CUDA do not have. */
 #include "hn_cuda.h"
 
 #include <stdio.h>

@@ -11,7 +11,7 @@ extern "C" __global__ void __launch_bounds__(HS_LANES)
               long long n, long long length, long long turn)
 {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); /* the kernels ahead may still run */
+    asm volatile("griddepcontrol.wait;" ::: "memory"); /* earlier kernels may still run */
 #endif
     for (long long row = (long long)blockIdx.x * HS_LANES + threadIdx.x; row < n; row += (long long)gridDim.x * HS_LANES) {
         const long long start = starts && starts[row] < length ? starts[row] : starts ? length : 0;

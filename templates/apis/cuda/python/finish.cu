@@ -10,7 +10,7 @@ struct __align__(2 * sizeof(HS_INDEX)) hs_two {
     HS_INDEX x, y;
 };
 
-/* An item of all in rows, and where it is: its index in its row.  ordinary: no key near it is a zero or a NaN. */
+/* An item among all rows, with its index in its row. ordinary: no key near the item is a zero or a NaN. */
 struct hs_rows {
     long long n, length;
     int in_row;
@@ -33,9 +33,9 @@ struct hs_rows {
     }
 };
 
-/* from: the n indices that the sort wrote.  to: those of the result, in the row; null: they are left as they are.
- * turn: null, or the number of a pass that has done all of this if it is from 1 to 255.
- * length: of a row.  in_row: whether an index is that in its row, and else in the whole array. */
+/* from: the n indices that the sort wrote. to: the indices of the result, within the row; null: the indices do not
+ * change. turn: null, or the number of a pass that has done all of this if it is from 1 to 255. length: of a row.
+ * in_row: whether an index counts within its row; otherwise it counts within the whole array. */
 extern "C" __global__ void __launch_bounds__(HS_LANES) hs_finish(const HS_INDEX *from, long long *to,
 #if HS_KEYS
                                                                  HS_BITS *keys, const HS_BITS *source,
@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(HS_LANES) hs_finish(const HS_INDEX 
                                                                  const unsigned *turn, long long n, long long length, int in_row)
 {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); /* the kernels ahead may still run */
+    asm volatile("griddepcontrol.wait;" ::: "memory"); /* earlier kernels may still run */
 #endif
     if (turn && *turn - 1u < 255u) return;
 #if HS_KEYS
@@ -58,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(HS_LANES) hs_finish(const HS_INDEX 
 #pragma unroll
             for (int j = 0; j < HS_PAIRS; j++) at[j] = ((const hs_two *)(from + tile))[j * HS_LANES + threadIdx.x];
 #if HS_KEYS
-        /* between two sorted keys of one sign that are neither zeros nor NaNs there are no others */
+        /* if two sorted keys have one sign and are neither zeros nor NaNs, the same holds for all keys between */
         const HS_BITS one = keys[tile], last = keys[min(tile + HS_TILE, n) - 1], magnitudes = (HS_BITS)HS_MAGNITUDE;
         const HS_BITS least = min(one & magnitudes, last & magnitudes), most = max(one & magnitudes, last & magnitudes);
         rows.ordinary = length >= n && (one > magnitudes) == (last > magnitudes) && least != 0 && most <= (HS_BITS)HS_INFINITY;

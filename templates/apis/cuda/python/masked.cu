@@ -10,7 +10,7 @@ extern "C" __global__ void __launch_bounds__(HS_LANES)
               long long length)
 {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); /* the kernels ahead may still run */
+    asm volatile("griddepcontrol.wait;" ::: "memory"); /* earlier kernels may still run */
 #endif
     for (long long i = (long long)blockIdx.x * HS_LANES + threadIdx.x; i < n; i += (long long)gridDim.x * HS_LANES) {
         const long long row = n >> 32 ? i / length : (unsigned)i / (unsigned)length;

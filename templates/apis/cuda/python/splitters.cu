@@ -10,7 +10,7 @@
 #define HS_WARP 32
 #define HS_SIGN ((HS_BITS)((HS_BITS)1 << (8 * sizeof(HS_BITS) - 1)))
 #if __CUDA_ARCH__ >= 900
-#define HS_WAIT asm volatile("griddepcontrol.wait;" ::: "memory") /* the kernels ahead may still run */
+#define HS_WAIT asm volatile("griddepcontrol.wait;" ::: "memory") /* earlier kernels may still run */
 #else
 #define HS_WAIT
 #endif
@@ -29,8 +29,8 @@ static __device__ __forceinline__ unsigned long long hs_ordered(HS_BITS key)
     return key;
 }
 
-/* The digit of a boundary, the same for all lanes of a warp.  rows: the counts of rank 0 for this boundary; those of the
- * next rank are `width` words further.  place: the number of keys before the boundary. */
+/* The digit of a boundary, the same for all lanes of a warp. rows: the counts of rank 0 for this boundary; the counts
+ * of the next rank follow at a distance of `width` words. place: the number of keys before the boundary. */
 static __device__ __forceinline__ long long hs_digit(const long long *rows, long long width, long long ranks,
                                                      long long bits, long long place)
 {
@@ -48,11 +48,10 @@ static __device__ __forceinline__ long long hs_digit(const long long *rows, long
     return low;
 }
 
-/* A round, with a row of blocks for each boundary.
- *
- * keys: the n keys of this rank in order.  rows: the counts of all ranks in the former round, of digits of `former` bits,
- * or null in the first round.  starts: the first probes of the former round.  next: receives those of this round.
- * places: the number of keys of all ranks before each boundary.  counts: receives 2^bits + 1 counts for each boundary. */
+/* A round, with a row of blocks for each boundary. keys: the n keys of this rank in order. rows: the counts of all
+ * ranks in the former round, of digits of `former` bits, or null in the first round. starts: the first probes of the
+ * former round. next: receives the first probes of this round. places: the number of keys of all ranks before each
+ * boundary. counts: receives 2^bits + 1 counts for each boundary. */
 extern "C" __global__ void __launch_bounds__(HS_LANES)
     hs_count_keys(const HS_BITS *keys, long long n, const long long *rows, long long ranks, long long former,
                   const unsigned long long *starts, unsigned long long *next, const long long *places,

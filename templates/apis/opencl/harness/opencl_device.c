@@ -1,4 +1,4 @@
-/* The OpenCL harness: devices, and the one that is open. */
+/* The OpenCL harness: the list of devices, and the open device. */
 #include "hn_opencl.h"
 
 #include <stdio.h>

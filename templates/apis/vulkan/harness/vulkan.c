@@ -191,7 +191,7 @@ const char *hn_copy(uint64_t bytes, double *device_seconds)
     args.accesses = HN_ACCESSES;
     hn_tick(0);
     status = hs_vulkan_sort(hn.copier, hn.commands, &args, &code);
-    if (status == HS_ERROR_DEVICE) { /* more than one binding takes */
+    if (status == HS_ERROR_DEVICE) { /* larger than the limit of one binding */
         hn_barrier(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
         vk.CmdCopyBuffer(hn.commands, hn.buffers[0].buffer, hn.buffers[1].buffer, 1, &whole);
         status = HS_OK;

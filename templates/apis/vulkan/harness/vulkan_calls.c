@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The part of a buffer from the place of a role to its end; nothing where the role is not played. */
+/* The part of a buffer from the place of a role to its end; nothing if the call has no buffer in this role. */
 static hs_vulkan_buffer hn_part(const hn_call *call, int role)
 {
     hs_vulkan_buffer part;

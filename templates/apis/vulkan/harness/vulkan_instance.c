@@ -147,7 +147,7 @@ const char *hn_instance(int validation)
     }
     code = create(&info, NULL, &hn.instance);
     if (code) {
-        hn.instance = NULL; /* a loader without any driver says so by this code: it shows no devices */
+        hn.instance = NULL; /* the code of a loader without any driver: there are no devices */
         return code == VK_ERROR_INCOMPATIBLE_DRIVER ? NULL : hn_code("vkCreateInstance", code);
     }
     if (!(HN_INSTANCE_CALLS(HN_GET_INSTANCE) 1)) error = "the Vulkan loader lacks functions of 1.1";

@@ -84,7 +84,8 @@ export class ColumnSorter {
             for (const b of all.slice(0, i)) if ((a.written || b.written) && overlap(a, b)) refuse(`${b.name} and ${a.name}: the buffers overlap`);
     }
 
-    /* A buffer of the sorter with at least these bytes.  One that was too small stays alive for commands that use it. */
+    /* A buffer of the sorter with at least these bytes.  A buffer that has become too small stays alive for the
+     * commands that use it. */
     #room(name, bytes) {
         if (!(this.#buffers[name]?.size >= bytes))
             this.#buffers[name] = this.#device.createBuffer({ label: `hs_webgpu ${name}`, size: up(Math.max(bytes, 4), 256), usage: STORAGE });

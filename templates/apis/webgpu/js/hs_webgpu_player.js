@@ -37,7 +37,8 @@ const moved = (value) => SIZES[value] ?? value ?? "none";
 const label = (s) => `u${s.bits}` + (s.value === "none" ? "" : ` with ${s.value}`);
 export const unlike = (order) => order !== undefined && order !== "ascending" && order !== "descending";
 
-/* The sort of a list that takes such calls, loaded if necessary: one for such an adapter first, then one with subgroups. */
+/* The sort of a list that takes such calls, loaded if necessary.  Sorts for this kind of adapter come first, then sorts
+ * with subgroups. */
 async function picked(what, sorts, device, key, options) {
     const { kind, bits } = typed(key), plain = PLAIN.includes(what);
     const value = moved(options.value), transform = !plain && (kind > 0 || options.order === "descending");
@@ -126,8 +127,8 @@ export function located(name, given) {
 export const same = (a, b) => a.buffer === b.buffer && a.offset === b.offset;
 export const overlap = (a, b) => a.buffer === b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 
-/** The numbers of a call that no option changes; `bounded`: the number is a bound of one in device memory; `passed`: the two
- * numbers that kernels get, or null for those of a step. */
+/** The default numbers of a call. `bounded`: `number` is the upper bound of a number in device memory. `passed`: the
+ * two numbers that kernels receive, or null for the numbers of each step. */
 export const CALL = { number: 0, passed: null, bounded: false, whole: true, counted: false, inPlace: false, discard: false };
 
 /** The basis of sorters and other operations: plans, pipelines and buffers. */
@@ -226,13 +227,13 @@ export class Player {
         }));
     }
 
-    /* Record a checked call, or the same as before. */
+    /* Record a checked call; a repeated call reuses its recorded passes. */
     _record(encoder, checked, stamps) {
         const at = Object.entries(checked.spans).map(([role, s]) => `${role}:${this.#number(s.buffer)}+${s.offset}:${s.bytes}`);
         const { n, number, passed, flags, begin, end, inPlace } = checked;
         const id = [n, number, passed, flags, begin, end, inPlace, ...at].join();
         let recorded = this.#calls.get(id);
-        if (recorded) this.#calls.delete(id); // to the end: the least recently used goes first
+        if (recorded) this.#calls.delete(id); // move to the end: the first entry is removed first
         else recorded = this.#recorded(checked);
         this.#calls.set(id, recorded);
         if (this.#calls.size > KEPT) this.#calls.delete(this.#calls.keys().next().value);
@@ -285,7 +286,7 @@ export class Player {
         const old = this.#buffers[name], limit = this._device.limits.maxBufferSize;
         if (old?.size >= bytes) return old;
         if (bytes > limit) refuse(`n: scratch of ${bytes} bytes is needed; the device allows ${limit} (maxBufferSize)`);
-        this.#calls.clear(); // they bind the smaller one
+        this.#calls.clear(); // they bind the smaller buffer
         return (this.#buffers[name] = this._device.createBuffer({ label: `hs_webgpu ${name}`, size: up(bytes, 256), usage }));
     }
 
@@ -330,8 +331,8 @@ export class Player {
         return { kernel: this._plan.kernels.length, ranges: [from, to], grid, indirect: -1, numbers: [words, 0, 0, 0] };
     }
 
-    /* The ranges of a list of bindings.  In scratch, one ends after n elements, or where the next one of the list begins:
-     * ranges must not overlap. */
+    /* The ranges of a list of bindings.  In scratch, a range ends after n elements, or where the next range of the list
+     * begins, because ranges must not overlap. */
     #ranges(list, sizes, spans, n) {
         const starts = list.map((binding) => begins(binding, n));
         const inScratch = starts.filter((_, i) => list[i][0] === ROLE.scratch);

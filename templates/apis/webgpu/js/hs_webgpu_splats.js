@@ -5,8 +5,8 @@ const UNIFORM = 64, STORAGE = 128, COPY_SRC = 4, COPY_DST = 8; // of GPUBufferUs
 const LANES = 256, ROW = 32768; // work-groups in a row of the grid
 const FLOATS = 12; // of the uniform buffer
 
-/* The key of a splat is its depth: the bits of a float of 0 or more ascend with it, and 16 bits divide near to far evenly.
- * A splat out of that range has the greatest key, and the sort moves it behind all that count. */
+/* The key of a splat is its depth: the bits of a float of 0 or more ascend with it, and 16 bits divide near to far
+ * evenly.  A splat out of that range has the greatest key, and the sort moves it behind all visible splats. */
 const WGSL = `
 struct Camera { row: vec4<f32>, near: f32, far: f32, n: u32, stride: u32, first: u32, bits: u32, ascending: u32 }
 @group(0) @binding(0) var<uniform> camera: Camera;

@@ -95,8 +95,8 @@ uint hs_part(uint i) { return gl_SubgroupInvocationID >= 32u * (i + 1u) ? 0xffff
 // compare a of each lane with b of its mirror lane
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
     a = hs_keep(a, t_, bit); b = hs_keep(b, u_, bit); }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -1115,7 +1115,7 @@ shared hs_key tile[16384];
 
 void main()
 {
-    // the chunk: from slot `place` on, of a span of 32768 << level slots
+    // the chunk from slot `place` on, in a span of 32768 << level slots
     // with two runs of 16384 << level keys
     int level = hs_argument() & 255, run = 16384 << level;
     int lg_chunks = level + 1;
@@ -1228,7 +1228,7 @@ void main()
     int each = (tiles + groups - 1) / groups * 4352; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
 
-    // clear: the counters, and the states of these tiles
+    // clear: write 0 to the counters, and clear the states of these tiles
     for (int i = hs_local_id(); i < 1024; i += 256) counts[i] = 0u;
     int state_rows = hs_n() > 3320576 ? (hs_n() + 13055) / 13056
         : (hs_n() + 4351) / 4352;
@@ -1237,7 +1237,7 @@ void main()
         if (i < state_rows * 256) words[words_first + HS_TILE_STATES + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next + 4096 < end; next += 4352) {
         hs_key k[17];
@@ -1258,7 +1258,7 @@ void main()
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int i = hs_local_id(); i < 1024; i += 256) {
         hs_u32 sum = counts[i];
         if (sum != 0u) hs_atomic_add(words[words_first + HS_DIGIT_STARTS + i], sum);
@@ -1288,7 +1288,7 @@ shared uint mixed[2];
 void main()
 {
     
-    // scan: the histogram of each pass
+    // scan: turn the histogram of each pass into digit starts
     for (int pass = 0; pass < 4; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -1329,17 +1329,18 @@ void main()
         hs_barrier();
     }
 
-    // order: of the passes in which digits differ
+    // order: choose the order and the buffers of the passes in which digits differ
     if (hs_local_id() == 0) {
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[words_first + HS_PASS_ORDER + q]);
-        // in place an even number of passes ends in the destination, else any number but none: constant digits help out
+        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
+        // constant digits are added to get such a number
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // the keys are copied at the end
         left += more;
-        // with an odd number of passes the first may go to the destination, unless that is the source
+        // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 4; q++) {
             words[words_first + HS_BUFFERS + q] = hs_to_u32(place);
@@ -1415,11 +1416,11 @@ void main()
     hs_barrier();
     if (gave_up[0] != 0u) return;
     int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;
-    // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
+    // the kinds of states; their bits alternate between launches, so that states of the previous launch read as empty
     bool odd = (((pass_order - 1u) * (hs_n() > 3320576 ? 3u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
     hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
     if (tile_id >= (hs_n() + 4351) / 4352) {
-        // a row without a tile: else its old state could be read as one
+        // mark a row without a tile, because its old state could otherwise be read as a new state
         if (hs_n() > 3320576 && tile_id / state_rows < 3) {
             {
                 int d = hs_local_id();
@@ -1456,7 +1457,7 @@ void main()
         }
     }
 
-    // rank: the histogram of the tile
+    // rank: count the histogram of the tile
     for (int i = hs_local_id(); i < 1024; i += 256) counts[i] = 0u;
     if (hs_local_id() == 0) {
         mixed[0] = 1u;
@@ -1464,7 +1465,7 @@ void main()
     }
     hs_barrier();
     {
-        int bins = hs_subgroup_id() * 256; // those of this subgroup
+        int bins = hs_subgroup_id() * 256; // the counts of this subgroup
         HS_UNROLL for (int i = 0; i < 17; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
     }
     hs_barrier();
@@ -1481,13 +1482,13 @@ void main()
         totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;
     }
 
-    // publish: the histogram, as the partial states of the tile
+    // publish: store the histogram as the partial states of the tile
     {
         int d = hs_local_id();
         hs_atomic_store(words[words_first + HS_TILE_STATES + (state_row) * 256 + d], totals[d] | (state_row == 0 ? inclusive : partial));
     }
 
-    // rank: bring the keys into the order of their digits, in local memory
+    // rank: put the keys in the order of their digits, in local memory
     hs_barrier();
     {
         int own = hs_subgroup_id() * 64 + hs_lane_id(); // a digit
@@ -1506,11 +1507,11 @@ void main()
         }
         hs_barrier();
     }
-    shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
     if (mixed[0] == 0u) { // all keys have one digit and stay in their order
         HS_UNROLL for (int i = 0; i < 17; i++) tile[row + i * 64] = k[i];
     } else {
-        int bins = hs_subgroup_id() * 256; // those of this subgroup
+        int bins = hs_subgroup_id() * 256; // the counts of this subgroup
         {
             int d = hs_local_id();
             for (int s = 0; s < 4; s++) counts[s * 256 + d] += firsts[d];
@@ -1530,14 +1531,14 @@ void main()
             int before = hs_popcount_mask(same & hs_lanemask_lt());
             int rank = hs_to_int(counts[bins + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
             hs_subgroup_barrier();
             tile[rank] = k[i];
         }
     }
     hs_barrier();
 
-    // look-back: the offset of each digit, from the states of earlier tiles
+    // look-back: compute the offset of each digit from the states of earlier tiles
     {
         int d = hs_local_id();
         hs_u32 prefix = 0u;
@@ -1571,7 +1572,7 @@ void main()
         if (portion > 0) prefix += words[words_first + HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
         bool last = state_row == state_rows - 1;
         if (last) words[words_first + HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
-        // less the first rank of the digit, since a key adds its rank in the tile
+        // less the first rank of the digit, because a key adds its rank in the tile
         bases[d] = words[words_first + HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
     }
     hs_barrier();
@@ -1580,7 +1581,7 @@ void main()
         return;
     }
 
-    // scatter: each key to the offset of its digit + its rank
+    // scatter: store each key at the offset of its digit + its rank
     if (to == 1) {
         if (valid == 4352) {
             HS_UNROLL for (int i = 0; i < 17; i++) {
@@ -1662,7 +1663,7 @@ shared uint counts[256];
 void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + HS_FAILED + q];
         if (failed == 0u) return;
@@ -1679,7 +1680,7 @@ void main()
     }
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next + 4096 < end; next += 4352) {
         hs_key k[17];
@@ -1692,7 +1693,7 @@ void main()
     }
     hs_barrier();
 
-    // publish: a column of the table
+    // publish: store the histogram as a column of the table
     {
         int d = hs_local_id();
         words[words_first + HS_GROUP_HISTOGRAMS + d * groups + group] = counts[d];
@@ -1719,7 +1720,7 @@ shared uint sums[256];
 void main()
 {
     int pass = hs_pass(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + HS_FAILED + q];
         if (failed == 0u) return;
@@ -1730,11 +1731,11 @@ void main()
     int row = hs_group_id() * columns, each = (columns + 255) / 256;
     int begin = hs_local_id() * each, end = begin + each < columns ? begin + each : columns;
 
-    // reduce: the columns of a lane
+    // reduce: add the columns of a lane
     hs_u32 sum = 0u;
     for (int i = begin; i < end; i++) sum += words[words_first + HS_GROUP_HISTOGRAMS + row + i];
 
-    // scan: over the lanes
+    // scan: compute prefixes over the lanes
     sums[hs_local_id()] = sum;
     hs_barrier();
     for (int distance = 1; distance < 256; distance *= 2) {
@@ -1746,7 +1747,7 @@ void main()
     }
     hs_u32 prefix = sums[hs_local_id()] - sum;
 
-    // store: the prefixes of the columns, and the sum of the row
+    // store: write the prefixes of the columns, and the sum of the row
     for (int i = begin; i < end; i++) {
         hs_u32 c = words[words_first + HS_GROUP_HISTOGRAMS + row + i];
         words[words_first + HS_GROUP_HISTOGRAMS + row + i] = prefix;
@@ -1797,7 +1798,7 @@ shared uint bases[256];
 void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + HS_FAILED + q];
         if (failed == 0u) return;
@@ -1812,7 +1813,7 @@ void main()
     hs_select_keys(from, at);
     hs_select_keys(to, next);
 
-    // offsets: of each digit, for this work-group
+    // offsets: compute the offset of each digit for this work-group
     {
         int d = hs_local_id();
         totals[d] = d <= mask ? words[words_first + HS_HISTOGRAM + d] : 0u;
@@ -1870,7 +1871,7 @@ void main()
             }
         }
 
-        // rank: the keys in the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         for (int i = hs_local_id(); i < 1024; i += 256) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -1878,7 +1879,7 @@ void main()
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 17; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -1912,11 +1913,11 @@ void main()
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 17; i++) tile[row + i * 64] = k[i];
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             {
                 int d = hs_local_id();
                 for (int s = 0; s < 4; s++) counts[s * 256 + d] += firsts[d];
@@ -1936,14 +1937,14 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (to == 1) {
             if (valid == 4352) {
                 HS_UNROLL for (int i = 0; i < 17; i++) {
@@ -1983,7 +1984,7 @@ void main()
         }
         hs_barrier();
 
-        // advance: the offsets, by the histogram of the tile
+        // advance: add the histogram of the tile to the offsets
         {
             int d = hs_local_id();
             bases[d] += totals[d];

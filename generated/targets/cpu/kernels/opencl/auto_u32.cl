@@ -119,8 +119,8 @@ static int hs_row_count(hs_tagged_row x, hs_tagged_row y)
 #define hs_entered_again(x) hs_twiddle_in(x)
 // compare registers a and b: the smaller key to a
 #define hs_swap(a, b) { hs_entry t_ = hs_entry_min(a, b); b = hs_entry_max(a, b); a = t_; }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -510,13 +510,13 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
     __local uint counts[512];
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
     }
 
-    // chunk: of this lane, the keys from `begin` to `end`
+    // chunk: the keys of this lane, from `begin` to `end`
     int tiles = (hs_n() + 1023) / 1024;
     int groups = tiles < 4 ? tiles : 4;
     int group = hs_group_id();
@@ -526,7 +526,7 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
     int begin = chunk * length < hs_n() ? chunk * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
 
-    // histogram: of the chunk
+    // histogram: count the digits of the chunk
     int at = pass == 0 ? 0 : hs_to_int(words[HS_BUFFERS + pass]);
     if (at == 0) {
         for (int d = 0; d < 512; d++) counts[d] = 0u;
@@ -605,7 +605,7 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
         for (int d = 0; d < 256; d++) counts[d] += counts[256 + d];
     }
 
-    // publish: the histogram, in the table of all chunks
+    // publish: store the histogram in the table of all chunks
     for (int d = 0; d < 256; d++)
         words[HS_GROUP_HISTOGRAMS + chunk * 256 + d] = counts[d];
 }
@@ -619,13 +619,13 @@ __kernel void scatter_lines(__global const hs_stored_key *source, __global hs_st
     __local hs_key lines[4096] __attribute__((aligned(64)));
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
     }
 
-    // chunk: of this lane, the keys from `begin` to `end`
+    // chunk: the keys of this lane, from `begin` to `end`
     int tiles = (hs_n() + 1023) / 1024;
     int groups = tiles < 4 ? tiles : 4;
     int group = hs_group_id();
@@ -635,7 +635,7 @@ __kernel void scatter_lines(__global const hs_stored_key *source, __global hs_st
     int begin = chunk * length < hs_n() ? chunk * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
 
-    // offsets: of each digit, for this chunk; the kernel ends here if all keys stay where they are
+    // offsets: compute the offset of each digit for this chunk; the kernel ends here if all keys stay where they are
     int at = pass == 0 ? 0 : hs_to_int(words[HS_BUFFERS + pass]);
     int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
     bool skipped = false;
@@ -654,7 +654,7 @@ __kernel void scatter_lines(__global const hs_stored_key *source, __global hs_st
     if (chunk == 0) words[HS_BUFFERS + pass + 1] = hs_to_u32(skipped ? at : next);
     if (skipped) return; // all keys have one digit, or are in order
 
-    // scatter: each key to the offset of its digit
+    // scatter: store each key at the offset of its digit
     if (at == 0 && next == 2) {
         int phase = hs_line_offset(other, 16);
         for (int d = 0; d <= mask; d++) firsts[d] = counts[d];
@@ -678,7 +678,7 @@ __kernel void scatter_lines(__global const hs_stored_key *source, __global hs_st
                 }
             }
         }
-        for (int d = 0; d <= mask; d++) { // what is left in lines that are not full
+        for (int d = 0; d <= mask; d++) { // store the keys in lines that are not full
             int last = hs_to_int(counts[d]), first = last - (last + phase & 15);
             if (first < hs_to_int(firsts[d])) first = hs_to_int(firsts[d]);
             for (int x = first; x < last; x++) other[x] = lines[d * 16 + (x + phase & 15)];
@@ -707,7 +707,7 @@ __kernel void scatter_lines(__global const hs_stored_key *source, __global hs_st
                 }
             }
         }
-        for (int d = 0; d <= mask; d++) { // what is left in lines that are not full
+        for (int d = 0; d <= mask; d++) { // store the keys in lines that are not full
             int last = hs_to_int(counts[d]), first = last - (last + phase & 15);
             if (first < hs_to_int(firsts[d])) first = hs_to_int(firsts[d]);
             for (int x = first; x < last; x++) destination[x] = lines[d * 16 + (x + phase & 15)];
@@ -736,7 +736,7 @@ __kernel void scatter_lines(__global const hs_stored_key *source, __global hs_st
                 }
             }
         }
-        for (int d = 0; d <= mask; d++) { // what is left in lines that are not full
+        for (int d = 0; d <= mask; d++) { // store the keys in lines that are not full
             int last = hs_to_int(counts[d]), first = last - (last + phase & 15);
             if (first < hs_to_int(firsts[d])) first = hs_to_int(firsts[d]);
             for (int x = first; x < last; x++) destination[x] = lines[d * 16 + (x + phase & 15)];
@@ -765,7 +765,7 @@ __kernel void scatter_lines(__global const hs_stored_key *source, __global hs_st
                 }
             }
         }
-        for (int d = 0; d <= mask; d++) { // what is left in lines that are not full
+        for (int d = 0; d <= mask; d++) { // store the keys in lines that are not full
             int last = hs_to_int(counts[d]), first = last - (last + phase & 15);
             if (first < hs_to_int(firsts[d])) first = hs_to_int(firsts[d]);
             for (int x = first; x < last; x++) other[x] = lines[d * 16 + (x + phase & 15)];

@@ -122,8 +122,8 @@ typedef ulong hs_pair;
 // compare a of each lane with b of its mirror lane
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
     a = hs_keep(a, t_, bit); b = hs_keep(b, u_, bit); }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -188,7 +188,7 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
     for (int run = 8; run < column * 16; run *= 2) {
         int lanes = run / column; // 0: runs of rows
         int size = lanes > 0 ? column : 2 * run, chunk = lanes > 0 ? column / 4 : run / 4;
-        // each row with its mirror row, then half stages
+        // compare each row with its mirror row, then run half stages
         if (slab < slabs) {
             int place = lanes > 0 ? slab : slab & (chunk - 1);
             int span = (slab - place) * 8 + place, mirror = (slab - place) * 8 + size - 1 - place;
@@ -218,7 +218,7 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
         }
         hs_barrier();
 
-        // half stages: of distant rows
+        // half stages of distant rows
         for (; chunk > 8; chunk /= 8) {
             int stride = chunk / 8;
             if (slab < slabs) {
@@ -243,7 +243,7 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
             }
             hs_barrier();
         }
-        // half stages: of adjacent rows, whose places the compiler knows
+        // half stages of adjacent rows, whose positions the compiler knows
         if (chunk > 1) {
             if (slab < slabs) {
                 int base = slab * 8;
@@ -330,7 +330,7 @@ __kernel void single(__global const hs_stored_key *source, __global hs_stored_ke
 
     if (hs_group_id() > 0) return;
 
-    // chunk: of this lane, the keys from `begin` to `end`
+    // chunk: the keys of this lane, from `begin` to `end`
     int length = (hs_n() + 0) / 1;
     int begin = hs_local_id() * length < hs_n() ? hs_local_id() * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
@@ -338,7 +338,7 @@ __kernel void single(__global const hs_stored_key *source, __global hs_stored_ke
     for (int pass = 0; pass < 3; pass++) {
         int mask = pass < 2 ? 2047 : 1023;
 
-        // histogram: of the chunk
+        // histogram: count the digits of the chunk
         if (at == 0) {
             for (int d = 0; d < 4096; d++) counts[d] = 0u;
             {
@@ -416,9 +416,9 @@ __kernel void single(__global const hs_stored_key *source, __global hs_stored_ke
             for (int d = 0; d < 2048; d++) counts[d] += counts[2048 + d];
         }
 
-        // offsets: of each digit, for this chunk
+        // offsets: compute the offset of each digit for this chunk
         int first = hs_digit(hs_twiddle_in(at == 0 ? source[0] : at == 1 ? destination[0] : other[0]), shift, mask);
-        if (hs_to_int(counts[first]) != hs_n()) { // else all keys have one digit, and stay where they are
+        if (hs_to_int(counts[first]) != hs_n()) { // if all keys have one digit, the keys stay where they are
             hs_u32 prefix = 0u;
             for (int d = 0; d < 2048; d++) {
                 hs_u32 c = counts[d];
@@ -426,7 +426,7 @@ __kernel void single(__global const hs_stored_key *source, __global hs_stored_ke
                 prefix += c;
             }
 
-            // scatter: each key to the offset of its digit
+            // scatter: store each key at the offset of its digit
             int next = at != 2 ? 2 : 1;
             if (at == 0 && next == 2) {
                 {
@@ -674,7 +674,7 @@ __kernel void single(__global const hs_stored_key *source, __global hs_stored_ke
         shift += pass < 2 ? 11 : 10;
     }
 
-    // copy: to the destination, unless the keys are there
+    // copy: move the keys to the destination, unless they are there already
     if (at != 1) {
         if (at == 0) {
             for (int i = begin; i < end; i++) {
@@ -697,13 +697,13 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
     __local uint counts[512];
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
     }
 
-    // chunk: of this lane, the keys from `begin` to `end`
+    // chunk: the keys of this lane, from `begin` to `end`
     int tiles = (hs_n() + 1023) / 1024;
     int groups = tiles < 4 ? tiles : 4;
     int group = hs_group_id();
@@ -713,7 +713,7 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
     int begin = chunk * length < hs_n() ? chunk * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
 
-    // histogram: of the chunk
+    // histogram: count the digits of the chunk
     int at = pass == 0 ? 0 : hs_to_int(words[HS_BUFFERS + pass]);
     if (at == 0) {
         for (int d = 0; d < 512; d++) counts[d] = 0u;
@@ -792,7 +792,7 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
         for (int d = 0; d < 256; d++) counts[d] += counts[256 + d];
     }
 
-    // publish: the histogram, in the table of all chunks
+    // publish: store the histogram in the table of all chunks
     for (int d = 0; d < 256; d++)
         words[HS_GROUP_HISTOGRAMS + chunk * 256 + d] = counts[d];
 }
@@ -804,13 +804,13 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
     __local uint counts[256];
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
     }
 
-    // chunk: of this lane, the keys from `begin` to `end`
+    // chunk: the keys of this lane, from `begin` to `end`
     int tiles = (hs_n() + 1023) / 1024;
     int groups = tiles < 4 ? tiles : 4;
     int group = hs_group_id();
@@ -820,7 +820,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
     int begin = chunk * length < hs_n() ? chunk * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
 
-    // offsets: of each digit, for this chunk; the kernel ends here if all keys stay where they are
+    // offsets: compute the offset of each digit for this chunk; the kernel ends here if all keys stay where they are
     int at = pass == 0 ? 0 : hs_to_int(words[HS_BUFFERS + pass]);
     int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
     bool skipped = false;
@@ -839,7 +839,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
     if (chunk == 0) words[HS_BUFFERS + pass + 1] = hs_to_u32(skipped ? at : next);
     if (skipped) return; // all keys have one digit, or are in order
 
-    // scatter: each key to the offset of its digit
+    // scatter: store each key at the offset of its digit
     if (at == 0 && next == 2) {
         {
             int i = begin;

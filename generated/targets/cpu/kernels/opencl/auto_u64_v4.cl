@@ -69,8 +69,8 @@ typedef uint hs_value;
 #define hs_store_line(to, i, lines, first) *(__global ulong8 *)((to) + (i)) = *(__local ulong8 *)((lines) + (first));
 #endif
 #define hs_subgroup_id() ((int)get_local_id(0))
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -92,7 +92,7 @@ __kernel void single(__global const hs_stored_key *source, __global hs_stored_ke
 
     if (hs_group_id() > 0) return;
 
-    // chunk: of this lane, the keys from `begin` to `end`
+    // chunk: the keys of this lane, from `begin` to `end`
     int length = (hs_n() + 0) / 1;
     int begin = hs_local_id() * length < hs_n() ? hs_local_id() * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
@@ -100,7 +100,7 @@ __kernel void single(__global const hs_stored_key *source, __global hs_stored_ke
     for (int pass = 0; pass < 6; pass++) {
         int mask = pass < 4 ? 2047 : 1023;
 
-        // histogram: of the chunk
+        // histogram: count the digits of the chunk
         if (at == 0) {
             for (int d = 0; d < 4096; d++) counts[d] = 0u;
             {
@@ -178,9 +178,9 @@ __kernel void single(__global const hs_stored_key *source, __global hs_stored_ke
             for (int d = 0; d < 2048; d++) counts[d] += counts[2048 + d];
         }
 
-        // offsets: of each digit, for this chunk
+        // offsets: compute the offset of each digit for this chunk
         int first = hs_digit(hs_twiddle_in(at == 0 ? source[0] : at == 1 ? destination[0] : other[0]), shift, mask);
-        if (hs_to_int(counts[first]) != hs_n()) { // else all keys have one digit, and stay where they are
+        if (hs_to_int(counts[first]) != hs_n()) { // if all keys have one digit, the keys stay where they are
             hs_u32 prefix = 0u;
             for (int d = 0; d < 2048; d++) {
                 hs_u32 c = counts[d];
@@ -188,7 +188,7 @@ __kernel void single(__global const hs_stored_key *source, __global hs_stored_ke
                 prefix += c;
             }
 
-            // scatter: each key to the offset of its digit
+            // scatter: store each key at the offset of its digit
             int next = at != 2 ? 2 : 1;
             if (at == 0 && next == 2) {
                 {
@@ -436,7 +436,7 @@ __kernel void single(__global const hs_stored_key *source, __global hs_stored_ke
         shift += pass < 4 ? 11 : 10;
     }
 
-    // copy: to the destination, unless the keys are there
+    // copy: move the keys to the destination, unless they are there already
     if (at != 1) {
         if (at == 0) {
             for (int i = begin; i < end; i++) {
@@ -459,13 +459,13 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
     __local uint counts[512];
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
     }
 
-    // chunk: of this lane, the keys from `begin` to `end`
+    // chunk: the keys of this lane, from `begin` to `end`
     int tiles = (hs_n() + 1023) / 1024;
     int groups = tiles < 8 ? tiles : 8;
     int group = hs_group_id();
@@ -475,7 +475,7 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
     int begin = chunk * length < hs_n() ? chunk * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
 
-    // histogram: of the chunk
+    // histogram: count the digits of the chunk
     int at = pass == 0 ? 0 : hs_to_int(words[HS_BUFFERS + pass]);
     if (at == 0) {
         for (int d = 0; d < 512; d++) counts[d] = 0u;
@@ -554,7 +554,7 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
         for (int d = 0; d < 256; d++) counts[d] += counts[256 + d];
     }
 
-    // publish: the histogram, in the table of all chunks
+    // publish: store the histogram in the table of all chunks
     for (int d = 0; d < 256; d++)
         words[HS_GROUP_HISTOGRAMS + chunk * 256 + d] = counts[d];
 }
@@ -566,13 +566,13 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
     __local uint counts[256];
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
     }
 
-    // chunk: of this lane, the keys from `begin` to `end`
+    // chunk: the keys of this lane, from `begin` to `end`
     int tiles = (hs_n() + 1023) / 1024;
     int groups = tiles < 8 ? tiles : 8;
     int group = hs_group_id();
@@ -582,7 +582,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
     int begin = chunk * length < hs_n() ? chunk * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
 
-    // offsets: of each digit, for this chunk; the kernel ends here if all keys stay where they are
+    // offsets: compute the offset of each digit for this chunk; the kernel ends here if all keys stay where they are
     int at = pass == 0 ? 0 : hs_to_int(words[HS_BUFFERS + pass]);
     int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
     bool skipped = false;
@@ -601,7 +601,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
     if (chunk == 0) words[HS_BUFFERS + pass + 1] = hs_to_u32(skipped ? at : next);
     if (skipped) return; // all keys have one digit, or are in order
 
-    // scatter: each key to the offset of its digit
+    // scatter: store each key at the offset of its digit
     if (at == 0 && next == 2) {
         {
             int i = begin;

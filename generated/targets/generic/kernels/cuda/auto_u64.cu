@@ -21,7 +21,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the kernels ahead, which may still run when this one starts
+// wait for the preceding kernels, which may still run when this kernel starts
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
@@ -83,8 +83,8 @@ typedef unsigned long long hs_key;
 #define hs_entered_again(x) hs_twiddle_in(x)
 // compare registers a and b: the smaller key to a
 #define hs_swap(a, b) { bool s_ = hs_entry_less(b, a); hs_entry t_ = s_ ? b : a; b = s_ ? a : b; a = t_; }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -2315,7 +2315,7 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_stored_key *destination, int n, i
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = HS_SHARED(hs_key, 0);
 
-    // the chunk: from slot `place` on, of a span of 4096 << level slots
+    // the chunk from slot `place` on, in a span of 4096 << level slots
     // with two runs of 2048 << level keys
     int level = hs_argument() & 255, run = 2048 << level;
     int lg_chunks = level + 1;
@@ -2497,7 +2497,7 @@ HS_KERNEL void __launch_bounds__(256) count(const hs_stored_key *source, hs_stor
     hs_u32 *const counts = HS_SHARED(hs_u32, 0);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -2514,7 +2514,7 @@ HS_KERNEL void __launch_bounds__(256) count(const hs_stored_key *source, hs_stor
     }
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next + 1280 < end; next += 1536) {
         hs_key k[6];
@@ -2527,7 +2527,7 @@ HS_KERNEL void __launch_bounds__(256) count(const hs_stored_key *source, hs_stor
     }
     hs_barrier();
 
-    // publish: a column of the table
+    // publish: store the histogram as a column of the table
     {
         int d = hs_local_id();
         words[HS_GROUP_HISTOGRAMS + d * groups + group] = counts[d];
@@ -2542,7 +2542,7 @@ HS_KERNEL void __launch_bounds__(256) rows(hs_u32 *words, int n, int argument)
     hs_u32 *const sums = HS_SHARED(hs_u32, 0);
 
     int pass = hs_pass(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -2553,11 +2553,11 @@ HS_KERNEL void __launch_bounds__(256) rows(hs_u32 *words, int n, int argument)
     int row = hs_group_id() * columns, each = (columns + 255) / 256;
     int begin = hs_local_id() * each, end = begin + each < columns ? begin + each : columns;
 
-    // reduce: the columns of a lane
+    // reduce: add the columns of a lane
     hs_u32 sum = 0u;
     for (int i = begin; i < end; i++) sum += words[HS_GROUP_HISTOGRAMS + row + i];
 
-    // scan: over the lanes
+    // scan: compute prefixes over the lanes
     sums[hs_local_id()] = sum;
     hs_barrier();
     for (int distance = 1; distance < 256; distance *= 2) {
@@ -2569,7 +2569,7 @@ HS_KERNEL void __launch_bounds__(256) rows(hs_u32 *words, int n, int argument)
     }
     hs_u32 prefix = sums[hs_local_id()] - sum;
 
-    // store: the prefixes of the columns, and the sum of the row
+    // store: write the prefixes of the columns, and the sum of the row
     for (int i = begin; i < end; i++) {
         hs_u32 c = words[HS_GROUP_HISTOGRAMS + row + i];
         words[HS_GROUP_HISTOGRAMS + row + i] = prefix;
@@ -2592,7 +2592,7 @@ HS_KERNEL void __launch_bounds__(256) scatter(const hs_stored_key *source, hs_st
     hs_u32 *const bases = HS_SHARED(hs_u32, 23560);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -2617,7 +2617,7 @@ HS_KERNEL void __launch_bounds__(256) scatter(const hs_stored_key *source, hs_st
     hs_select_keys(from, at);
     hs_select_keys(to, next);
 
-    // offsets: of each digit, for this work-group
+    // offsets: compute the offset of each digit for this work-group
     {
         int d = hs_local_id();
         totals[d] = d <= mask ? words[HS_HISTOGRAM + d] : 0u;
@@ -2660,7 +2660,7 @@ HS_KERNEL void __launch_bounds__(256) scatter(const hs_stored_key *source, hs_st
             HS_UNROLL for (int i = 0; i < 6; i++) k[i] = hs_local_id() + i * 256 < valid ? hs_load(from, begin + hs_local_id() + i * 256) : HS_GREATEST;
         }
 
-        // rank: the keys in the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         if (hs_local_id() == 0) {
             mixed[0] = 0u;
             tile[0] = k[0];
@@ -2734,7 +2734,7 @@ HS_KERNEL void __launch_bounds__(256) scatter(const hs_stored_key *source, hs_st
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 1536) {
             HS_UNROLL for (int i = 0; i < 6; i++) {
                 hs_key key = tile[hs_local_id() + i * 256];
@@ -2754,7 +2754,7 @@ HS_KERNEL void __launch_bounds__(256) scatter(const hs_stored_key *source, hs_st
         }
         hs_barrier();
 
-        // advance: the offsets, by the histogram of the tile
+        // advance: add the histogram of the tile to the offsets
         {
             int d = hs_local_id();
             bases[d] += totals[d];

@@ -86,8 +86,8 @@ hs_pair hs_pair_max(hs_pair a, hs_pair b) { return hs_pair_chosen(hs_pair_less(b
 #define hs_entered_again(x) (x)
 // compare registers a and b: the smaller key to a
 #define hs_swap(a, b) { bool s_ = hs_entry_less(b, a); hs_entry t_ = s_ ? b : a; b = s_ ? a : b; a = t_; }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -1556,7 +1556,7 @@ shared hs_pair tile[1024];
 
 void main()
 {
-    // the chunk: from slot `place` on, of a span of 2048 << level slots
+    // the chunk from slot `place` on, in a span of 2048 << level slots
     // with two runs of 1024 << level keys
     int level = hs_argument() & 255, run = 1024 << level;
     int lg_chunks = level + 1;
@@ -1811,7 +1811,7 @@ shared uint counts[256];
 void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + HS_FAILED + q];
         if (failed == 0u) return;
@@ -1828,7 +1828,7 @@ void main()
     }
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next + 1280 < end; next += 1536) {
         hs_key k[6];
@@ -1841,7 +1841,7 @@ void main()
     }
     hs_barrier();
 
-    // publish: a column of the table
+    // publish: store the histogram as a column of the table
     {
         int d = hs_local_id();
         words[words_first + HS_GROUP_HISTOGRAMS + d * groups + group] = counts[d];
@@ -1868,7 +1868,7 @@ shared uint sums[256];
 void main()
 {
     int pass = hs_pass(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + HS_FAILED + q];
         if (failed == 0u) return;
@@ -1879,11 +1879,11 @@ void main()
     int row = hs_group_id() * columns, each = (columns + 255) / 256;
     int begin = hs_local_id() * each, end = begin + each < columns ? begin + each : columns;
 
-    // reduce: the columns of a lane
+    // reduce: add the columns of a lane
     hs_u32 sum = 0u;
     for (int i = begin; i < end; i++) sum += words[words_first + HS_GROUP_HISTOGRAMS + row + i];
 
-    // scan: over the lanes
+    // scan: compute prefixes over the lanes
     sums[hs_local_id()] = sum;
     hs_barrier();
     for (int distance = 1; distance < 256; distance *= 2) {
@@ -1895,7 +1895,7 @@ void main()
     }
     hs_u32 prefix = sums[hs_local_id()] - sum;
 
-    // store: the prefixes of the columns, and the sum of the row
+    // store: write the prefixes of the columns, and the sum of the row
     for (int i = begin; i < end; i++) {
         hs_u32 c = words[words_first + HS_GROUP_HISTOGRAMS + row + i];
         words[words_first + HS_GROUP_HISTOGRAMS + row + i] = prefix;
@@ -1969,7 +1969,7 @@ shared uint bases[256];
 void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + HS_FAILED + q];
         if (failed == 0u) return;
@@ -1995,7 +1995,7 @@ void main()
     hs_select_keys(to, next);
     hs_select_values(values_from, at);
 
-    // offsets: of each digit, for this work-group
+    // offsets: compute the offset of each digit for this work-group
     {
         int d = hs_local_id();
         totals[d] = d <= mask ? words[words_first + HS_HISTOGRAM + d] : 0u;
@@ -2052,7 +2052,7 @@ void main()
             }
         }
 
-        // rank: the keys in the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         if (hs_local_id() == 0) {
             mixed[0] = 0u;
             tile[0] = k[0];
@@ -2126,7 +2126,7 @@ void main()
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (to == 1) {
             if (valid == 1536) {
                 HS_UNROLL for (int i = 0; i < 6; i++) {
@@ -2170,7 +2170,7 @@ void main()
         }
         hs_barrier();
 
-        // advance: the offsets, by the histogram of the tile
+        // advance: add the histogram of the tile to the offsets
         {
             int d = hs_local_id();
             bases[d] += totals[d];

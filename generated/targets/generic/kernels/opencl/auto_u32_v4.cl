@@ -98,8 +98,8 @@ typedef ulong hs_pair;
 #define hs_entered_again(x) (x)
 // compare registers a and b: the smaller key to a
 #define hs_swap(a, b) { bool s_ = hs_entry_less(b, a); hs_entry t_ = s_ ? b : a; b = s_ ? a : b; a = t_; }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -2246,7 +2246,7 @@ __kernel void clean(__global hs_pair *destination, int n, int argument)
 {
     __local hs_pair tile[2048];
 
-    // the chunk: from slot `place` on, of a span of 4096 << level slots
+    // the chunk from slot `place` on, in a span of 4096 << level slots
     // with two runs of 2048 << level keys
     int level = hs_argument() & 255, run = 2048 << level;
     int lg_chunks = level + 1;
@@ -2449,7 +2449,7 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
     __local uint counts[256];
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -2466,7 +2466,7 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
     }
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next + 1792 < end; next += 2048) {
         hs_key k[8];
@@ -2479,7 +2479,7 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
     }
     hs_barrier();
 
-    // publish: a column of the table
+    // publish: store the histogram as a column of the table
     {
         int d = hs_local_id();
         words[HS_GROUP_HISTOGRAMS + d * groups + group] = counts[d];
@@ -2494,7 +2494,7 @@ __kernel void rows(__global uint *words, int n, int argument)
     __local uint sums[256];
 
     int pass = hs_pass(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -2505,11 +2505,11 @@ __kernel void rows(__global uint *words, int n, int argument)
     int row = hs_group_id() * columns, each = (columns + 255) / 256;
     int begin = hs_local_id() * each, end = begin + each < columns ? begin + each : columns;
 
-    // reduce: the columns of a lane
+    // reduce: add the columns of a lane
     hs_u32 sum = 0u;
     for (int i = begin; i < end; i++) sum += words[HS_GROUP_HISTOGRAMS + row + i];
 
-    // scan: over the lanes
+    // scan: compute prefixes over the lanes
     sums[hs_local_id()] = sum;
     hs_barrier();
     for (int distance = 1; distance < 256; distance *= 2) {
@@ -2521,7 +2521,7 @@ __kernel void rows(__global uint *words, int n, int argument)
     }
     hs_u32 prefix = sums[hs_local_id()] - sum;
 
-    // store: the prefixes of the columns, and the sum of the row
+    // store: write the prefixes of the columns, and the sum of the row
     for (int i = begin; i < end; i++) {
         hs_u32 c = words[HS_GROUP_HISTOGRAMS + row + i];
         words[HS_GROUP_HISTOGRAMS + row + i] = prefix;
@@ -2545,7 +2545,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
     __local uint bases[256];
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -2572,7 +2572,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
     hs_select_values(values_from, at);
     hs_select_values(values_to, next);
 
-    // offsets: of each digit, for this work-group
+    // offsets: compute the offset of each digit for this work-group
     {
         int d = hs_local_id();
         totals[d] = d <= mask ? words[HS_HISTOGRAM + d] : 0u;
@@ -2615,7 +2615,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             HS_UNROLL for (int i = 0; i < 8; i++) k[i] = hs_local_id() + i * 256 < valid ? hs_load(from, begin + hs_local_id() + i * 256) : HS_GREATEST;
         }
 
-        // rank: the keys in the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         if (hs_local_id() == 0) {
             mixed[0] = 0u;
             tile[0] = k[0];
@@ -2689,7 +2689,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 2048) {
             HS_UNROLL for (int i = 0; i < 8; i++) {
                 hs_key key = tile[hs_local_id() + i * 256];
@@ -2711,7 +2711,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
         }
         hs_barrier();
 
-        // advance: the offsets, by the histogram of the tile
+        // advance: add the histogram of the tile to the offsets
         {
             int d = hs_local_id();
             bases[d] += totals[d];

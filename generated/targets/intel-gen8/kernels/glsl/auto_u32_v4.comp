@@ -103,8 +103,8 @@ hs_pair hs_pair_max(hs_pair a, hs_pair b) { return hs_pair_less(b, a) ? a : b; }
 // compare a of each lane with b of its mirror lane
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
     a = hs_keep(a, t_, bit); b = hs_keep(b, u_, bit); }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -1827,7 +1827,7 @@ shared hs_pair tile[1024];
 
 void main()
 {
-    // the chunk: from slot `place` on, of a span of 2048 << level slots
+    // the chunk from slot `place` on, in a span of 2048 << level slots
     // with two runs of 1024 << level keys
     int level = hs_argument() & 255, run = 1024 << level;
     int lg_chunks = level + 1;
@@ -2056,7 +2056,7 @@ shared uint counts[256];
 void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + HS_FAILED + q];
         if (failed == 0u) return;
@@ -2070,7 +2070,7 @@ void main()
     for (int d = hs_local_id(); d < 256; d += 128) counts[d] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next + 896 < end; next += 1024) {
         hs_key k[8];
@@ -2097,7 +2097,7 @@ void main()
     }
     hs_barrier();
 
-    // publish: a column of the table
+    // publish: store the histogram as a column of the table
     for (int d = hs_local_id(); d < 256; d += 128) words[words_first + HS_GROUP_HISTOGRAMS + d * groups + group] = counts[d];
 }
 #endif
@@ -2121,7 +2121,7 @@ shared uint sums[128];
 void main()
 {
     int pass = hs_pass(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + HS_FAILED + q];
         if (failed == 0u) return;
@@ -2132,11 +2132,11 @@ void main()
     int row = hs_group_id() * columns, each = (columns + 127) / 128;
     int begin = hs_local_id() * each, end = begin + each < columns ? begin + each : columns;
 
-    // reduce: the columns of a lane
+    // reduce: add the columns of a lane
     hs_u32 sum = 0u;
     for (int i = begin; i < end; i++) sum += words[words_first + HS_GROUP_HISTOGRAMS + row + i];
 
-    // scan: over the lanes
+    // scan: compute prefixes over the lanes
     sums[hs_local_id()] = sum;
     hs_barrier();
     for (int distance = 1; distance < 128; distance *= 2) {
@@ -2148,7 +2148,7 @@ void main()
     }
     hs_u32 prefix = sums[hs_local_id()] - sum;
 
-    // store: the prefixes of the columns, and the sum of the row
+    // store: write the prefixes of the columns, and the sum of the row
     for (int i = begin; i < end; i++) {
         hs_u32 c = words[words_first + HS_GROUP_HISTOGRAMS + row + i];
         words[words_first + HS_GROUP_HISTOGRAMS + row + i] = prefix;
@@ -2227,7 +2227,7 @@ shared uint bases[256];
 void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + HS_FAILED + q];
         if (failed == 0u) return;
@@ -2251,7 +2251,7 @@ void main()
     hs_select_values(values_from, at);
     hs_select_values(values_to, next);
 
-    // offsets: of each digit, for this work-group
+    // offsets: compute the offset of each digit for this work-group
     for (int d = hs_local_id(); d < 256; d += 128) totals[d] = d <= mask ? words[words_first + HS_HISTOGRAM + d] : 0u;
     hs_barrier();
     {
@@ -2345,7 +2345,7 @@ void main()
             }
         }
 
-        // rank: the keys in the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         for (int i = hs_local_id(); i < 2048; i += 128) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -2353,7 +2353,7 @@ void main()
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             hs_local_atomic_add(counts[bins + hs_digit(k[0], shift, mask)], 1u);
             hs_local_atomic_add(counts[bins + hs_digit(k[1], shift, mask)], 1u);
             hs_local_atomic_add(counts[bins + hs_digit(k[2], shift, mask)], 1u);
@@ -2398,7 +2398,7 @@ void main()
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             { int spot = row + 0; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }
             { int spot = row + 16; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 16); }
@@ -2409,7 +2409,7 @@ void main()
             { int spot = row + 96; tile[spot] = k[6]; order[spot] = hs_to_u32(row + 96); }
             { int spot = row + 112; tile[spot] = k[7]; order[spot] = hs_to_u32(row + 112); }
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             for (int d = hs_local_id(); d < 256; d += 128) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             {
@@ -2434,7 +2434,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }
             }
@@ -2460,7 +2460,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 16); }
             }
@@ -2486,7 +2486,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[2]; order[spot] = hs_to_u32(row + 32); }
             }
@@ -2512,7 +2512,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[3]; order[spot] = hs_to_u32(row + 48); }
             }
@@ -2538,7 +2538,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[4]; order[spot] = hs_to_u32(row + 64); }
             }
@@ -2564,7 +2564,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[5]; order[spot] = hs_to_u32(row + 80); }
             }
@@ -2590,7 +2590,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[6]; order[spot] = hs_to_u32(row + 96); }
             }
@@ -2616,14 +2616,14 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[7]; order[spot] = hs_to_u32(row + 112); }
             }
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         int place[8];
         place[0] = 0;
         place[1] = 0;
@@ -2854,7 +2854,7 @@ void main()
         if (hs_local_id() + 896 < valid) hs_store_value(values_to, place[7], tile[hs_to_int(order[hs_local_id() + 896])]);
         hs_barrier();
 
-        // advance: the offsets, by the histogram of the tile
+        // advance: add the histogram of the tile to the offsets
         for (int d = hs_local_id(); d < 256; d += 128) bases[d] += totals[d];
     }
 }

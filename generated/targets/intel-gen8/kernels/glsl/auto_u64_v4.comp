@@ -105,8 +105,8 @@ hs_pair hs_pair_shuffle_xor(hs_pair a, int mask) { return hs_pair(hs_shuffle_xor
 // compare a of each lane with b of its mirror lane
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
     a = hs_keep(a, t_, bit); b = hs_keep(b, u_, bit); }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -1894,7 +1894,7 @@ shared hs_pair tile[1024];
 
 void main()
 {
-    // the chunk: from slot `place` on, of a span of 2048 << level slots
+    // the chunk from slot `place` on, in a span of 2048 << level slots
     // with two runs of 1024 << level keys
     int level = hs_argument() & 255, run = 1024 << level;
     int lg_chunks = level + 1;
@@ -2141,7 +2141,7 @@ shared uint counts[256];
 void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + HS_FAILED + q];
         if (failed == 0u) return;
@@ -2155,7 +2155,7 @@ void main()
     for (int d = hs_local_id(); d < 256; d += 128) counts[d] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next + 640 < end; next += 768) {
         hs_key k[6];
@@ -2178,7 +2178,7 @@ void main()
     }
     hs_barrier();
 
-    // publish: a column of the table
+    // publish: store the histogram as a column of the table
     for (int d = hs_local_id(); d < 256; d += 128) words[words_first + HS_GROUP_HISTOGRAMS + d * groups + group] = counts[d];
 }
 #endif
@@ -2202,7 +2202,7 @@ shared uint sums[128];
 void main()
 {
     int pass = hs_pass(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + HS_FAILED + q];
         if (failed == 0u) return;
@@ -2213,11 +2213,11 @@ void main()
     int row = hs_group_id() * columns, each = (columns + 127) / 128;
     int begin = hs_local_id() * each, end = begin + each < columns ? begin + each : columns;
 
-    // reduce: the columns of a lane
+    // reduce: add the columns of a lane
     hs_u32 sum = 0u;
     for (int i = begin; i < end; i++) sum += words[words_first + HS_GROUP_HISTOGRAMS + row + i];
 
-    // scan: over the lanes
+    // scan: compute prefixes over the lanes
     sums[hs_local_id()] = sum;
     hs_barrier();
     for (int distance = 1; distance < 128; distance *= 2) {
@@ -2229,7 +2229,7 @@ void main()
     }
     hs_u32 prefix = sums[hs_local_id()] - sum;
 
-    // store: the prefixes of the columns, and the sum of the row
+    // store: write the prefixes of the columns, and the sum of the row
     for (int i = begin; i < end; i++) {
         hs_u32 c = words[words_first + HS_GROUP_HISTOGRAMS + row + i];
         words[words_first + HS_GROUP_HISTOGRAMS + row + i] = prefix;
@@ -2303,7 +2303,7 @@ shared uint bases[256];
 void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + HS_FAILED + q];
         if (failed == 0u) return;
@@ -2326,7 +2326,7 @@ void main()
     hs_select_keys(to, next);
     hs_select_values(values_from, at);
 
-    // offsets: of each digit, for this work-group
+    // offsets: compute the offset of each digit for this work-group
     for (int d = hs_local_id(); d < 256; d += 128) totals[d] = d <= mask ? words[words_first + HS_HISTOGRAM + d] : 0u;
     hs_barrier();
     {
@@ -2408,7 +2408,7 @@ void main()
             }
         }
 
-        // rank: the keys in the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         for (int i = hs_local_id(); i < 4096; i += 128) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -2416,7 +2416,7 @@ void main()
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             hs_local_atomic_add(counts[bins + hs_digit(k[0], shift, mask)], 1u);
             hs_local_atomic_add(counts[bins + hs_digit(k[1], shift, mask)], 1u);
             hs_local_atomic_add(counts[bins + hs_digit(k[2], shift, mask)], 1u);
@@ -2459,7 +2459,7 @@ void main()
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             { int spot = row + 0; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }
             { int spot = row + 8; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 8); }
@@ -2468,7 +2468,7 @@ void main()
             { int spot = row + 32; tile[spot] = k[4]; order[spot] = hs_to_u32(row + 32); }
             { int spot = row + 40; tile[spot] = k[5]; order[spot] = hs_to_u32(row + 40); }
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             for (int d = hs_local_id(); d < 256; d += 128) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             {
@@ -2485,7 +2485,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }
             }
@@ -2503,7 +2503,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 8); }
             }
@@ -2521,7 +2521,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[2]; order[spot] = hs_to_u32(row + 16); }
             }
@@ -2539,7 +2539,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[3]; order[spot] = hs_to_u32(row + 24); }
             }
@@ -2557,7 +2557,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[4]; order[spot] = hs_to_u32(row + 32); }
             }
@@ -2575,14 +2575,14 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[5]; order[spot] = hs_to_u32(row + 40); }
             }
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (to == 1) {
             if (valid == 768) {
                 {
@@ -2762,7 +2762,7 @@ void main()
         }
         hs_barrier();
 
-        // advance: the offsets, by the histogram of the tile
+        // advance: add the histogram of the tile to the offsets
         for (int d = hs_local_id(); d < 256; d += 128) bases[d] += totals[d];
     }
 }

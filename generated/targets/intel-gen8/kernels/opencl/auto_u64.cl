@@ -107,8 +107,8 @@ typedef uint hs_lanemask;
 // compare a of each lane with b of its mirror lane
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
     a = hs_keep(a, t_, bit); b = hs_keep(b, u_, bit); }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -3280,7 +3280,7 @@ __kernel void clean(__global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[2048];
 
-    // the chunk: from slot `place` on, of a span of 4096 << level slots
+    // the chunk from slot `place` on, in a span of 4096 << level slots
     // with two runs of 2048 << level keys
     int level = hs_argument() & 255, run = 2048 << level;
     int lg_chunks = level + 1;
@@ -3565,7 +3565,7 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
     __local uint counts[256];
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -3579,7 +3579,7 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
     for (int d = hs_local_id(); d < 256; d += 128) counts[d] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next + 640 < end; next += 768) {
         hs_key k[6];
@@ -3602,7 +3602,7 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
     }
     hs_barrier();
 
-    // publish: a column of the table
+    // publish: store the histogram as a column of the table
     for (int d = hs_local_id(); d < 256; d += 128) words[HS_GROUP_HISTOGRAMS + d * groups + group] = counts[d];
     hs_end();
 }
@@ -3614,7 +3614,7 @@ __kernel void rows(__global uint *words, int n, int argument)
     __local uint sums[128];
 
     int pass = hs_pass(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -3625,11 +3625,11 @@ __kernel void rows(__global uint *words, int n, int argument)
     int row = hs_group_id() * columns, each = (columns + 127) / 128;
     int begin = hs_local_id() * each, end = begin + each < columns ? begin + each : columns;
 
-    // reduce: the columns of a lane
+    // reduce: add the columns of a lane
     hs_u32 sum = 0u;
     for (int i = begin; i < end; i++) sum += words[HS_GROUP_HISTOGRAMS + row + i];
 
-    // scan: over the lanes
+    // scan: compute prefixes over the lanes
     sums[hs_local_id()] = sum;
     hs_barrier();
     for (int distance = 1; distance < 128; distance *= 2) {
@@ -3641,7 +3641,7 @@ __kernel void rows(__global uint *words, int n, int argument)
     }
     hs_u32 prefix = sums[hs_local_id()] - sum;
 
-    // store: the prefixes of the columns, and the sum of the row
+    // store: write the prefixes of the columns, and the sum of the row
     for (int i = begin; i < end; i++) {
         hs_u32 c = words[HS_GROUP_HISTOGRAMS + row + i];
         words[HS_GROUP_HISTOGRAMS + row + i] = prefix;
@@ -3667,7 +3667,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
     __local uint bases[256];
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -3689,7 +3689,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
     hs_select_keys(from, at);
     hs_select_keys(to, next);
 
-    // offsets: of each digit, for this work-group
+    // offsets: compute the offset of each digit for this work-group
     for (int d = hs_local_id(); d < 256; d += 128) totals[d] = d <= mask ? words[HS_HISTOGRAM + d] : 0u;
     hs_barrier();
     {
@@ -3737,7 +3737,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             k[5] = row + 40 < valid ? hs_load(from, begin + row + 40) : HS_GREATEST;
         }
 
-        // rank: the keys in the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         for (int i = hs_local_id(); i < 4096; i += 128) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -3745,7 +3745,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             hs_local_atomic_add(counts[bins + hs_digit(k[0], shift, mask)], 1u);
             hs_local_atomic_add(counts[bins + hs_digit(k[1], shift, mask)], 1u);
             hs_local_atomic_add(counts[bins + hs_digit(k[2], shift, mask)], 1u);
@@ -3788,7 +3788,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             tile[row + 0] = k[0];
             tile[row + 8] = k[1];
@@ -3797,7 +3797,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             tile[row + 32] = k[4];
             tile[row + 40] = k[5];
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             for (int d = hs_local_id(); d < 256; d += 128) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             {
@@ -3814,7 +3814,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[0];
             }
@@ -3832,7 +3832,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[1];
             }
@@ -3850,7 +3850,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[2];
             }
@@ -3868,7 +3868,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[3];
             }
@@ -3886,7 +3886,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[4];
             }
@@ -3904,14 +3904,14 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[5];
             }
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 768) {
             {
                 hs_key key = tile[hs_local_id() + 0];
@@ -3989,7 +3989,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
         }
         hs_barrier();
 
-        // advance: the offsets, by the histogram of the tile
+        // advance: add the histogram of the tile to the offsets
         for (int d = hs_local_id(); d < 256; d += 128) bases[d] += totals[d];
     }
     hs_end();

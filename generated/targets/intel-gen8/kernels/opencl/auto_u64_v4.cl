@@ -122,8 +122,8 @@ static hs_pair hs_pair_max(hs_pair a, hs_pair b) { return hs_pair_chosen(hs_pair
 // compare a of each lane with b of its mirror lane
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
     a = hs_keep(a, t_, bit); b = hs_keep(b, u_, bit); }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -1822,7 +1822,7 @@ __kernel void clean(__global hs_pair *destination, int n, int argument)
 {
     __local hs_pair tile[1024];
 
-    // the chunk: from slot `place` on, of a span of 2048 << level slots
+    // the chunk from slot `place` on, in a span of 2048 << level slots
     // with two runs of 1024 << level keys
     int level = hs_argument() & 255, run = 1024 << level;
     int lg_chunks = level + 1;
@@ -1987,7 +1987,7 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
     __local uint counts[256];
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -2001,7 +2001,7 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
     for (int d = hs_local_id(); d < 256; d += 128) counts[d] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next + 640 < end; next += 768) {
         hs_key k[6];
@@ -2024,7 +2024,7 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
     }
     hs_barrier();
 
-    // publish: a column of the table
+    // publish: store the histogram as a column of the table
     for (int d = hs_local_id(); d < 256; d += 128) words[HS_GROUP_HISTOGRAMS + d * groups + group] = counts[d];
     hs_end();
 }
@@ -2036,7 +2036,7 @@ __kernel void rows(__global uint *words, int n, int argument)
     __local uint sums[128];
 
     int pass = hs_pass(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -2047,11 +2047,11 @@ __kernel void rows(__global uint *words, int n, int argument)
     int row = hs_group_id() * columns, each = (columns + 127) / 128;
     int begin = hs_local_id() * each, end = begin + each < columns ? begin + each : columns;
 
-    // reduce: the columns of a lane
+    // reduce: add the columns of a lane
     hs_u32 sum = 0u;
     for (int i = begin; i < end; i++) sum += words[HS_GROUP_HISTOGRAMS + row + i];
 
-    // scan: over the lanes
+    // scan: compute prefixes over the lanes
     sums[hs_local_id()] = sum;
     hs_barrier();
     for (int distance = 1; distance < 128; distance *= 2) {
@@ -2063,7 +2063,7 @@ __kernel void rows(__global uint *words, int n, int argument)
     }
     hs_u32 prefix = sums[hs_local_id()] - sum;
 
-    // store: the prefixes of the columns, and the sum of the row
+    // store: write the prefixes of the columns, and the sum of the row
     for (int i = begin; i < end; i++) {
         hs_u32 c = words[HS_GROUP_HISTOGRAMS + row + i];
         words[HS_GROUP_HISTOGRAMS + row + i] = prefix;
@@ -2090,7 +2090,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
     __local uint bases[256];
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -2114,7 +2114,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
     hs_select_values(values_from, at);
     hs_select_values(values_to, next);
 
-    // offsets: of each digit, for this work-group
+    // offsets: compute the offset of each digit for this work-group
     for (int d = hs_local_id(); d < 256; d += 128) totals[d] = d <= mask ? words[HS_HISTOGRAM + d] : 0u;
     hs_barrier();
     {
@@ -2162,7 +2162,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             k[5] = row + 40 < valid ? hs_load(from, begin + row + 40) : HS_GREATEST;
         }
 
-        // rank: the keys in the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         for (int i = hs_local_id(); i < 4096; i += 128) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -2170,7 +2170,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             hs_local_atomic_add(counts[bins + hs_digit(k[0], shift, mask)], 1u);
             hs_local_atomic_add(counts[bins + hs_digit(k[1], shift, mask)], 1u);
             hs_local_atomic_add(counts[bins + hs_digit(k[2], shift, mask)], 1u);
@@ -2213,7 +2213,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             { int spot = row + 0; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }
             { int spot = row + 8; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 8); }
@@ -2222,7 +2222,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             { int spot = row + 32; tile[spot] = k[4]; order[spot] = hs_to_u32(row + 32); }
             { int spot = row + 40; tile[spot] = k[5]; order[spot] = hs_to_u32(row + 40); }
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             for (int d = hs_local_id(); d < 256; d += 128) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             {
@@ -2239,7 +2239,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }
             }
@@ -2257,7 +2257,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 8); }
             }
@@ -2275,7 +2275,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[2]; order[spot] = hs_to_u32(row + 16); }
             }
@@ -2293,7 +2293,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[3]; order[spot] = hs_to_u32(row + 24); }
             }
@@ -2311,7 +2311,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[4]; order[spot] = hs_to_u32(row + 32); }
             }
@@ -2329,14 +2329,14 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[5]; order[spot] = hs_to_u32(row + 40); }
             }
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 768) {
             {
                 hs_key key = tile[hs_local_id() + 0];
@@ -2426,7 +2426,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
         }
         hs_barrier();
 
-        // advance: the offsets, by the histogram of the tile
+        // advance: add the histogram of the tile to the offsets
         for (int d = hs_local_id(); d < 256; d += 128) bases[d] += totals[d];
     }
     hs_end();

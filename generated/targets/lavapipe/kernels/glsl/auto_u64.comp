@@ -54,8 +54,8 @@
 #define hs_store_line_fence()
 #define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < 8; x_++) to[(i) + x_] = lines[(first) + x_];
 #define hs_subgroup_id() int(gl_LocalInvocationIndex)
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -101,7 +101,7 @@ void main()
 {
     if (hs_group_id() > 0) return;
 
-    // chunk: of this lane, the keys from `begin` to `end`
+    // chunk: the keys of this lane, from `begin` to `end`
     int length = (hs_n() + 15) / 16;
     int begin = hs_local_id() * length < hs_n() ? hs_local_id() * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
@@ -109,7 +109,7 @@ void main()
     for (int pass = 0; pass < 8; pass++) {
         int mask = 255;
 
-        // histogram: of the chunk
+        // histogram: count the digits of the chunk
         if (at == 0) {
             for (int d = 0; d < 256; d++) counts[(d) * 16 + hs_local_id()] = 0u;
             {
@@ -148,7 +148,7 @@ void main()
             }
         }
 
-        // offsets: of each digit, for this chunk
+        // offsets: compute the offset of each digit for this chunk
         hs_barrier();
         {
             int each = 256, first = hs_local_id() * each;
@@ -172,7 +172,7 @@ void main()
         hs_barrier();
 
         {
-            // scatter: each key to the offset of its digit
+            // scatter: store each key at the offset of its digit
             int next = at != 2 ? 2 : 1;
             if (at == 0 && next == 2) {
                 {
@@ -268,7 +268,7 @@ void main()
         shift += 8;
     }
 
-    // copy: to the destination, unless the keys are there
+    // copy: move the keys to the destination, unless they are there already
     if (at != 1) {
         if (at == 0) {
             for (int i = begin; i < end; i++) {
@@ -318,13 +318,13 @@ shared uint counts[4096];
 void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + HS_FAILED + q];
         if (failed == 0u) return;
     }
 
-    // chunk: of this lane, the keys from `begin` to `end`
+    // chunk: the keys of this lane, from `begin` to `end`
     int tiles = (hs_n() + 1023) / 1024;
     int groups = tiles < 8 ? tiles : 8;
     int group = hs_group_id();
@@ -335,7 +335,7 @@ void main()
     int begin = chunk * length < hs_n() ? chunk * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
 
-    // histogram: of the chunk
+    // histogram: count the digits of the chunk
     int at = pass == 0 ? 0 : hs_to_int(words[words_first + HS_BUFFERS + pass]);
     if (at == 0) {
         for (int d = 0; d < 256; d++) counts[(d) * 16 + hs_local_id()] = 0u;
@@ -375,7 +375,7 @@ void main()
         }
     }
 
-    // publish: the histogram, in the table of all chunks
+    // publish: store the histogram in the table of all chunks
     for (int d = 0; d < 256; d++)
         words[words_first + HS_GROUP_HISTOGRAMS + d * chunks + chunk] = counts[(d) * 16 + hs_local_id()];
 }
@@ -399,7 +399,7 @@ layout(std430, set = 0, binding = 0) buffer hs_words { uint u32[]; } words_u32s;
 void main()
 {
     int pass = hs_pass(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + HS_FAILED + q];
         if (failed == 0u) return;
@@ -454,13 +454,13 @@ shared uint sums[16];
 void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + HS_FAILED + q];
         if (failed == 0u) return;
     }
 
-    // chunk: of this lane, the keys from `begin` to `end`
+    // chunk: the keys of this lane, from `begin` to `end`
     int tiles = (hs_n() + 1023) / 1024;
     int groups = tiles < 8 ? tiles : 8;
     int group = hs_group_id();
@@ -471,7 +471,7 @@ void main()
     int begin = chunk * length < hs_n() ? chunk * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
 
-    // offsets: of each digit, for this chunk; the kernel ends here if all keys stay where they are
+    // offsets: compute the offset of each digit for this chunk; the kernel ends here if all keys stay where they are
     int at = pass == 0 ? 0 : hs_to_int(words[words_first + HS_BUFFERS + pass]);
     int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
     if (hs_local_id() == 0) sums[0] = 0u;
@@ -487,7 +487,7 @@ void main()
         prefix += hs_to_int(words[words_first + HS_HISTOGRAM + d]);
     }
 
-    // scatter: each key to the offset of its digit
+    // scatter: store each key at the offset of its digit
     if (at == 0 && next == 2) {
         {
             int i = begin;

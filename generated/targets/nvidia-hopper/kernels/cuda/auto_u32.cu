@@ -22,7 +22,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the kernels ahead, which may still run when this one starts
+// wait for the preceding kernels, which may still run when this kernel starts
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
@@ -120,8 +120,8 @@ static __device__ __forceinline__ void hs_grid_wait(hs_u32 was)
     __syncthreads();
 }
 static __device__ __forceinline__ void hs_grid_barrier(int groups) { hs_grid_wait(hs_grid_arrive(groups)); }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -261,7 +261,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
 
     // scan: the keys in lower bins
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+    shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int bin = hs_local_id() * 8 + e;
@@ -306,7 +306,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
             }
             hs_barrier();
             {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 HS_UNROLL for (int i = 0; i < 8; i++) {
                     if (i > 0 && i >= rows) break;
                     hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
@@ -343,14 +343,14 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
             if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                 HS_UNROLL for (int i = 0; i < 8; i++) {
                     if (i > 0 && i >= rows) break;
                     tile[row + i * 32] = k[i];
                 }
             } else {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 if (hs_local_id() < 256) {
                     int d = hs_local_id();
                     for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
@@ -365,7 +365,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                         int before = hs_popcount_mask(same & hs_lanemask_lt());
                         int rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                         hs_subgroup_barrier();
                         tile[rank] = k[i];
                     }
@@ -450,7 +450,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
     hs_u32 *const bin_shift = HS_SHARED(hs_u32, 111712);
     hs_u32 *const differing = HS_SHARED(hs_u32, 111716);
 
-    // share: `valid` keys from `begin` on, in `rows` rows; a launch for a count on the device may have more work-groups
+    // share: `valid` keys from `begin` on, in `rows` rows; with a device-side count, some work-groups may have no share
     int groups = (hs_n() + 511) / 512;
     if (groups > 128) groups = 128;
     int group = hs_group_id();
@@ -467,7 +467,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         k[i] = row + i * 32 < valid ? hs_twiddle_in(source[begin + row + i * 32]) : HS_GREATEST;
     }
 
-    // sample: a power of two of work-groups get `span` adjacent digits each; do these fit?
+    // sample: test whether the keys fit, if each of a power of two of work-groups gets `span` adjacent digits
     int span = 256, bits = 32;
     while (span > 1 && 256 / span * 2 <= groups) {
         span /= 2;
@@ -491,7 +491,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         const int mask = 255;
         int shift = 24;
 
-        // histogram: of the work-group, as a row of the table of odd passes
+        // histogram: count the keys of the work-group, as a row of the table of odd passes
         for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -499,7 +499,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 36; i++) {
                 if (i > 0 && i >= rows) break;
                 hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
@@ -523,7 +523,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             words[HS_ODD_GRID_HISTOGRAMS + group * 256 + d] = totals[d];
         }
 
-        // rank: while other work-groups store their histograms
+        // rank: order the tile by digit, while other work-groups store their histograms
         hs_u32 ticket = hs_grid_arrive(groups);
         if (hs_local_id() == 0) moves[0] = fits[0] = 1u;
         hs_barrier();
@@ -544,14 +544,14 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 36; i++) {
                 if (i > 0 && i >= rows) break;
                 tile[row + i * 32] = k[i];
             }
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             if (hs_local_id() < 256) {
                 int d = hs_local_id();
                 for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
@@ -566,7 +566,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -574,7 +574,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         }
         hs_barrier();
 
-        // offsets: of each digit; does each work-group hold its keys?
+        // offsets: compute the offset of each digit; test whether each work-group holds its keys
         hs_grid_wait(ticket);
         if (hs_local_id() < 256) {
             int d = hs_local_id();
@@ -619,7 +619,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         }
         hs_barrier();
         if (fits[0] != 0u) {
-            // scatter: to the work-groups of the digits; work-groups beyond these get no keys
+            // scatter: store each key in the range of the work-group of its digit; further work-groups get no keys
             HS_UNROLL for (int i = 0; i < 36; i++) {
                 if (i > 0 && i >= rows) break;
                 if (hs_local_id() + i * 512 < valid) {
@@ -637,7 +637,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_grid_barrier(groups);
 
-            // sort: the partitioned keys, on chip
+            // sort: order the partitioned keys on chip
             if (valid == 0) return;
             shift = bits > 12 ? bits - 12 : 0;
             hs_key k[36];
@@ -700,7 +700,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
 
             // scan: the keys in lower bins
             hs_barrier_global(); // in place, keys must all be read before the first is written
-            shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+            shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
             hs_u32 crowd = 0u;
             for (int e = 0; e < 8; e++) {
                 int bin = hs_local_id() * 8 + e;
@@ -744,7 +744,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     }
                     hs_barrier();
                     {
-                        int bins = hs_subgroup_id() * 256; // those of this subgroup
+                        int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                         HS_UNROLL for (int i = 0; i < 36; i++) {
                             if (i > 0 && i >= rows) break;
                             hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
@@ -781,14 +781,14 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                         }
                         hs_barrier();
                     }
-                    shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+                    shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
                     if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                         HS_UNROLL for (int i = 0; i < 36; i++) {
                             if (i > 0 && i >= rows) break;
                             tile[row + i * 32] = k[i];
                         }
                     } else {
-                        int bins = hs_subgroup_id() * 256; // those of this subgroup
+                        int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                         if (hs_local_id() < 256) {
                             int d = hs_local_id();
                             for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
@@ -803,7 +803,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                                 int rank = hs_to_int(counts[bins + d]) + before;
                                 hs_subgroup_barrier();
-                                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                                 hs_subgroup_barrier();
                                 tile[rank] = k[i];
                             }
@@ -876,7 +876,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
     for (int pass = 0; pass < 4; pass++) {
         int mask = 255;
 
-        // histogram: of the work-group, as a row of a table
+        // histogram: count the keys of the work-group, as a row of a table
         int table = (pass & 1) == 0 ? HS_GRID_HISTOGRAMS : HS_ODD_GRID_HISTOGRAMS;
         for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
         if (hs_local_id() == 0) {
@@ -885,7 +885,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 36; i++) {
                 if (i > 0 && i >= rows) break;
                 hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
@@ -909,7 +909,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             words[table + group * 256 + d] = totals[d];
         }
 
-        // rank: while other work-groups store their histograms, of which ranks need none
+        // rank: order the tile by digit, while other work-groups store their histograms
         hs_u32 ticket = hs_grid_arrive(groups);
         if (hs_local_id() == 0) moves[0] = 1u;
         hs_barrier();
@@ -930,14 +930,14 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 36; i++) {
                 if (i > 0 && i >= rows) break;
                 tile[row + i * 32] = k[i];
             }
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             if (hs_local_id() < 256) {
                 int d = hs_local_id();
                 for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
@@ -952,7 +952,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -960,7 +960,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         }
         hs_barrier();
 
-        // offsets: of each digit, from the histograms of all work-groups
+        // offsets: compute the offset of each digit from the histograms of all work-groups
         hs_grid_wait(ticket);
         if (hs_local_id() < 256) {
             int d = hs_local_id();
@@ -978,7 +978,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             if (hs_to_int(all) == hs_n()) moves[0] = 0u;
         }
         hs_barrier();
-        if (moves[0] != 0u) { // else the keys stay where they are
+        if (moves[0] != 0u) { // if all keys have one digit, the keys stay where they are
             {
                 int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
                 if (own < 256) sums[own] = totals[own];
@@ -1002,7 +1002,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
 
-            // scatter: each key to the offset of its digit + its rank
+            // scatter: store each key at the offset of its digit + its rank
             HS_UNROLL for (int i = 0; i < 36; i++) {
                 if (i > 0 && i >= rows) break;
                 if (hs_local_id() + i * 512 < valid) {
@@ -1013,7 +1013,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             moved = true;
 
-            // load: keys for the next pass, after all work-groups have stored theirs
+            // load: keys for the next pass, after all work-groups have stored their keys
             if (!(pass + 1 == 4)) hs_grid_barrier(groups);
             if (!(pass + 1 == 4)) {
                 HS_UNROLL for (int i = 0; i < 36; i++) {
@@ -1041,7 +1041,7 @@ HS_KERNEL void __launch_bounds__(512) partition_begin_radix(hs_u32 *words, int n
 
     if (hs_group_id() > 0) return;
 
-    // clear: the first histogram
+    // clear: write 0 to the first histogram
     for (int i = hs_local_id(); i < 512; i += 512)
         words[HS_FIRST_HISTOGRAM + i] = 0u;
     if (hs_local_id() == 0) words[HS_CROWDED_BUCKETS] = 0u;
@@ -1070,7 +1070,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
             // sample: load keys at random places
             HS_UNROLL for (int i = 0; i < 4; i++) {
                 hs_u32 place = hs_to_u32((hs_local_id() + i * 512) & 2047) * 2654435769u;
-                place = (place ^ place >> 16) * 2246822519u; // a multiple alone would be too even for keys that repeat
+                place = (place ^ place >> 16) * 2246822519u; // a multiple alone would be too regular for periodic keys
                 k[i] = hs_twiddle_in(source[hs_to_int((place ^ place >> 13) % hs_to_u32(hs_n()))]);
             }
             HS_UNROLL for (int i = 0; i < 4; i++) {
@@ -1079,7 +1079,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
             }
             hs_barrier();
 
-            // top: the highest digit in which keys differ
+            // top: determine the highest digit in which keys differ
             {
                 hs_u32 differ = 0u;
                 HS_UNROLL for (int i = 0; i < 4; i++) differ |= hs_key_bits(k[i], 0) ^ counts[4104 + 0];
@@ -1088,7 +1088,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
             hs_barrier();
             while (top > 0 && counts[3] >> (top * 8 & 31) == 0u) top--;
 
-            // rounds: compare keys by more and more digits, at last by all bits
+            // rounds: compare keys by one more digit in each round, and by all bits in the last round
             int many = 8192 / (hs_n() / 2048 + 1) + 4;
             for (int round = 0; round < 3; round++) {
                 int low = round == 2 ? 0 : top > round + 1 ? (top - 1 - round) * 8 : 0;
@@ -1112,7 +1112,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
                 hs_barrier();
             }
 
-            // singles: the keys that equal no other key
+            // singles: count the keys that equal no other key
             for (int i = hs_local_id(), low = 0; i < 2048; i += 512) {
                 hs_u32 x_low = counts[4104 + i] >> low << low;
                 if (hs_local_atomic_load(counts[8 + hs_to_int((x_low * 2246822519u) >> 20)]) == hs_to_u32(i))
@@ -1121,7 +1121,8 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
             hs_barrier();
         }
 
-        // fallback: if more keys agree than a bucket holds, in all keys or in a digit, or if equal keys are many
+        // fallback: test whether more keys agree, in all bits or in a digit, than a bucket holds, or whether many keys are
+        // equal
         bool many = counts[0] > hs_to_u32((5120) * 1024 / (hs_n() / 2048 + 1)) && counts[0] > 66u;
         if (hs_local_id() == 0 && (many || top < 3
             || ((counts[2] & 65535u) > 1u && (counts[2] & 65535u) > hs_to_u32((24) * 1024 / (hs_n() / 2048 + 1))))) {
@@ -1135,14 +1136,14 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int first_bits = (bits + 1) / 2, shift = 32 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the counters, and the second histograms
+    // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
     int lane = group * 512 + hs_local_id(); // of all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the keys of this work-group
     int next = begin + hs_local_id();
     int set = hs_local_id() & 3;
     for (; next + 7680 < end; next += 8192) {
@@ -1156,7 +1157,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
@@ -1177,7 +1178,7 @@ HS_KERNEL void __launch_bounds__(512) first_starts_radix(hs_u32 *words, int n, i
     int second_bits = bits / 2;
     bool fits = true;
 
-    // starts: where the keys of each value begin
+    // starts: compute where the keys of each value begin
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += words[HS_FIRST_HISTOGRAM + d];
@@ -1203,14 +1204,14 @@ HS_KERNEL void __launch_bounds__(512) first_starts_radix(hs_u32 *words, int n, i
         }
     }
 
-    // fallback: if some bucket gets too many keys, however the second digit spreads them
+    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
     hs_barrier();
     if (!fits) {
         words[HS_USE_PARTITION] = 0u;
         words[HS_USE_BUCKETS] = 0u;
     }
 
-    // tiles: of the second partition, in which a tile has keys of one value
+    // tiles: count the tiles of the second partition, in which a tile has keys of one value
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += (words[HS_FIRST_HISTOGRAM + d] + 12287u) / 12288u;
@@ -1253,7 +1254,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_radix(const hs_stored_k
     int valid = hs_n() - begin < 12288 ? hs_n() - begin : 12288;
     int first_bits = (bits + 1) / 2, shift = 32 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the histogram of the tile
+    // clear: write 0 to the histogram of the tile
     for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
     if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);
     hs_barrier();
@@ -1299,7 +1300,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_radix(const hs_stored_k
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
     // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
     hs_u32 sum = 0u;
@@ -1324,7 +1325,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_radix(const hs_stored_k
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 12288) {
         HS_UNROLL for (int i = 0; i < 24; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -1332,7 +1333,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_radix(const hs_stored_k
     }
     hs_barrier();
 
-    // store: the keys of each digit, from the reserved offset on
+    // store: write the keys of each digit from the reserved offset on
     if (valid == 12288) {
         HS_UNROLL for (int i = 0; i < 24; i++) { hs_key key = tile[hs_local_id() + i * 512]; partitioned[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + i * 512] = hs_raw_out(key); }
     } else {
@@ -1360,7 +1361,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_radix(const hs_stored_key
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: of one value of the first digit
+    // tile: determine its value of the first digit
     int value = hs_to_int(tile_value[0]), valid;
     int begin;
     int value_tile = tile_id - hs_to_int(words[HS_FIRST_TILES + value]);
@@ -1368,7 +1369,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_radix(const hs_stored_key
     int value_end = hs_to_int(words[HS_FIRST_STARTS + 1 + value]);
     valid = value_end - begin < 12288 ? value_end - begin : 12288;
 
-    // histogram: of this tile
+    // histogram: count the keys of this tile
     int next = hs_local_id(), end = valid;
     int set = hs_local_id() & 1;
     for (; next + 3584 < end; next += 4096) {
@@ -1382,7 +1383,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_radix(const hs_stored_key
     }
     hs_barrier();
 
-    // sum: over all tiles of the value
+    // sum: add the histogram to that of all tiles of the value
     int histogram = HS_BUCKET_STARTS + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -1404,7 +1405,7 @@ HS_KERNEL void __launch_bounds__(512) second_starts_radix(hs_u32 *words, int n, 
     if (value >= 1 << first_bits || words[HS_USE_PARTITION] == 0u) return;
     int starts = HS_BUCKET_STARTS + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: of the counts of a lane
+    // sum: add the counts of a lane
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) sum += words[cursors + d];
     hs_u32 before = 0u;
@@ -1421,7 +1422,7 @@ HS_KERNEL void __launch_bounds__(512) second_starts_radix(hs_u32 *words, int n, 
     }
     before += words[HS_FIRST_STARTS + value];
 
-    // starts: where each bucket begins; the fallback sorts all keys if a bucket has too many
+    // starts: compute where each bucket begins; the fallback sorts all keys if a bucket has too many keys
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) {
         hs_u32 c = words[cursors + d];
         words[starts + d] = before;
@@ -1504,9 +1505,9 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_radix(const hs_stored_
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: room for the keys of each bucket, by additions to the cursors
+    // reserve: get room for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -1529,7 +1530,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_radix(const hs_stored_
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 12288) {
         HS_UNROLL for (int i = 0; i < 24; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -1537,7 +1538,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_radix(const hs_stored_
     }
     hs_barrier();
 
-    // store: the keys of each bucket, from the reserved offset on
+    // store: write the keys of each bucket from the reserved offset on
     if (valid == 12288) {
         HS_UNROLL for (int i = 0; i < 24; i++) { hs_key key = tile[hs_local_id() + i * 512]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + i * 512] = hs_raw_out(key); }
     } else {
@@ -1648,7 +1649,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
 
     // scan: the keys in lower bins
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+    shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 16; e++) {
         int bin = hs_local_id() * 16 + e;
@@ -1766,7 +1767,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
             }
             hs_barrier();
             {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 HS_UNROLL for (int i = 0; i < 20; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
             }
             hs_barrier();
@@ -1800,11 +1801,11 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
             if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                 HS_UNROLL for (int i = 0; i < 20; i++) tile[row + i * 32] = k[i];
             } else {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 {
                     int d = hs_local_id();
                     for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -1817,7 +1818,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -1856,7 +1857,7 @@ HS_KERNEL void __launch_bounds__(256) histogram_radix(const hs_stored_key *sourc
     int each = (tiles + groups - 1) / groups * 11264; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
 
-    // clear: the counters, and the states of these tiles
+    // clear: write 0 to the counters, and clear the states of these tiles
     for (int i = hs_local_id(); i < 16384; i += 256) counts[i] = 0u;
     int state_rows = hs_n() > 1073741823 ? (hs_n() + 22527) / 22528
         : (hs_n() + 11263) / 11264;
@@ -1865,7 +1866,7 @@ HS_KERNEL void __launch_bounds__(256) histogram_radix(const hs_stored_key *sourc
         if (i < state_rows * 256) words[HS_TILE_STATES + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next + 11008 < end; next += 11264) {
         hs_key k[44];
@@ -1886,7 +1887,7 @@ HS_KERNEL void __launch_bounds__(256) histogram_radix(const hs_stored_key *sourc
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int i = hs_local_id(); i < 1024; i += 256) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 16; s++) sum += counts[i * 16 + ((s + hs_local_id()) & 15)];
@@ -1906,7 +1907,7 @@ HS_KERNEL void __launch_bounds__(256) starts_radix(hs_u32 *words, int n, int arg
 
     if (hs_n() > 1048576 && words[HS_USE_BUCKETS] != 0u) return; // buckets have sorted the keys
 
-    // scan: the histogram of each pass
+    // scan: turn the histogram of each pass into digit starts
     for (int pass = 0; pass < 4; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -1947,17 +1948,18 @@ HS_KERNEL void __launch_bounds__(256) starts_radix(hs_u32 *words, int n, int arg
         hs_barrier();
     }
 
-    // order: of the passes in which digits differ
+    // order: choose the order and the buffers of the passes in which digits differ
     if (hs_local_id() == 0) {
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
-        // in place an even number of passes ends in the destination, else any number but none: constant digits help out
+        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
+        // constant digits are added to get such a number
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // the keys are copied at the end
         left += more;
-        // with an odd number of passes the first may go to the destination, unless that is the source
+        // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 4; q++) {
             words[HS_BUFFERS + q] = hs_to_u32(place);
@@ -2000,11 +2002,11 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
         if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[HS_TICKETS + pass], 1u);
         hs_barrier();
         int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;
-        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
+        // the kinds of states; their bits alternate between launches, so that states of the previous launch read as empty
         bool odd = (((pass_order - 1u) * (hs_n() > 1073741823 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 11263) / 11264) {
-            // a row without a tile: else its old state could be read as one
+            // mark a row without a tile, because its old state could otherwise be read as a new state
             if (hs_n() > 1073741823 && tile_id / state_rows < 2) {
                 {
                     int d = hs_local_id();
@@ -2027,7 +2029,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
             HS_UNROLL for (int i = 0; i < 44; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
         }
 
-        // rank: the histogram of the tile
+        // rank: count the histogram of the tile
         for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -2035,7 +2037,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 44; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -2052,13 +2054,13 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
             totals[d] = d == mask ? sum - hs_to_u32(11264 - valid) : sum;
         }
 
-        // publish: the histogram, as the partial states of the tile
+        // publish: store the histogram as the partial states of the tile
         {
             int d = hs_local_id();
             hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], totals[d] | (state_row == 0 ? inclusive : partial));
         }
 
-        // rank: bring the keys into the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         hs_barrier();
         {
             int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
@@ -2077,11 +2079,11 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 44; i++) tile[row + i * 32] = k[i];
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             {
                 int d = hs_local_id();
                 for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -2094,14 +2096,14 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
         }
         hs_barrier();
 
-        // look-back: the offset of each digit, from the states of earlier tiles
+        // look-back: compute the offset of each digit from the states of earlier tiles
         {
             int d = hs_local_id();
             hs_u32 prefix = 0u;
@@ -2126,12 +2128,12 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
             if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
             bool last = state_row == state_rows - 1;
             if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
-            // less the first rank of the digit, since a key adds its rank in the tile
+            // less the first rank of the digit, because a key adds its rank in the tile
             bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 11264) {
             HS_UNROLL for (int i = 0; i < 44; i++) {
                 hs_key key = tile[hs_local_id() + i * 256];
@@ -2149,7 +2151,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                 }
             }
         }
-        if (hs_n() > 1073741823) return; // the other tiles are those of other portions
+        if (hs_n() > 1073741823) return; // all other tiles belong to other portions
     }
 }
 
@@ -2160,7 +2162,7 @@ HS_KERNEL void __launch_bounds__(512) partition_begin_wide_radix(hs_u32 *words, 
 
     if (hs_group_id() > 0) return;
 
-    // clear: the first histogram
+    // clear: write 0 to the first histogram
     for (int i = hs_local_id(); i < 512; i += 512)
         words[HS_FIRST_HISTOGRAM_2 + i] = 0u;
     if (hs_local_id() == 0) words[HS_CROWDED_BUCKETS_2] = 0u;
@@ -2183,14 +2185,14 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_wide_radix(const hs_stored
     hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int first_bits = (bits + 1) / 2, shift = 32 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the counters, and the second histograms
+    // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
     int lane = group * 512 + hs_local_id(); // of all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS_2 + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the keys of this work-group
     hs_i64 next = begin + hs_local_id();
     int set = hs_local_id() & 3;
     for (; next + 7680 < end; next += 8192) {
@@ -2204,11 +2206,11 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_wide_radix(const hs_stored
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
-        // a count of 2^32 wraps to 0: the fallback sorts such keys
+        // a count of 2^32 wraps to 0; the fallback sorts such keys
         if (sum != 0u && hs_atomic_add(words[HS_FIRST_HISTOGRAM_2 + d], sum) + sum < sum) {
             hs_atomic_store(words[HS_USE_PARTITION_2], 0u);
             hs_atomic_store(words[HS_USE_BUCKETS_2], 0u);
@@ -2228,7 +2230,7 @@ HS_KERNEL void __launch_bounds__(512) first_starts_wide_radix(hs_u32 *words, lon
     int second_bits = bits / 2;
     bool fits = true;
 
-    // starts: where the keys of each value begin
+    // starts: compute where the keys of each value begin
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += words[HS_FIRST_HISTOGRAM_2 + d];
@@ -2254,14 +2256,14 @@ HS_KERNEL void __launch_bounds__(512) first_starts_wide_radix(hs_u32 *words, lon
         }
     }
 
-    // fallback: if some bucket gets too many keys, however the second digit spreads them
+    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
     hs_barrier();
     if (!fits) {
         words[HS_USE_PARTITION_2] = 0u;
         words[HS_USE_BUCKETS_2] = 0u;
     }
 
-    // tiles: of the second partition, in which a tile has keys of one value
+    // tiles: count the tiles of the second partition, in which a tile has keys of one value
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += (words[HS_FIRST_HISTOGRAM_2 + d] + 12287u) / 12288u;
@@ -2303,7 +2305,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide_radix(const hs_sto
     int valid = hs_to_int(hs_n() - begin < 12288 ? hs_n() - begin : 12288);
     int first_bits = (bits + 1) / 2, shift = 32 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the histogram of the tile
+    // clear: write 0 to the histogram of the tile
     for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
     if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);
     hs_barrier();
@@ -2349,7 +2351,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide_radix(const hs_sto
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
     // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
     hs_u32 sum = 0u;
@@ -2374,7 +2376,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide_radix(const hs_sto
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 12288) {
         HS_UNROLL for (int i = 0; i < 24; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -2382,7 +2384,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide_radix(const hs_sto
     }
     hs_barrier();
 
-    // store: the keys of each digit, from the reserved offset on
+    // store: write the keys of each digit from the reserved offset on
     if (valid == 12288) {
         HS_UNROLL for (int i = 0; i < 24; i++) { hs_key key = tile[hs_local_id() + i * 512]; partitioned[(hs_i64)(bases[hs_digit(key, shift, mask)] + hs_to_u32(hs_local_id() + i * 512))] = hs_raw_out(key); }
     } else {
@@ -2409,7 +2411,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_wide_radix(const hs_store
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: of one value of the first digit
+    // tile: determine its value of the first digit
     int value = hs_to_int(tile_value[0]), valid;
     hs_i64 begin;
     hs_u32 start = words[HS_FIRST_STARTS_2 + value];
@@ -2418,7 +2420,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_wide_radix(const hs_store
     begin = (hs_i64)(start);
     valid = left < 12288u ? hs_to_int(left) : 12288;
 
-    // histogram: of this tile
+    // histogram: count the keys of this tile
     int next = hs_local_id(), end = valid;
     int set = hs_local_id() & 1;
     for (; next + 3584 < end; next += 4096) {
@@ -2432,7 +2434,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_wide_radix(const hs_store
     }
     hs_barrier();
 
-    // sum: over all tiles of the value
+    // sum: add the histogram to that of all tiles of the value
     int histogram = HS_BUCKET_STARTS_2 + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -2453,7 +2455,7 @@ HS_KERNEL void __launch_bounds__(512) second_starts_wide_radix(hs_u32 *words, lo
     if (value >= 1 << first_bits || words[HS_USE_PARTITION_2] == 0u) return;
     int starts = HS_BUCKET_STARTS_2 + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: of the counts of a lane
+    // sum: add the counts of a lane
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) sum += words[cursors + d];
     hs_u32 before = 0u;
@@ -2470,7 +2472,7 @@ HS_KERNEL void __launch_bounds__(512) second_starts_wide_radix(hs_u32 *words, lo
     }
     before += words[HS_FIRST_STARTS_2 + value];
 
-    // starts: where each bucket begins; the fallback sorts all keys if a bucket has too many
+    // starts: compute where each bucket begins; the fallback sorts all keys if a bucket has too many keys
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) {
         hs_u32 c = words[cursors + d];
         words[starts + d] = before;
@@ -2553,9 +2555,9 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_wide_radix(const hs_st
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: room for the keys of each bucket, by additions to the cursors
+    // reserve: get room for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2578,7 +2580,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_wide_radix(const hs_st
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 12288) {
         HS_UNROLL for (int i = 0; i < 24; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -2586,7 +2588,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_wide_radix(const hs_st
     }
     hs_barrier();
 
-    // store: the keys of each bucket, from the reserved offset on
+    // store: write the keys of each bucket from the reserved offset on
     if (valid == 12288) {
         HS_UNROLL for (int i = 0; i < 24; i++) { hs_key key = tile[hs_local_id() + i * 512]; destination[(hs_i64)(bases[hs_digit(key, shift, mask)] + hs_to_u32(hs_local_id() + i * 512))] = hs_raw_out(key); }
     } else {
@@ -2632,8 +2634,8 @@ HS_KERNEL void __launch_bounds__(512, 2) bucket_count_wide_radix(hs_stored_key *
     }
     hs_barrier_global(); // keys must all be counted before the first is written
 
-    // scan: the keys of lower values
-    for (int e = 0; e < 16; e++) { // of both counters of a word at once: neither exceeds 16 bits
+    // scan: sum the keys of lower values
+    for (int e = 0; e < 16; e++) { // both counters of a word at once: no sum exceeds 16 bits
         int x = hs_local_id() * 16 + e;
         sum += bin_counts[x ^ (x >> 5 & 15)];
     }
@@ -2654,7 +2656,7 @@ HS_KERNEL void __launch_bounds__(512, 2) bucket_count_wide_radix(hs_stored_key *
         if (hs_local_id() == 0) runs[0] = 0u;
         hs_barrier();
 
-        // expand: the keys of each value; note long runs
+        // expand: write the keys of each value; note long runs
         if (hs_to_int(before) < to && hs_to_int(before + sum) > from) {
             int start = hs_to_int(before);
             for (int turn = 0; turn < 1; turn++) {
@@ -2663,7 +2665,7 @@ HS_KERNEL void __launch_bounds__(512, 2) bucket_count_wide_radix(hs_stored_key *
                 for (int e = 0; e < 16; e++) {
                     int x = block * 16 + e;
                     hs_u32 both = bin_counts[x ^ (x >> 5 & 15)];
-                    both = (((both & 0x7fff7fffu) + 0x7fff7fffu) | both) & 0x80008000u; // the highest bit of those that are not 0
+                    both = (((both & 0x7fff7fffu) + 0x7fff7fffu) | both) & 0x80008000u; // the highest bit of each nonzero counter
                     present |= both >> (15 - e);
                 }
                 while (present != 0u) {
@@ -2683,7 +2685,7 @@ HS_KERNEL void __launch_bounds__(512, 2) bucket_count_wide_radix(hs_stored_key *
         }
         hs_barrier();
 
-        // runs: those that are long
+        // runs: write the keys of long runs
         for (int r = hs_local_id() >> 5; r < hs_to_int(runs[0]); r += 16) {
             int v = hs_to_int(runs[1 + r] & 65535u), start = hs_to_int(runs[1 + r] >> 16), x = (v >> 5 << 4) + (v & 15);
             int end = start + hs_to_int(bin_counts[x ^ (x >> 5 & 15)] >> (v & 16) & 65535u);
@@ -2693,7 +2695,7 @@ HS_KERNEL void __launch_bounds__(512, 2) bucket_count_wide_radix(hs_stored_key *
         }
         hs_barrier();
 
-        // store: the keys in order
+        // store: write the keys in order
         for (int q = from + hs_local_id(); q < to; q += 512) {
             hs_u32 key = hs_key_bits(tile[q - from], 0) | hs_to_u32(bucket) << 14;
             destination[begin + q] = hs_twiddle_out(hs_make_key(key, 0u));
@@ -2711,7 +2713,7 @@ HS_KERNEL void __launch_bounds__(256) count_wide_radix(const hs_stored_key *sour
 
     if (hs_n() > 1048576 && hs_n() <= 4294967296 && words[HS_USE_BUCKETS_2] != 0u) return; // buckets have sorted the keys
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -2728,7 +2730,7 @@ HS_KERNEL void __launch_bounds__(256) count_wide_radix(const hs_stored_key *sour
     }
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     hs_i64 next = begin + hs_local_id();
     for (; next + 11008 < end; next += 11264) {
         hs_key k[44];
@@ -2741,7 +2743,7 @@ HS_KERNEL void __launch_bounds__(256) count_wide_radix(const hs_stored_key *sour
     }
     hs_barrier();
 
-    // publish: a column of the table
+    // publish: store the histogram as a column of the table
     {
         int d = hs_local_id();
         table[HS_WIDE_GROUP_HISTOGRAMS + d * groups + group] = counts[d];
@@ -2757,7 +2759,7 @@ HS_KERNEL void __launch_bounds__(256) rows_wide_radix(hs_u32 *words, hs_u64 *tab
 
     if (hs_n() > 1048576 && hs_n() <= 4294967296 && words[HS_USE_BUCKETS_2] != 0u) return; // buckets have sorted the keys
     int pass = hs_pass(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -2768,11 +2770,11 @@ HS_KERNEL void __launch_bounds__(256) rows_wide_radix(hs_u32 *words, hs_u64 *tab
     int row = hs_group_id() * columns, each = (columns + 255) / 256;
     int begin = hs_local_id() * each, end = begin + each < columns ? begin + each : columns;
 
-    // reduce: the columns of a lane
+    // reduce: add the columns of a lane
     hs_u64 sum = 0u;
     for (int i = begin; i < end; i++) sum += table[HS_WIDE_GROUP_HISTOGRAMS + row + i];
 
-    // scan: over the lanes
+    // scan: compute prefixes over the lanes
     sums[hs_local_id()] = sum;
     hs_barrier();
     for (int distance = 1; distance < 256; distance *= 2) {
@@ -2784,7 +2786,7 @@ HS_KERNEL void __launch_bounds__(256) rows_wide_radix(hs_u32 *words, hs_u64 *tab
     }
     hs_u64 prefix = sums[hs_local_id()] - sum;
 
-    // store: the prefixes of the columns, and the sum of the row
+    // store: write the prefixes of the columns, and the sum of the row
     for (int i = begin; i < end; i++) {
         hs_u64 c = table[HS_WIDE_GROUP_HISTOGRAMS + row + i];
         table[HS_WIDE_GROUP_HISTOGRAMS + row + i] = prefix;
@@ -2808,7 +2810,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
 
     if (hs_n() > 1048576 && hs_n() <= 4294967296 && words[HS_USE_BUCKETS_2] != 0u) return; // buckets have sorted the keys
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -2833,7 +2835,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
     hs_select_keys(from, at);
     hs_select_keys(to, next);
 
-    // offsets: of each digit, for this work-group
+    // offsets: compute the offset of each digit for this work-group
     {
         int d = hs_local_id();
         hs_u64 sum = 0;
@@ -2852,7 +2854,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
             HS_UNROLL for (int i = 0; i < 44; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
         }
 
-        // rank: the keys in the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -2860,7 +2862,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 44; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -2894,11 +2896,11 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 44; i++) tile[row + i * 32] = k[i];
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             {
                 int d = hs_local_id();
                 for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -2911,14 +2913,14 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 11264) {
             HS_UNROLL for (int i = 0; i < 44; i++) {
                 hs_key key = tile[hs_local_id() + i * 256];
@@ -2938,7 +2940,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
         }
         hs_barrier();
 
-        // advance: the offsets, by the histogram of the tile
+        // advance: add the histogram of the tile to the offsets
         {
             int d = hs_local_id();
             bases[d] += totals[d];

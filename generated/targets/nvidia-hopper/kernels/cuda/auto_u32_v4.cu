@@ -43,7 +43,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the kernels ahead, which may still run when this one starts
+// wait for the preceding kernels, which may still run when this kernel starts
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
@@ -145,17 +145,17 @@ static __device__ __forceinline__ void hs_grid_wait(hs_u32 was)
     __syncthreads();
 }
 static __device__ __forceinline__ void hs_grid_barrier(int groups) { hs_grid_wait(hs_grid_arrive(groups)); }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
-// a key without its `bits` highest bits, above the number of a slot
+// a key shifted up by `bits`, which drops its highest bits, with the number of a slot in the lowest bits
 #define hs_slotted(key, bits, slot) hs_make_key(hs_key_bits(key, 0) << (bits) | hs_to_u32(slot), 0u)
-// the key again, with the bits `above` in place of those that it was without
+// the inverse: the key, with the bits `above` as its highest bits
 #define hs_unslotted(key, bits, above) hs_make_key(hs_key_bits(key, 0) >> (bits) | (above), 0u)
 #define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 // scratch: the first word of each region
@@ -301,7 +301,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
 
     // scan: the keys in lower bins
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+    shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int bin = hs_local_id() * 8 + e;
@@ -342,7 +342,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
             }
             hs_barrier();
             {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 HS_UNROLL for (int i = 0; i < 8; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
             }
             hs_barrier();
@@ -376,11 +376,11 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
             if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                 HS_UNROLL for (int i = 0; i < 8; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = o[i]; }
             } else {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 if (hs_local_id() < 256) {
                     int d = hs_local_id();
                     for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
@@ -393,7 +393,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     { int spot = rank; tile[spot] = k[i]; order[spot] = o[i]; }
                 }
@@ -489,7 +489,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
     hs_u32 *const bin_shift = HS_SHARED(hs_u32, 185452);
     hs_u32 *const differing = HS_SHARED(hs_u32, 185456);
 
-    // share: `valid` keys from `begin` on, in `rows` rows; a launch for a count on the device may have more work-groups
+    // share: `valid` keys from `begin` on, in `rows` rows; with a device-side count, some work-groups may have no share
     int groups = (hs_n() + 511) / 512;
     if (groups > 128) groups = 128;
     int group = hs_group_id();
@@ -506,7 +506,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         k[i] = row + i * 32 < valid ? hs_twiddle_in(source[begin + row + i * 32]) : HS_GREATEST;
     }
 
-    // sample: a power of two of work-groups get `span` adjacent digits each; do these fit?
+    // sample: test whether the keys fit, if each of a power of two of work-groups gets `span` adjacent digits
     int span = 256, bits = 32;
     while (span > 1 && 256 / span * 2 <= groups) {
         span /= 2;
@@ -534,7 +534,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         hs_select_values(values_from, at);
         hs_select_values(values_to, 2);
 
-        // histogram: of the work-group, as a row of the table of odd passes
+        // histogram: count the keys of the work-group, as a row of the table of odd passes
         for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -542,7 +542,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 36; i++) {
                 if (i > 0 && i >= rows) break;
                 hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
@@ -566,7 +566,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             words[HS_ODD_GRID_HISTOGRAMS + group * 256 + d] = totals[d];
         }
 
-        // rank: while other work-groups store their histograms
+        // rank: order the tile by digit, while other work-groups store their histograms
         hs_u32 ticket = hs_grid_arrive(groups);
         if (hs_local_id() == 0) moves[0] = fits[0] = 1u;
         hs_value v[36];
@@ -589,7 +589,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 4; i++) {
                 if (i > 0 && i >= rows) break;
@@ -600,7 +600,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
             }
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             if (hs_local_id() < 256) {
                 int d = hs_local_id();
                 for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
@@ -616,7 +616,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
@@ -624,7 +624,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         }
         hs_barrier();
 
-        // offsets: of each digit; does each work-group hold its keys?
+        // offsets: compute the offset of each digit; test whether each work-group holds its keys
         hs_grid_wait(ticket);
         if (hs_local_id() < 256) {
             int d = hs_local_id();
@@ -669,7 +669,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         }
         hs_barrier();
         if (fits[0] != 0u) {
-            // scatter: to the work-groups of the digits; work-groups beyond these get no keys
+            // scatter: store each key in the range of the work-group of its digit; further work-groups get no keys
             HS_UNROLL for (int i = 0; i < 36; i++) {
                 if (i > 0 && i >= rows) break;
                 if (hs_local_id() + i * 512 < valid) {
@@ -688,7 +688,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_grid_barrier(groups);
 
-            // sort: the partitioned keys, on chip
+            // sort: order the partitioned keys on chip
             if (valid == 0) return;
             shift = bits > 12 ? bits - 12 : 0;
             hs_select_values(values_partitioned, 2);
@@ -753,7 +753,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
 
             // scan: the keys in lower bins
             hs_barrier_global(); // in place, keys must all be read before the first is written
-            shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+            shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
             hs_u32 crowd = 0u;
             for (int e = 0; e < 8; e++) {
                 int bin = hs_local_id() * 8 + e;
@@ -792,7 +792,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     }
                     hs_barrier();
                     {
-                        int bins = hs_subgroup_id() * 256; // those of this subgroup
+                        int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                         HS_UNROLL for (int i = 0; i < 36; i++) {
                             if (i > 0 && i >= rows) break;
                             hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
@@ -831,7 +831,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                         }
                         hs_barrier();
                     }
-                    shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+                    shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
                     if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                         HS_UNROLL for (int i = 0; i < 4; i++) {
                             if (i > 0 && i >= rows) break;
@@ -842,7 +842,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                             { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
                         }
                     } else {
-                        int bins = hs_subgroup_id() * 256; // those of this subgroup
+                        int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                         if (hs_local_id() < 256) {
                             int d = hs_local_id();
                             for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
@@ -858,7 +858,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                                 int rank = hs_to_int(counts[bins + d]) + before;
                                 hs_subgroup_barrier();
-                                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                                 hs_subgroup_barrier();
                                 { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
                             }
@@ -939,7 +939,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         hs_select_values(values_from, at);
         hs_select_values(values_to, next);
 
-        // histogram: of the work-group, as a row of a table
+        // histogram: count the keys of the work-group, as a row of a table
         int table = (pass & 1) == 0 ? HS_GRID_HISTOGRAMS : HS_ODD_GRID_HISTOGRAMS;
         for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
         if (hs_local_id() == 0) {
@@ -948,7 +948,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 36; i++) {
                 if (i > 0 && i >= rows) break;
                 hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
@@ -972,7 +972,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             words[table + group * 256 + d] = totals[d];
         }
 
-        // rank: while other work-groups store their histograms, of which ranks need none
+        // rank: order the tile by digit, while other work-groups store their histograms
         hs_u32 ticket = hs_grid_arrive(groups);
         if (hs_local_id() == 0) moves[0] = 1u;
         hs_value v[36];
@@ -995,7 +995,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 4; i++) {
                 if (i > 0 && i >= rows) break;
@@ -1006,7 +1006,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
             }
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             if (hs_local_id() < 256) {
                 int d = hs_local_id();
                 for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
@@ -1022,7 +1022,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
@@ -1030,7 +1030,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         }
         hs_barrier();
 
-        // offsets: of each digit, from the histograms of all work-groups
+        // offsets: compute the offset of each digit from the histograms of all work-groups
         hs_grid_wait(ticket);
         if (hs_local_id() < 256) {
             int d = hs_local_id();
@@ -1048,7 +1048,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             if (hs_to_int(all) == hs_n()) moves[0] = 0u;
         }
         hs_barrier();
-        if (moves[0] != 0u) { // else the keys stay where they are
+        if (moves[0] != 0u) { // if all keys have one digit, the keys stay where they are
             {
                 int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
                 if (own < 256) sums[own] = totals[own];
@@ -1072,7 +1072,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
 
-            // scatter: each key to the offset of its digit + its rank
+            // scatter: store each key at the offset of its digit + its rank
             HS_UNROLL for (int i = 0; i < 36; i++) {
                 if (i > 0 && i >= rows) break;
                 if (hs_local_id() + i * 512 < valid) {
@@ -1085,7 +1085,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             moved = true;
             at = next;
 
-            // load: keys for the next pass, after all work-groups have stored theirs
+            // load: keys for the next pass, after all work-groups have stored their keys
             if (!(pass + 1 == 4) || at != 1) hs_grid_barrier(groups);
             if (!(pass + 1 == 4)) {
                 HS_UNROLL for (int i = 0; i < 36; i++) {
@@ -1140,7 +1140,7 @@ HS_KERNEL void __launch_bounds__(512) histogram_radix_few(const hs_stored_key *s
             // sample: load keys at random places
             HS_UNROLL for (int i = 0; i < 8; i++) {
                 hs_u32 place = hs_to_u32((hs_local_id() + i * 512) & 4095) * 2654435769u;
-                place = (place ^ place >> 16) * 2246822519u; // a multiple alone would be too even for keys that repeat
+                place = (place ^ place >> 16) * 2246822519u; // a multiple alone would be too regular for periodic keys
                 k[i] = hs_twiddle_in(source[hs_to_int((place ^ place >> 13) % hs_to_u32(hs_n()))]);
             }
             HS_UNROLL for (int i = 0; i < 8; i++) {
@@ -1149,7 +1149,7 @@ HS_KERNEL void __launch_bounds__(512) histogram_radix_few(const hs_stored_key *s
             }
             hs_barrier();
 
-            // top: the highest digit in which keys differ
+            // top: determine the highest digit in which keys differ
             {
                 hs_u32 differ = 0u;
                 HS_UNROLL for (int i = 0; i < 8; i++) differ |= hs_key_bits(k[i], 0) ^ counts[8200 + 0];
@@ -1158,7 +1158,7 @@ HS_KERNEL void __launch_bounds__(512) histogram_radix_few(const hs_stored_key *s
             hs_barrier();
             while (top > 0 && counts[3] >> (top * 8 & 31) == 0u) top--;
 
-            // rounds: compare keys by more and more digits, at last by all bits
+            // rounds: compare keys by one more digit in each round, and by all bits in the last round
             int many = 16384 / (hs_n() / 4096 + 1) + 4;
             for (int round = 0; round < 3; round++) {
                 int low = round == 2 ? 0 : top > round + 1 ? (top - 1 - round) * 8 : 0;
@@ -1182,7 +1182,7 @@ HS_KERNEL void __launch_bounds__(512) histogram_radix_few(const hs_stored_key *s
                 hs_barrier();
             }
 
-            // singles: the keys that equal no other key
+            // singles: count the keys that equal no other key
             for (int i = hs_local_id(), low = 0; i < 4096; i += 512) {
                 hs_u32 x_low = counts[8200 + i] >> low << low;
                 if (hs_local_atomic_load(counts[8 + hs_to_int((x_low * 2246822519u) >> 19)]) == hs_to_u32(i))
@@ -1198,7 +1198,7 @@ HS_KERNEL void __launch_bounds__(512) histogram_radix_few(const hs_stored_key *s
     int each = (tiles + groups - 1) / groups * 10752; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
 
-    // clear: the counters, and the states of these tiles
+    // clear: write 0 to the counters, and clear the states of these tiles
     for (int i = hs_local_id(); i < 16384; i += 512) counts[i] = 0u;
     int state_rows = hs_n() > 1073741823 ? (hs_n() + 21503) / 21504
         : (hs_n() + 10751) / 10752;
@@ -1207,7 +1207,7 @@ HS_KERNEL void __launch_bounds__(512) histogram_radix_few(const hs_stored_key *s
         if (i < state_rows * 256) words[HS_TILE_STATES + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next + 10240 < end; next += 10752) {
         hs_key k[21];
@@ -1228,7 +1228,7 @@ HS_KERNEL void __launch_bounds__(512) histogram_radix_few(const hs_stored_key *s
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int i = hs_local_id(); i < 1024; i += 512) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 16; s++) sum += counts[i * 16 + ((s + hs_local_id()) & 15)];
@@ -1262,11 +1262,11 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
         if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[HS_TICKETS + pass], 1u);
         hs_barrier();
         int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;
-        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
+        // the kinds of states; their bits alternate between launches, so that states of the previous launch read as empty
         bool odd = (((pass_order - 1u) * (hs_n() > 1073741823 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 10751) / 10752) {
-            // a row without a tile: else its old state could be read as one
+            // mark a row without a tile, because its old state could otherwise be read as a new state
             if (hs_n() > 1073741823 && tile_id / state_rows < 2) {
                 if (hs_local_id() < 256) {
                     int d = hs_local_id();
@@ -1291,7 +1291,7 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
             HS_UNROLL for (int i = 0; i < 21; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
         }
 
-        // rank: the histogram of the tile
+        // rank: count the histogram of the tile
         for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -1299,7 +1299,7 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 21; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -1316,13 +1316,13 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
             totals[d] = d == mask ? sum - hs_to_u32(10752 - valid) : sum;
         }
 
-        // publish: the histogram, as the partial states of the tile
+        // publish: store the histogram as the partial states of the tile
         if (hs_local_id() < 256) {
             int d = hs_local_id();
             hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], totals[d] | (state_row == 0 ? inclusive : partial));
         }
 
-        // rank: bring the keys into the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         hs_value v[21];
         HS_UNROLL for (int i = 0; i < 4; i++) v[i] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u;
         hs_barrier();
@@ -1343,12 +1343,12 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 4; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
             HS_UNROLL for (int i = 4; i < 21; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             if (hs_local_id() < 256) {
                 int d = hs_local_id();
                 for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
@@ -1362,14 +1362,14 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int at_ = rank; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
             }
         }
         hs_barrier();
 
-        // look-back: the offset of each digit, from the states of earlier tiles
+        // look-back: compute the offset of each digit from the states of earlier tiles
         if (hs_local_id() < 256) {
             int d = hs_local_id();
             hs_u32 prefix = 0u;
@@ -1394,12 +1394,12 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
             if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
             bool last = state_row == state_rows - 1;
             if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
-            // less the first rank of the digit, since a key adds its rank in the tile
+            // less the first rank of the digit, because a key adds its rank in the tile
             bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 10752) {
             HS_UNROLL for (int i = 0; i < 21; i++) {
                 hs_key key = tile[(hs_local_id() + i * 512) ^ ((hs_local_id() + i * 512) >> 5 & 31)];
@@ -1419,7 +1419,7 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
                 }
             }
         }
-        if (hs_n() > 1073741823) return; // the other tiles are those of other portions
+        if (hs_n() > 1073741823) return; // all other tiles belong to other portions
     }
 }
 
@@ -1476,13 +1476,14 @@ HS_KERNEL void __launch_bounds__(512) ahead_starts_radix_few(hs_u32 *words, int 
         int capacity = mean + (mean * (hs_argument() >> 15 & 31) >> 7); // of a bucket
         hs_u32 equal = (mixed[8] & 65535u);
         bool repeated = (equal > 1u && equal > hs_to_u32((24) * 2048 / (hs_n() / 4096 + 1))); // equal keys crowd bins
-        int lowest = 0; // the lowest digit that is passed
+        int lowest = 0; // the lowest digit by which a pass runs
 
         // choose: the first of the highest digits that make buckets small enough, or sorted
         bool frequent = (mixed[8] >> 31 != 0u); // some key is
         int singles = hs_to_int(mixed[8] >> 16 & 32767u);
         int top = hs_to_int(mixed[9]); // the highest digit in which keys differ
-        // as many values there are as the sample says, and keys of each, if these are fewer than a work-group holds; else 0
+        // the number of distinct values by the sample, and the keys of each value; 0 if a value has more than a work-group
+        // holds
         int values = equal > 1u && equal <= 2048u ? 8388608 / hs_to_int(equal) : 0;
         int each = values > 0 ? hs_n() / values : 0;
         if (each > capacity) values = 0;
@@ -1496,8 +1497,9 @@ HS_KERNEL void __launch_bounds__(512) ahead_starts_radix_few(hs_u32 *words, int 
             bool even = !repeated && (unlike <= hs_to_u32((capacity / 2) * 2048 / (hs_n() / 4096 + 1))
                 || (r == 0 && top == 3 && unlike <= 214u)) && left > 1;
             int sorted = (r + 2) * 8 < 30 ? (r + 2) * 8 : 30; // bits
-            // values that the sample nearly all has, or more values, which hardly ever agree in a bucket, are sorted already;
-            // a frequent key in a bucket with others would keep one work-group busy for long, and singles says how many others
+            // buckets are in order after the passes if the sample has nearly all values, or if different values hardly ever
+            // share a bucket. A frequent key would keep one work-group busy for long if its bucket has other keys; singles
+            // tells how many
             bool same = equal > 2048u && unlike == 0u && left > 0;
             if (frequent && hs_n() / 4096 * singles >> (sorted - 4) > 0) same = false;
             if (values > 0) same = unlike <= 64u && left > 0
@@ -1505,7 +1507,7 @@ HS_KERNEL void __launch_bounds__(512) ahead_starts_radix_few(hs_u32 *words, int 
             if (passed > 0 && (even || (repeated && same))) lowest = top - 1 - r;
         }
 
-        // leave: the choice, for later launches
+        // leave: store the choice for later launches
         words[HS_PAIR_STATUS] = lowest == 0 ? 1u : 0u;
         words[HS_CROWDED_BUCKETS] = words[HS_LARGE_BUCKETS] = 0u;
         words[HS_BUCKET_CAPACITY] = hs_to_u32(capacity);
@@ -1513,16 +1515,17 @@ HS_KERNEL void __launch_bounds__(512) ahead_starts_radix_few(hs_u32 *words, int 
         words[HS_LOWEST_BIT] = hs_to_u32(lowest * 8) + (repeated ? 256u : 0u);
         for (int q = 0; q < lowest; q++) mixed[2 + q] = 0u;
 
-        // order: of the passes, and their buffers
+        // order: choose the order of the passes and their buffers
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(mixed[2 + q]);
-        // in place an even number of passes ends in the destination, else any number but none: constant digits help out
+        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
+        // constant digits are added to get such a number
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // the keys are copied at the end
         left += more;
-        // with an odd number of passes the first may go to the destination, unless that is the source
+        // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 4; q++) {
             words[HS_BUFFERS + q] = hs_to_u32(place);
@@ -1553,7 +1556,7 @@ HS_KERNEL void __launch_bounds__(512) bucket_bounds_radix_few(hs_stored_key *des
     for (int bucket = hs_group_id() * 16 + hs_subgroup_id(); bucket <= 1 << bits; bucket += step) {
         int low = hs_n(), high = low;
 
-        // range: of the value of the highest digit
+        // range: the keys with the same highest digit
         if (bucket < 1 << bits) {
             int digit = bits < 8 ? bucket << (8 - bits) : bucket >> (bits - 8);
             low = hs_to_int(words[HS_DIGIT_STARTS + 768 + digit]);
@@ -1561,7 +1564,7 @@ HS_KERNEL void __launch_bounds__(512) bucket_bounds_radix_few(hs_stored_key *des
             else if (digit < 255) high = hs_to_int(words[HS_DIGIT_STARTS + 769 + digit]);
         }
 
-        // search: the first key of the bucket, by as many tries at once as a subgroup has lanes
+        // search: locate the first key of the bucket; each lane of a subgroup tests one index at a time
         while (low < high) {
             int step = (high - low) / 33, more = (high - low) % 33, nth = hs_lane_id() + 1;
             int middle = low + step * nth + more * nth / 33;
@@ -1571,7 +1574,7 @@ HS_KERNEL void __launch_bounds__(512) bucket_bounds_radix_few(hs_stored_key *des
             if (before > 0) low += step * before + more * before / 33 + 1;
         }
 
-        // large: whether the bucket has more keys than a work-group holds
+        // large: test whether the bucket has more keys than a work-group holds
         if (hs_lane_id() == 0) {
             words[HS_BUCKET_STARTS + bucket] = hs_to_u32(low);
             if (low < hs_n() - capacity)
@@ -1597,14 +1600,14 @@ HS_KERNEL void __launch_bounds__(512) bucket_cuts_radix_few(hs_stored_key *desti
         return;
     }
 
-    // bucket: of the key from which the piece is cut
+    // bucket: the bucket of the key at which the piece is cut
     int at = number * piece_size, bucket = hs_digit(hs_twiddle_in(destination[at]), 32 - bits, (1 << bits) - 1);
     int begin = hs_to_int(words[HS_BUCKET_STARTS + bucket]);
     int after = hs_to_int(words[HS_BUCKET_STARTS + bucket + 1]), to = after;
     words[HS_BUCKET_STARTS + 1 + (2 << bits) + 2 * number] = words[HS_BUCKET_STARTS + 2 + (2 << bits) + 2 * number] = 0u;
     if (after - begin <= hs_to_int(words[HS_BUCKET_CAPACITY])) return;
 
-    // cut: from where keys differ from those before, up to the same for the next piece
+    // cut: the piece starts where keys differ from the keys before, and ends where the next piece starts
     int from = begin;
     {
         hs_key x = hs_twiddle_in(destination[at]);
@@ -1793,7 +1796,7 @@ HS_KERNEL void __launch_bounds__(256, 4) pair_bucket_radix_few(hs_stored_key *de
 
         // scan: the keys in lower bins
         hs_barrier_global(); // in place, keys must all be read before the first is written
-        shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+        shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
         hs_u32 crowd = 0u;
         for (int e = 0; e < 8; e++) {
             int bin = hs_local_id() * 8 + e;
@@ -1900,7 +1903,7 @@ HS_KERNEL void __launch_bounds__(512, 2) range_sort_radix_few(const hs_stored_ke
         int low = hs_to_int(words[HS_BUCKET_STARTS + 1 + (6 << bits) + 2 * number]), high = hs_to_int(words[HS_BUCKET_STARTS + 2 + (6 << bits) + 2 * number]);
         int at = 1;
 
-        // range: the bits in which keys differ, and whether keys are in order
+        // range: determine the bits in which keys differ, and whether keys are in order
         if (hs_local_id() == 0) unordered[0] = differing[0] = 0u;
         hs_barrier();
         {
@@ -1937,7 +1940,7 @@ HS_KERNEL void __launch_bounds__(512, 2) range_sort_radix_few(const hs_stored_ke
             }
             hs_barrier_global();
             if (copies) {
-                // copy: to the destination
+                // copy: move the keys to the destination
                 for (int i = low + hs_local_id(); i < high; i += 512) {
                     hs_store(to, i, hs_load(from, i));
                     hs_store_value(values_to, i, hs_load_value(values_from, at, i));
@@ -1945,12 +1948,12 @@ HS_KERNEL void __launch_bounds__(512, 2) range_sort_radix_few(const hs_stored_ke
                 break;
             }
 
-            // histogram: of the range
+            // histogram: count the keys of the range
             for (int i = low + hs_local_id(); i < high; i += 512)
                 hs_local_atomic_add(totals[hs_digit(hs_load(from, i), shift, mask)], 1u);
             hs_barrier();
 
-            // scan: where each digit starts
+            // scan: compute where each digit starts
             {
                 int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
                 if (own < 256) sums[own] = totals[own];
@@ -1985,7 +1988,7 @@ HS_KERNEL void __launch_bounds__(512, 2) range_sort_radix_few(const hs_stored_ke
                     HS_UNROLL for (int i = 0; i < 10; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
                 }
 
-                // rank: bring the keys into the order of their digits, in local memory
+                // rank: put the keys in the order of their digits, in local memory
                 for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
                 if (hs_local_id() == 0) {
                     mixed[0] = 1u;
@@ -1993,7 +1996,7 @@ HS_KERNEL void __launch_bounds__(512, 2) range_sort_radix_few(const hs_stored_ke
                 }
                 hs_barrier();
                 {
-                    int bins = hs_subgroup_id() * 256; // those of this subgroup
+                    int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                     HS_UNROLL for (int i = 0; i < 10; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
                 }
                 hs_barrier();
@@ -2029,12 +2032,12 @@ HS_KERNEL void __launch_bounds__(512, 2) range_sort_radix_few(const hs_stored_ke
                     }
                     hs_barrier();
                 }
-                shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+                shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
                 if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                     HS_UNROLL for (int i = 0; i < 4; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
                     HS_UNROLL for (int i = 4; i < 10; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
                 } else {
-                    int bins = hs_subgroup_id() * 256; // those of this subgroup
+                    int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                     if (hs_local_id() < 256) {
                         int d = hs_local_id();
                         for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
@@ -2048,7 +2051,7 @@ HS_KERNEL void __launch_bounds__(512, 2) range_sort_radix_few(const hs_stored_ke
                         int before = hs_popcount_mask(same & hs_lanemask_lt());
                         int rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                         hs_subgroup_barrier();
                         { int at_ = rank; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
                     }
@@ -2061,7 +2064,7 @@ HS_KERNEL void __launch_bounds__(512, 2) range_sort_radix_few(const hs_stored_ke
                 }
                 hs_barrier();
 
-                // scatter: each key to the offset of its digit + its rank
+                // scatter: store each key at the offset of its digit + its rank
                 if (valid == 5120) {
                     HS_UNROLL for (int i = 0; i < 10; i++) {
                         hs_key key = tile[(hs_local_id() + i * 512) ^ ((hs_local_id() + i * 512) >> 5 & 31)];
@@ -2245,7 +2248,7 @@ HS_KERNEL void __launch_bounds__(256, 4) pair_bucket_radix_pairs(hs_stored_key *
 
         // scan: the keys in lower bins
         hs_barrier_global(); // in place, keys must all be read before the first is written
-        shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+        shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
         hs_u32 crowd = 0u;
         for (int e = 0; e < 8; e++) {
             int bin = hs_local_id() * 8 + e;
@@ -2477,7 +2480,7 @@ HS_KERNEL void __launch_bounds__(256, 4) pair_bucket_radix_more(hs_stored_key *d
 
         // scan: the keys in lower bins
         hs_barrier_global(); // in place, keys must all be read before the first is written
-        shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+        shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
         hs_u32 crowd = 0u;
         for (int e = 0; e < 8; e++) {
             int bin = hs_local_id() * 8 + e;
@@ -2566,7 +2569,7 @@ HS_KERNEL void __launch_bounds__(512) starts_radix_many(hs_u32 *words, int n, in
     hs_u32 *const mixed = HS_SHARED(hs_u32, 4096);
 
     
-    // scan: the histogram of each pass
+    // scan: turn the histogram of each pass into digit starts
     for (int pass = 0; pass < 4; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -2607,17 +2610,18 @@ HS_KERNEL void __launch_bounds__(512) starts_radix_many(hs_u32 *words, int n, in
         hs_barrier();
     }
 
-    // order: of the passes in which digits differ
+    // order: choose the order and the buffers of the passes in which digits differ
     if (hs_local_id() == 0) {
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
-        // in place an even number of passes ends in the destination, else any number but none: constant digits help out
+        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
+        // constant digits are added to get such a number
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // the keys are copied at the end
         left += more;
-        // with an odd number of passes the first may go to the destination, unless that is the source
+        // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 4; q++) {
             words[HS_BUFFERS + q] = hs_to_u32(place);
@@ -2785,7 +2789,7 @@ HS_KERNEL void __launch_bounds__(1024, 1) pair_bucket_radix_many(hs_stored_key *
 
         // scan: the keys in lower bins
         hs_barrier_global(); // in place, keys must all be read before the first is written
-        shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+        shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
         hs_u32 crowd = 0u;
         for (int e = 0; e < 8; e++) {
             int bin = hs_local_id() * 8 + e;
@@ -2871,7 +2875,7 @@ HS_KERNEL void __launch_bounds__(512) count_wide_radix_many(const hs_stored_key 
     hs_u32 *const counts = HS_SHARED(hs_u32, 0);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -2888,7 +2892,7 @@ HS_KERNEL void __launch_bounds__(512) count_wide_radix_many(const hs_stored_key 
     }
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     hs_i64 next = begin + hs_local_id();
     for (; next + 10240 < end; next += 10752) {
         hs_key k[21];
@@ -2901,7 +2905,7 @@ HS_KERNEL void __launch_bounds__(512) count_wide_radix_many(const hs_stored_key 
     }
     hs_barrier();
 
-    // publish: a column of the table
+    // publish: store the histogram as a column of the table
     if (hs_local_id() < 256) {
         int d = hs_local_id();
         table[HS_WIDE_GROUP_HISTOGRAMS + d * groups + group] = counts[d];
@@ -2916,7 +2920,7 @@ HS_KERNEL void __launch_bounds__(512) rows_wide_radix_many(hs_u32 *words, hs_u64
     hs_u64 *const sums = HS_SHARED(hs_u64, 0);
 
     int pass = hs_pass(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -2927,11 +2931,11 @@ HS_KERNEL void __launch_bounds__(512) rows_wide_radix_many(hs_u32 *words, hs_u64
     int row = hs_group_id() * columns, each = (columns + 511) / 512;
     int begin = hs_local_id() * each, end = begin + each < columns ? begin + each : columns;
 
-    // reduce: the columns of a lane
+    // reduce: add the columns of a lane
     hs_u64 sum = 0u;
     for (int i = begin; i < end; i++) sum += table[HS_WIDE_GROUP_HISTOGRAMS + row + i];
 
-    // scan: over the lanes
+    // scan: compute prefixes over the lanes
     sums[hs_local_id()] = sum;
     hs_barrier();
     for (int distance = 1; distance < 512; distance *= 2) {
@@ -2943,7 +2947,7 @@ HS_KERNEL void __launch_bounds__(512) rows_wide_radix_many(hs_u32 *words, hs_u64
     }
     hs_u64 prefix = sums[hs_local_id()] - sum;
 
-    // store: the prefixes of the columns, and the sum of the row
+    // store: write the prefixes of the columns, and the sum of the row
     for (int i = begin; i < end; i++) {
         hs_u64 c = table[HS_WIDE_GROUP_HISTOGRAMS + row + i];
         table[HS_WIDE_GROUP_HISTOGRAMS + row + i] = prefix;
@@ -2967,7 +2971,7 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
     hs_u32 *const counts = HS_SHARED(hs_u32, 92168);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -2994,7 +2998,7 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
     hs_select_values(values_from, at);
     hs_select_values(values_to, next);
 
-    // offsets: of each digit, for this work-group
+    // offsets: compute the offset of each digit for this work-group
     if (hs_local_id() < 256) {
         int d = hs_local_id();
         hs_u64 sum = 0;
@@ -3013,7 +3017,7 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
             HS_UNROLL for (int i = 0; i < 21; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
         }
 
-        // rank: the keys in the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -3021,7 +3025,7 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 21; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -3057,12 +3061,12 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 4; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
             HS_UNROLL for (int i = 4; i < 21; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             if (hs_local_id() < 256) {
                 int d = hs_local_id();
                 for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
@@ -3076,14 +3080,14 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int at_ = rank; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
             }
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 10752) {
             HS_UNROLL for (int i = 0; i < 21; i++) {
                 hs_key key = tile[(hs_local_id() + i * 512) ^ ((hs_local_id() + i * 512) >> 5 & 31)];
@@ -3105,7 +3109,7 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
         }
         hs_barrier();
 
-        // advance: the offsets, by the histogram of the tile
+        // advance: add the histogram of the tile to the offsets
         if (hs_local_id() < 256) {
             int d = hs_local_id();
             bases[d] += totals[d];

@@ -22,7 +22,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the kernels ahead, which may still run when this one starts
+// wait for the preceding kernels, which may still run when this kernel starts
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
@@ -120,8 +120,8 @@ static __device__ __forceinline__ void hs_grid_wait(hs_u32 was)
     __syncthreads();
 }
 static __device__ __forceinline__ void hs_grid_barrier(int groups) { hs_grid_wait(hs_grid_arrive(groups)); }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -281,7 +281,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
 
     // scan: the keys in lower bins
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+    shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int bin = hs_local_id() * 8 + e;
@@ -326,7 +326,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
             }
             hs_barrier();
             {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 HS_UNROLL for (int i = 0; i < 8; i++) {
                     if (i > 0 && i >= rows) break;
                     hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
@@ -363,14 +363,14 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
             if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                 HS_UNROLL for (int i = 0; i < 8; i++) {
                     if (i > 0 && i >= rows) break;
                     tile[row + i * 32] = k[i];
                 }
             } else {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 if (hs_local_id() < 256) {
                     int d = hs_local_id();
                     for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
@@ -385,7 +385,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                         int before = hs_popcount_mask(same & hs_lanemask_lt());
                         int rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                         hs_subgroup_barrier();
                         tile[rank] = k[i];
                     }
@@ -470,7 +470,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
     hs_u32 *const bin_shift = HS_SHARED(hs_u32, 111724);
     hs_u32 *const differing = HS_SHARED(hs_u32, 111728);
 
-    // share: `valid` keys from `begin` on, in `rows` rows; a launch for a count on the device may have more work-groups
+    // share: `valid` keys from `begin` on, in `rows` rows; with a device-side count, some work-groups may have no share
     int groups = (hs_n() + 511) / 512;
     if (groups > 128) groups = 128;
     int group = hs_group_id();
@@ -487,7 +487,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         k[i] = row + i * 32 < valid ? hs_twiddle_in(source[begin + row + i * 32]) : HS_GREATEST;
     }
 
-    // sample: a power of two of work-groups get `span` adjacent digits each; do these fit?
+    // sample: test whether the keys fit, if each of a power of two of work-groups gets `span` adjacent digits
     int span = 256, bits = 64;
     while (span > 1 && 256 / span * 2 <= groups) {
         span /= 2;
@@ -511,7 +511,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         const int mask = 255;
         int shift = 56;
 
-        // histogram: of the work-group, as a row of the table of odd passes
+        // histogram: count the keys of the work-group, as a row of the table of odd passes
         for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -519,7 +519,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 18; i++) {
                 if (i > 0 && i >= rows) break;
                 hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
@@ -543,7 +543,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             words[HS_ODD_GRID_HISTOGRAMS + group * 256 + d] = totals[d];
         }
 
-        // rank: while other work-groups store their histograms
+        // rank: order the tile by digit, while other work-groups store their histograms
         hs_u32 ticket = hs_grid_arrive(groups);
         if (hs_local_id() == 0) moves[0] = fits[0] = 1u;
         hs_barrier();
@@ -564,14 +564,14 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 18; i++) {
                 if (i > 0 && i >= rows) break;
                 tile[row + i * 32] = k[i];
             }
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             if (hs_local_id() < 256) {
                 int d = hs_local_id();
                 for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
@@ -586,7 +586,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -594,7 +594,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         }
         hs_barrier();
 
-        // offsets: of each digit; does each work-group hold its keys?
+        // offsets: compute the offset of each digit; test whether each work-group holds its keys
         hs_grid_wait(ticket);
         if (hs_local_id() < 256) {
             int d = hs_local_id();
@@ -639,7 +639,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         }
         hs_barrier();
         if (fits[0] != 0u) {
-            // scatter: to the work-groups of the digits; work-groups beyond these get no keys
+            // scatter: store each key in the range of the work-group of its digit; further work-groups get no keys
             HS_UNROLL for (int i = 0; i < 18; i++) {
                 if (i > 0 && i >= rows) break;
                 if (hs_local_id() + i * 512 < valid) {
@@ -657,7 +657,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_grid_barrier(groups);
 
-            // sort: the partitioned keys, on chip
+            // sort: order the partitioned keys on chip
             if (valid == 0) return;
             shift = bits > 12 ? bits - 12 : 0;
             hs_key k[18];
@@ -724,7 +724,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
 
             // scan: the keys in lower bins
             hs_barrier_global(); // in place, keys must all be read before the first is written
-            shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+            shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
             hs_u32 crowd = 0u;
             for (int e = 0; e < 8; e++) {
                 int bin = hs_local_id() * 8 + e;
@@ -768,7 +768,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     }
                     hs_barrier();
                     {
-                        int bins = hs_subgroup_id() * 256; // those of this subgroup
+                        int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                         HS_UNROLL for (int i = 0; i < 18; i++) {
                             if (i > 0 && i >= rows) break;
                             hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
@@ -805,14 +805,14 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                         }
                         hs_barrier();
                     }
-                    shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+                    shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
                     if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                         HS_UNROLL for (int i = 0; i < 18; i++) {
                             if (i > 0 && i >= rows) break;
                             tile[row + i * 32] = k[i];
                         }
                     } else {
-                        int bins = hs_subgroup_id() * 256; // those of this subgroup
+                        int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                         if (hs_local_id() < 256) {
                             int d = hs_local_id();
                             for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
@@ -827,7 +827,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                                 int rank = hs_to_int(counts[bins + d]) + before;
                                 hs_subgroup_barrier();
-                                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                                 hs_subgroup_barrier();
                                 tile[rank] = k[i];
                             }
@@ -904,7 +904,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
     for (int pass = 0; pass < 8; pass++) {
         int mask = 255;
 
-        // histogram: of the work-group, as a row of a table
+        // histogram: count the keys of the work-group, as a row of a table
         int table = (pass & 1) == 0 ? HS_GRID_HISTOGRAMS : HS_ODD_GRID_HISTOGRAMS;
         for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
         if (hs_local_id() == 0) {
@@ -913,7 +913,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 18; i++) {
                 if (i > 0 && i >= rows) break;
                 hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
@@ -937,7 +937,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             words[table + group * 256 + d] = totals[d];
         }
 
-        // rank: while other work-groups store their histograms, of which ranks need none
+        // rank: order the tile by digit, while other work-groups store their histograms
         hs_u32 ticket = hs_grid_arrive(groups);
         if (hs_local_id() == 0) moves[0] = 1u;
         hs_barrier();
@@ -958,14 +958,14 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 18; i++) {
                 if (i > 0 && i >= rows) break;
                 tile[row + i * 32] = k[i];
             }
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             if (hs_local_id() < 256) {
                 int d = hs_local_id();
                 for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
@@ -980,7 +980,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -988,7 +988,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         }
         hs_barrier();
 
-        // offsets: of each digit, from the histograms of all work-groups
+        // offsets: compute the offset of each digit from the histograms of all work-groups
         hs_grid_wait(ticket);
         if (hs_local_id() < 256) {
             int d = hs_local_id();
@@ -1006,7 +1006,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             if (hs_to_int(all) == hs_n()) moves[0] = 0u;
         }
         hs_barrier();
-        if (moves[0] != 0u) { // else the keys stay where they are
+        if (moves[0] != 0u) { // if all keys have one digit, the keys stay where they are
             {
                 int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
                 if (own < 256) sums[own] = totals[own];
@@ -1030,7 +1030,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
 
-            // scatter: each key to the offset of its digit + its rank
+            // scatter: store each key at the offset of its digit + its rank
             HS_UNROLL for (int i = 0; i < 18; i++) {
                 if (i > 0 && i >= rows) break;
                 if (hs_local_id() + i * 512 < valid) {
@@ -1041,7 +1041,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             moved = true;
 
-            // load: keys for the next pass, after all work-groups have stored theirs
+            // load: keys for the next pass, after all work-groups have stored their keys
             if (!(pass + 1 == 8)) hs_grid_barrier(groups);
             if (!(pass + 1 == 8)) {
                 HS_UNROLL for (int i = 0; i < 18; i++) {
@@ -1069,11 +1069,11 @@ HS_KERNEL void __launch_bounds__(512) partition_begin_radix(hs_u32 *words, int n
 
     if (hs_group_id() > 0) return;
 
-    // clear: the first histogram
+    // clear: write 0 to the first histogram
     for (int i = hs_local_id(); i < 512; i += 512)
         words[HS_FIRST_HISTOGRAM + i] = 0u;
     if (hs_local_id() == 0) words[HS_CROWDED_BUCKETS] = 0u;
-    if (hs_local_id() == 0) words[HS_PAIR_STATUS] = 1u; // no digits are passed ahead of others yet
+    if (hs_local_id() == 0) words[HS_PAIR_STATUS] = 1u; // no passes have run before the partitions
     if (hs_local_id() < 2) words[HS_USE_PARTITION + hs_local_id()] = 1u; // and use_buckets
 }
 
@@ -1099,7 +1099,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
             // sample: load keys at random places
             HS_UNROLL for (int i = 0; i < 4; i++) {
                 hs_u32 place = hs_to_u32((hs_local_id() + i * 512) & 2047) * 2654435769u;
-                place = (place ^ place >> 16) * 2246822519u; // a multiple alone would be too even for keys that repeat
+                place = (place ^ place >> 16) * 2246822519u; // a multiple alone would be too regular for periodic keys
                 k[i] = hs_twiddle_in(source[hs_to_int((place ^ place >> 13) % hs_to_u32(hs_n()))]);
             }
             HS_UNROLL for (int i = 0; i < 4; i++) {
@@ -1109,7 +1109,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
             }
             hs_barrier();
 
-            // top: the highest digit in which keys differ
+            // top: determine the highest digit in which keys differ
             {
                 hs_u32 differ = 0u;
                 HS_UNROLL for (int i = 0; i < 4; i++) differ |= hs_key_bits(k[i], 0) ^ counts[4104 + 0];
@@ -1123,7 +1123,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
             hs_barrier();
             while (top > 0 && (top * 8 < 32 ? counts[4] : counts[5]) >> (top * 8 & 31) == 0u) top--;
 
-            // rounds: compare keys by more and more digits, at last by all bits
+            // rounds: compare keys by one more digit in each round, and by all bits in the last round
             int many = 8192 / (hs_n() / 2048 + 1) + 4;
             for (int round = 0; round < 4; round++) {
                 int low = round == 3 ? 0 : top > round + 1 ? (top - 1 - round) * 8 : 0;
@@ -1150,7 +1150,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
                 hs_barrier();
             }
 
-            // singles: the keys that equal no other key
+            // singles: count the keys that equal no other key
             for (int i = hs_local_id(), low = 0; i < 2048; i += 512) {
                 hs_u32 x_low = low < 32 ? counts[4104 + i] >> low << low : 0u;
                 hs_u32 x_high = low > 32 ? counts[6152 + i] >> (low - 32) << (low - 32) : counts[6152 + i];
@@ -1162,7 +1162,8 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
         if (hs_local_id() < 5)
             words[HS_SAMPLE_COUNTS + hs_local_id()] = hs_local_id() < 4 ? counts[hs_local_id()] : hs_to_u32(top);
 
-        // fallback: if more keys agree than a bucket holds, in all keys or in a digit, or if equal keys are many
+        // fallback: test whether more keys agree, in all bits or in a digit, than a bucket holds, or whether many keys are
+        // equal
         bool many = counts[0] > hs_to_u32((2560) * 1024 / (hs_n() / 2048 + 1)) && counts[0] > 66u;
         if (hs_local_id() == 0 && (many || top < 7
             || ((counts[3] & 65535u) > 1u && (counts[3] & 65535u) > hs_to_u32((24) * 1024 / (hs_n() / 2048 + 1))))) {
@@ -1176,14 +1177,14 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the counters, and the second histograms
+    // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
     int lane = group * 512 + hs_local_id(); // of all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the keys of this work-group
     int next = begin + hs_local_id();
     int set = hs_local_id() & 3;
     for (; next + 3584 < end; next += 4096) {
@@ -1197,7 +1198,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
@@ -1218,7 +1219,7 @@ HS_KERNEL void __launch_bounds__(512) first_starts_radix(hs_u32 *words, int n, i
     int second_bits = bits / 2;
     bool fits = true;
 
-    // starts: where the keys of each value begin
+    // starts: compute where the keys of each value begin
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += words[HS_FIRST_HISTOGRAM + d];
@@ -1244,14 +1245,14 @@ HS_KERNEL void __launch_bounds__(512) first_starts_radix(hs_u32 *words, int n, i
         }
     }
 
-    // fallback: if some bucket gets too many keys, however the second digit spreads them
+    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
     hs_barrier();
     if (!fits) {
         words[HS_USE_PARTITION] = 0u;
         words[HS_USE_BUCKETS] = 0u;
     }
 
-    // tiles: of the second partition, in which a tile has keys of one value
+    // tiles: count the tiles of the second partition, in which a tile has keys of one value
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += (words[HS_FIRST_HISTOGRAM + d] + 8191u) / 8192u;
@@ -1294,7 +1295,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_radix(const hs_stored_k
     int valid = hs_n() - begin < 8192 ? hs_n() - begin : 8192;
     int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the histogram of the tile
+    // clear: write 0 to the histogram of the tile
     for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
     if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);
     hs_barrier();
@@ -1340,7 +1341,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_radix(const hs_stored_k
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
     // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
     hs_u32 sum = 0u;
@@ -1365,7 +1366,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_radix(const hs_stored_k
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 8192) {
         HS_UNROLL for (int i = 0; i < 16; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -1373,7 +1374,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_radix(const hs_stored_k
     }
     hs_barrier();
 
-    // store: the keys of each digit, from the reserved offset on
+    // store: write the keys of each digit from the reserved offset on
     if (valid == 8192) {
         HS_UNROLL for (int i = 0; i < 16; i++) { hs_key key = tile[hs_local_id() + i * 512]; partitioned[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + i * 512] = hs_raw_out(key); }
     } else {
@@ -1401,7 +1402,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_radix(const hs_stored_key
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: of one value of the first digit
+    // tile: determine its value of the first digit
     int value = hs_to_int(tile_value[0]), valid;
     int begin;
     int value_tile = tile_id - hs_to_int(words[HS_FIRST_TILES + value]);
@@ -1409,7 +1410,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_radix(const hs_stored_key
     int value_end = hs_to_int(words[HS_FIRST_STARTS + 1 + value]);
     valid = value_end - begin < 8192 ? value_end - begin : 8192;
 
-    // histogram: of this tile
+    // histogram: count the keys of this tile
     int next = hs_local_id(), end = valid;
     int set = hs_local_id() & 1;
     for (; next + 1536 < end; next += 2048) {
@@ -1423,7 +1424,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_radix(const hs_stored_key
     }
     hs_barrier();
 
-    // sum: over all tiles of the value
+    // sum: add the histogram to that of all tiles of the value
     int histogram = HS_BUCKET_STARTS + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -1445,7 +1446,7 @@ HS_KERNEL void __launch_bounds__(512) second_starts_radix(hs_u32 *words, int n, 
     if (value >= 1 << first_bits || words[HS_USE_PARTITION] == 0u) return;
     int starts = HS_BUCKET_STARTS + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: of the counts of a lane
+    // sum: add the counts of a lane
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) sum += words[cursors + d];
     hs_u32 before = 0u;
@@ -1462,7 +1463,7 @@ HS_KERNEL void __launch_bounds__(512) second_starts_radix(hs_u32 *words, int n, 
     }
     before += words[HS_FIRST_STARTS + value];
 
-    // starts: where each bucket begins; the fallback sorts all keys if a bucket has too many
+    // starts: compute where each bucket begins; the fallback sorts all keys if a bucket has too many keys
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) {
         hs_u32 c = words[cursors + d];
         words[starts + d] = before;
@@ -1545,9 +1546,9 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_radix(const hs_stored_
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: room for the keys of each bucket, by additions to the cursors
+    // reserve: get room for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -1570,7 +1571,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_radix(const hs_stored_
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 8192) {
         HS_UNROLL for (int i = 0; i < 16; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -1578,7 +1579,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_radix(const hs_stored_
     }
     hs_barrier();
 
-    // store: the keys of each bucket, from the reserved offset on
+    // store: write the keys of each bucket from the reserved offset on
     if (valid == 8192) {
         HS_UNROLL for (int i = 0; i < 16; i++) { hs_key key = tile[hs_local_id() + i * 512]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + i * 512] = hs_raw_out(key); }
     } else {
@@ -1741,7 +1742,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
 
         // scan: the keys in lower bins
         hs_barrier_global(); // in place, keys must all be read before the first is written
-        shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+        shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
         hs_u32 crowd = 0u;
         for (int e = 0; e < 8; e++) {
             int bin = hs_local_id() * 8 + e;
@@ -1762,7 +1763,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
             for (int j = 0; j < 7; j++) if (j < hs_subgroup_id()) before += tops[j];
         }
         if (crowded[0] > 48u * hs_to_u32(valid)) {
-            // crowded: add the range to a list; its keys lie there as passes leave them
+            // crowded: add the range to a list, and store its keys as passes leave them
             HS_UNROLL for (int b = 0; b < 3; b++) {
                 if (b * 4 > 0 && b * 4 * 256 >= valid) break;
                 if ((b * 4 + 4 < 10 ? b * 4 + 4 : 10) * 256 <= valid) {
@@ -1851,7 +1852,7 @@ HS_KERNEL void __launch_bounds__(256) histogram_radix(const hs_stored_key *sourc
     int each = (tiles + groups - 1) / groups * 6144; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
 
-    // clear: the counters, and the states of these tiles
+    // clear: write 0 to the counters, and clear the states of these tiles
     for (int i = hs_local_id(); i < 16384; i += 256) counts[i] = 0u;
     int state_rows = hs_n() > 1073741823 ? (hs_n() + 12287) / 12288
         : (hs_n() + 6143) / 6144;
@@ -1860,7 +1861,7 @@ HS_KERNEL void __launch_bounds__(256) histogram_radix(const hs_stored_key *sourc
         if (i < state_rows * 256) words[HS_TILE_STATES + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next + 5888 < end; next += 6144) {
         hs_key k[24];
@@ -1889,7 +1890,7 @@ HS_KERNEL void __launch_bounds__(256) histogram_radix(const hs_stored_key *sourc
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int i = hs_local_id(); i < 2048; i += 256) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 8; s++) sum += counts[i * 8 + ((s + hs_local_id()) & 7)];
@@ -1909,7 +1910,7 @@ HS_KERNEL void __launch_bounds__(256) starts_radix(hs_u32 *words, int n, int arg
 
     if (hs_n() > 524288 && hs_n() <= 545259520 && words[HS_USE_BUCKETS] != 0u) return; // buckets have sorted the keys
 
-    // scan: the histogram of each pass
+    // scan: turn the histogram of each pass into digit starts
     for (int pass = 0; pass < 8; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -1950,17 +1951,18 @@ HS_KERNEL void __launch_bounds__(256) starts_radix(hs_u32 *words, int n, int arg
         hs_barrier();
     }
 
-    // order: of the passes in which digits differ
+    // order: choose the order and the buffers of the passes in which digits differ
     if (hs_local_id() == 0) {
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
-        // in place an even number of passes ends in the destination, else any number but none: constant digits help out
+        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
+        // constant digits are added to get such a number
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 8) more = 0; // the keys are copied at the end
         left += more;
-        // with an odd number of passes the first may go to the destination, unless that is the source
+        // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 8; q++) {
             words[HS_BUFFERS + q] = hs_to_u32(place);
@@ -2003,11 +2005,11 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
         if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[HS_TICKETS + pass], 1u);
         hs_barrier();
         int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;
-        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
+        // the kinds of states; their bits alternate between launches, so that states of the previous launch read as empty
         bool odd = (((pass_order - 1u) * (hs_n() > 1073741823 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 6143) / 6144) {
-            // a row without a tile: else its old state could be read as one
+            // mark a row without a tile, because its old state could otherwise be read as a new state
             if (hs_n() > 1073741823 && tile_id / state_rows < 2) {
                 {
                     int d = hs_local_id();
@@ -2030,7 +2032,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
             HS_UNROLL for (int i = 0; i < 24; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
         }
 
-        // rank: the histogram of the tile
+        // rank: count the histogram of the tile
         for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -2038,7 +2040,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 24; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -2055,13 +2057,13 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
             totals[d] = d == mask ? sum - hs_to_u32(6144 - valid) : sum;
         }
 
-        // publish: the histogram, as the partial states of the tile
+        // publish: store the histogram as the partial states of the tile
         {
             int d = hs_local_id();
             hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], totals[d] | (state_row == 0 ? inclusive : partial));
         }
 
-        // rank: bring the keys into the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         hs_barrier();
         {
             int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
@@ -2080,11 +2082,11 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 24; i++) tile[row + i * 32] = k[i];
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             {
                 int d = hs_local_id();
                 for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -2097,14 +2099,14 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
         }
         hs_barrier();
 
-        // look-back: the offset of each digit, from the states of earlier tiles
+        // look-back: compute the offset of each digit from the states of earlier tiles
         {
             int d = hs_local_id();
             hs_u32 prefix = 0u;
@@ -2129,12 +2131,12 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
             if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
             bool last = state_row == state_rows - 1;
             if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
-            // less the first rank of the digit, since a key adds its rank in the tile
+            // less the first rank of the digit, because a key adds its rank in the tile
             bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 6144) {
             HS_UNROLL for (int i = 0; i < 24; i++) {
                 hs_key key = tile[hs_local_id() + i * 256];
@@ -2152,7 +2154,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                 }
             }
         }
-        if (hs_n() > 1073741823) return; // the other tiles are those of other portions
+        if (hs_n() > 1073741823) return; // all other tiles belong to other portions
     }
 }
 
@@ -2210,13 +2212,14 @@ HS_KERNEL void __launch_bounds__(256) ahead_starts_radix(hs_u32 *words, int n, i
         int capacity = mean + (mean * (hs_argument() >> 15 & 31) >> 7); // of a bucket
         hs_u32 equal = (mixed[13] & 65535u);
         bool repeated = (equal > 1u && equal > hs_to_u32((24) * 1024 / (hs_n() / 2048 + 1))); // equal keys crowd bins
-        int lowest = 0; // the lowest digit that is passed
+        int lowest = 0; // the lowest digit by which a pass runs
 
         // choose: the first of the highest digits that make buckets small enough, or sorted
         bool frequent = (mixed[13] >> 31 != 0u); // some key is
         int singles = hs_to_int(mixed[13] >> 16 & 32767u);
         int top = hs_to_int(mixed[14]); // the highest digit in which keys differ
-        // as many values there are as the sample says, and keys of each, if these are fewer than a work-group holds; else 0
+        // the number of distinct values by the sample, and the keys of each value; 0 if a value has more than a work-group
+        // holds
         int values = equal > 1u && equal <= 1024u ? 2097152 / hs_to_int(equal) : 0;
         int each = values > 0 ? hs_n() / values : 0;
         if (each > capacity) values = 0;
@@ -2230,8 +2233,9 @@ HS_KERNEL void __launch_bounds__(256) ahead_starts_radix(hs_u32 *words, int n, i
             bool even = !repeated && (unlike <= hs_to_u32((capacity / 2) * 1024 / (hs_n() / 2048 + 1))
                 || (r == 0 && top == 7 && unlike <= 66u)) && left > 1;
             int sorted = (r + 2) * 8 < 30 ? (r + 2) * 8 : 30; // bits
-            // values that the sample nearly all has, or more values, which hardly ever agree in a bucket, are sorted already;
-            // a frequent key in a bucket with others would keep one work-group busy for long, and singles says how many others
+            // buckets are in order after the passes if the sample has nearly all values, or if different values hardly ever
+            // share a bucket. A frequent key would keep one work-group busy for long if its bucket has other keys; singles
+            // tells how many
             bool same = equal > 1024u && unlike == 0u && left > 0;
             if (frequent && hs_n() / 2048 * singles >> (sorted - 4) > 0) same = false;
             if (values > 0) same = unlike <= 32u && left > 0
@@ -2239,7 +2243,7 @@ HS_KERNEL void __launch_bounds__(256) ahead_starts_radix(hs_u32 *words, int n, i
             if (passed > 0 && (even || (repeated && same))) lowest = top - 1 - r;
         }
 
-        // leave: the choice, for later launches
+        // leave: store the choice for later launches
         words[HS_PAIR_STATUS] = lowest == 0 ? 1u : 0u;
         words[HS_CROWDED_BUCKETS] = words[HS_LARGE_BUCKETS] = 0u;
         words[HS_BUCKET_CAPACITY] = hs_to_u32(capacity);
@@ -2247,16 +2251,17 @@ HS_KERNEL void __launch_bounds__(256) ahead_starts_radix(hs_u32 *words, int n, i
         words[HS_LOWEST_BIT] = hs_to_u32(lowest * 8) + (repeated ? 256u : 0u);
         for (int q = 0; q < lowest; q++) mixed[2 + q] = 0u;
 
-        // order: of the passes, and their buffers
+        // order: choose the order of the passes and their buffers
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(mixed[2 + q]);
-        // in place an even number of passes ends in the destination, else any number but none: constant digits help out
+        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
+        // constant digits are added to get such a number
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 8) more = 0; // the keys are copied at the end
         left += more;
-        // with an odd number of passes the first may go to the destination, unless that is the source
+        // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 8; q++) {
             words[HS_BUFFERS + q] = hs_to_u32(place);
@@ -2287,7 +2292,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_bounds_radix(hs_stored_key *destina
     for (int bucket = hs_group_id() * 8 + hs_subgroup_id(); bucket <= 1 << bits; bucket += step) {
         int low = hs_n(), high = low;
 
-        // range: of the value of the highest digit
+        // range: the keys with the same highest digit
         if (bucket < 1 << bits) {
             int digit = bits < 8 ? bucket << (8 - bits) : bucket >> (bits - 8);
             low = hs_to_int(words[HS_DIGIT_STARTS + 1792 + digit]);
@@ -2295,7 +2300,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_bounds_radix(hs_stored_key *destina
             else if (digit < 255) high = hs_to_int(words[HS_DIGIT_STARTS + 1793 + digit]);
         }
 
-        // search: the first key of the bucket, by as many tries at once as a subgroup has lanes
+        // search: locate the first key of the bucket; each lane of a subgroup tests one index at a time
         while (low < high) {
             int step = (high - low) / 33, more = (high - low) % 33, nth = hs_lane_id() + 1;
             int middle = low + step * nth + more * nth / 33;
@@ -2305,7 +2310,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_bounds_radix(hs_stored_key *destina
             if (before > 0) low += step * before + more * before / 33 + 1;
         }
 
-        // large: whether the bucket has more keys than a work-group holds
+        // large: test whether the bucket has more keys than a work-group holds
         if (hs_lane_id() == 0) {
             words[HS_BUCKET_STARTS + bucket] = hs_to_u32(low);
             if (low < hs_n() - capacity)
@@ -2331,14 +2336,14 @@ HS_KERNEL void __launch_bounds__(256) bucket_cuts_radix(hs_stored_key *destinati
         return;
     }
 
-    // bucket: of the key from which the piece is cut
+    // bucket: the bucket of the key at which the piece is cut
     int at = number * piece_size, bucket = hs_digit(hs_twiddle_in(destination[at]), 64 - bits, (1 << bits) - 1);
     int begin = hs_to_int(words[HS_BUCKET_STARTS + bucket]);
     int after = hs_to_int(words[HS_BUCKET_STARTS + bucket + 1]), to = after;
     words[HS_BUCKET_STARTS + 1 + (2 << bits) + 2 * number] = words[HS_BUCKET_STARTS + 2 + (2 << bits) + 2 * number] = 0u;
     if (after - begin <= hs_to_int(words[HS_BUCKET_CAPACITY])) return;
 
-    // cut: from where keys differ from those before, up to the same for the next piece
+    // cut: the piece starts where keys differ from the keys before, and ends where the next piece starts
     int from = begin;
     {
         hs_key x = hs_twiddle_in(destination[at]);
@@ -2404,7 +2409,7 @@ HS_KERNEL void __launch_bounds__(256, 3) range_sort_radix(const hs_stored_key *s
         int low = hs_to_int(words[HS_BUCKET_STARTS + 1 + (6 << bits) + 2 * number]), high = hs_to_int(words[HS_BUCKET_STARTS + 2 + (6 << bits) + 2 * number]);
         int at = 1;
 
-        // range: the bits in which keys differ, and whether keys are in order
+        // range: determine the bits in which keys differ, and whether keys are in order
         if (hs_local_id() == 0) unordered[0] = differing[0] = differing[1] = 0u;
         hs_barrier();
         {
@@ -2442,19 +2447,19 @@ HS_KERNEL void __launch_bounds__(256, 3) range_sort_radix(const hs_stored_key *s
             }
             hs_barrier_global();
             if (copies) {
-                // copy: to the destination
+                // copy: move the keys to the destination
                 for (int i = low + hs_local_id(); i < high; i += 256) {
                     hs_store(to, i, hs_load(from, i));
                 }
                 break;
             }
 
-            // histogram: of the range
+            // histogram: count the keys of the range
             for (int i = low + hs_local_id(); i < high; i += 256)
                 hs_local_atomic_add(totals[hs_digit(hs_load(from, i), shift, mask)], 1u);
             hs_barrier();
 
-            // scan: where each digit starts
+            // scan: compute where each digit starts
             {
                 int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
                 if (own < 256) sums[own] = totals[own];
@@ -2489,7 +2494,7 @@ HS_KERNEL void __launch_bounds__(256, 3) range_sort_radix(const hs_stored_key *s
                     HS_UNROLL for (int i = 0; i < 12; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
                 }
 
-                // rank: bring the keys into the order of their digits, in local memory
+                // rank: put the keys in the order of their digits, in local memory
                 for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
                 if (hs_local_id() == 0) {
                     mixed[0] = 1u;
@@ -2497,7 +2502,7 @@ HS_KERNEL void __launch_bounds__(256, 3) range_sort_radix(const hs_stored_key *s
                 }
                 hs_barrier();
                 {
-                    int bins = hs_subgroup_id() * 256; // those of this subgroup
+                    int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                     HS_UNROLL for (int i = 0; i < 12; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
                 }
                 hs_barrier();
@@ -2531,11 +2536,11 @@ HS_KERNEL void __launch_bounds__(256, 3) range_sort_radix(const hs_stored_key *s
                     }
                     hs_barrier();
                 }
-                shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+                shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
                 if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                     HS_UNROLL for (int i = 0; i < 12; i++) tile[row + i * 32] = k[i];
                 } else {
-                    int bins = hs_subgroup_id() * 256; // those of this subgroup
+                    int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                     {
                         int d = hs_local_id();
                         for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -2548,7 +2553,7 @@ HS_KERNEL void __launch_bounds__(256, 3) range_sort_radix(const hs_stored_key *s
                         int before = hs_popcount_mask(same & hs_lanemask_lt());
                         int rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                         hs_subgroup_barrier();
                         tile[rank] = k[i];
                     }
@@ -2561,7 +2566,7 @@ HS_KERNEL void __launch_bounds__(256, 3) range_sort_radix(const hs_stored_key *s
                 }
                 hs_barrier();
 
-                // scatter: each key to the offset of its digit + its rank
+                // scatter: store each key at the offset of its digit + its rank
                 if (valid == 3072) {
                     HS_UNROLL for (int i = 0; i < 12; i++) {
                         hs_key key = tile[hs_local_id() + i * 256];
@@ -2594,7 +2599,7 @@ HS_KERNEL void __launch_bounds__(512) partition_begin_wide_radix(hs_u32 *words, 
 
     if (hs_group_id() > 0) return;
 
-    // clear: the first histogram
+    // clear: write 0 to the first histogram
     for (int i = hs_local_id(); i < 1024; i += 512)
         words[HS_FIRST_HISTOGRAM_2 + i] = 0u;
     if (hs_local_id() == 0) words[HS_CROWDED_BUCKETS_2] = 0u;
@@ -2618,14 +2623,14 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_wide_radix(const hs_stored
     hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the counters, and the second histograms
+    // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
     int lane = group * 512 + hs_local_id(); // of all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS_2 + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the keys of this work-group
     hs_i64 next = begin + hs_local_id();
     int set = hs_local_id() & 3;
     for (; next + 3584 < end; next += 4096) {
@@ -2639,11 +2644,11 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_wide_radix(const hs_stored
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
-        // a count of 2^32 wraps to 0: the fallback sorts such keys
+        // a count of 2^32 wraps to 0; the fallback sorts such keys
         if (sum != 0u && hs_atomic_add(words[HS_FIRST_HISTOGRAM_2 + d], sum) + sum < sum) {
             hs_atomic_store(words[HS_USE_PARTITION_2], 0u);
             hs_atomic_store(words[HS_USE_BUCKETS_2], 0u);
@@ -2664,7 +2669,7 @@ HS_KERNEL void __launch_bounds__(512) first_starts_wide_radix(hs_u32 *words, lon
     int second_bits = bits / 2;
     bool fits = true;
 
-    // starts: where the keys of each value begin
+    // starts: compute where the keys of each value begin
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += words[HS_FIRST_HISTOGRAM_2 + d];
@@ -2690,14 +2695,14 @@ HS_KERNEL void __launch_bounds__(512) first_starts_wide_radix(hs_u32 *words, lon
         }
     }
 
-    // fallback: if some bucket gets too many keys, however the second digit spreads them
+    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
     hs_barrier();
     if (!fits) {
         words[HS_USE_PARTITION_2] = 0u;
         words[HS_USE_BUCKETS_2] = 0u;
     }
 
-    // tiles: of the second partition, in which a tile has keys of one value
+    // tiles: count the tiles of the second partition, in which a tile has keys of one value
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += (words[HS_FIRST_HISTOGRAM_2 + d] + 7679u) / 7680u;
@@ -2740,7 +2745,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide_radix(const hs_sto
     int valid = hs_to_int(hs_n() - begin < 7680 ? hs_n() - begin : 7680);
     int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the histogram of the tile
+    // clear: write 0 to the histogram of the tile
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);
     hs_barrier();
@@ -2786,7 +2791,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide_radix(const hs_sto
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
     // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
     hs_u32 sum = 0u;
@@ -2811,7 +2816,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide_radix(const hs_sto
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 7680) {
         HS_UNROLL for (int i = 0; i < 15; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -2819,7 +2824,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide_radix(const hs_sto
     }
     hs_barrier();
 
-    // store: the keys of each digit, from the reserved offset on
+    // store: write the keys of each digit from the reserved offset on
     if (valid == 7680) {
         HS_UNROLL for (int i = 0; i < 15; i++) { hs_key key = tile[hs_local_id() + i * 512]; partitioned[(hs_i64)(bases[hs_digit(key, shift, mask)] + hs_to_u32(hs_local_id() + i * 512))] = hs_raw_out(key); }
     } else {
@@ -2847,7 +2852,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_wide_radix(const hs_store
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: of one value of the first digit
+    // tile: determine its value of the first digit
     int value = hs_to_int(tile_value[0]), valid;
     hs_i64 begin;
     hs_u32 start = words[HS_FIRST_STARTS_2 + value];
@@ -2856,7 +2861,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_wide_radix(const hs_store
     begin = (hs_i64)(start);
     valid = left < 7680u ? hs_to_int(left) : 7680;
 
-    // histogram: of this tile
+    // histogram: count the keys of this tile
     int next = hs_local_id(), end = valid;
     int set = hs_local_id() & 1;
     for (; next + 1536 < end; next += 2048) {
@@ -2870,7 +2875,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_wide_radix(const hs_store
     }
     hs_barrier();
 
-    // sum: over all tiles of the value
+    // sum: add the histogram to that of all tiles of the value
     int histogram = HS_BUCKET_STARTS_2 + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -2892,7 +2897,7 @@ HS_KERNEL void __launch_bounds__(512) second_starts_wide_radix(hs_u32 *words, lo
     if (value >= 1 << first_bits || words[HS_USE_PARTITION_2] == 0u) return;
     int starts = HS_BUCKET_STARTS_2 + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: of the counts of a lane
+    // sum: add the counts of a lane
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) if (d < 1 << second_bits) sum += words[cursors + d];
     hs_u32 before = 0u;
@@ -2909,7 +2914,7 @@ HS_KERNEL void __launch_bounds__(512) second_starts_wide_radix(hs_u32 *words, lo
     }
     before += words[HS_FIRST_STARTS_2 + value];
 
-    // starts: where each bucket begins; the fallback sorts all keys if a bucket has too many
+    // starts: compute where each bucket begins; the fallback sorts all keys if a bucket has too many keys
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) if (d < 1 << second_bits) {
         hs_u32 c = words[cursors + d];
         words[starts + d] = before;
@@ -2993,9 +2998,9 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_wide_radix(const hs_st
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: room for the keys of each bucket, by additions to the cursors
+    // reserve: get room for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -3018,7 +3023,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_wide_radix(const hs_st
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 7680) {
         HS_UNROLL for (int i = 0; i < 15; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -3026,7 +3031,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_wide_radix(const hs_st
     }
     hs_barrier();
 
-    // store: the keys of each bucket, from the reserved offset on
+    // store: write the keys of each bucket from the reserved offset on
     if (valid == 7680) {
         HS_UNROLL for (int i = 0; i < 15; i++) { hs_key key = tile[hs_local_id() + i * 512]; destination[(hs_i64)(bases[hs_digit(key, shift, mask)] + hs_to_u32(hs_local_id() + i * 512))] = hs_raw_out(key); }
     } else {
@@ -3156,7 +3161,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide_radix(hs_stored_key *destin
 
     // scan: the keys in lower bins
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+    shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int bin = hs_local_id() * 8 + e;
@@ -3275,7 +3280,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide_radix(hs_stored_key *dest
             }
             hs_barrier();
             {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 HS_UNROLL for (int i = 0; i < 10; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
             }
             hs_barrier();
@@ -3309,11 +3314,11 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide_radix(hs_stored_key *dest
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
             if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                 HS_UNROLL for (int i = 0; i < 10; i++) tile[row + i * 32] = k[i];
             } else {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 {
                     int d = hs_local_id();
                     for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -3326,7 +3331,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide_radix(hs_stored_key *dest
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -3351,7 +3356,7 @@ HS_KERNEL void __launch_bounds__(256) count_wide_radix(const hs_stored_key *sour
 
     if (hs_n() > 524288 && hs_n() <= 2181038080 && words[HS_USE_BUCKETS_2] != 0u) return; // buckets have sorted the keys
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -3368,7 +3373,7 @@ HS_KERNEL void __launch_bounds__(256) count_wide_radix(const hs_stored_key *sour
     }
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     hs_i64 next = begin + hs_local_id();
     for (; next + 5888 < end; next += 6144) {
         hs_key k[24];
@@ -3381,7 +3386,7 @@ HS_KERNEL void __launch_bounds__(256) count_wide_radix(const hs_stored_key *sour
     }
     hs_barrier();
 
-    // publish: a column of the table
+    // publish: store the histogram as a column of the table
     {
         int d = hs_local_id();
         table[HS_WIDE_GROUP_HISTOGRAMS + d * groups + group] = counts[d];
@@ -3397,7 +3402,7 @@ HS_KERNEL void __launch_bounds__(256) rows_wide_radix(hs_u32 *words, hs_u64 *tab
 
     if (hs_n() > 524288 && hs_n() <= 2181038080 && words[HS_USE_BUCKETS_2] != 0u) return; // buckets have sorted the keys
     int pass = hs_pass(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -3408,11 +3413,11 @@ HS_KERNEL void __launch_bounds__(256) rows_wide_radix(hs_u32 *words, hs_u64 *tab
     int row = hs_group_id() * columns, each = (columns + 255) / 256;
     int begin = hs_local_id() * each, end = begin + each < columns ? begin + each : columns;
 
-    // reduce: the columns of a lane
+    // reduce: add the columns of a lane
     hs_u64 sum = 0u;
     for (int i = begin; i < end; i++) sum += table[HS_WIDE_GROUP_HISTOGRAMS + row + i];
 
-    // scan: over the lanes
+    // scan: compute prefixes over the lanes
     sums[hs_local_id()] = sum;
     hs_barrier();
     for (int distance = 1; distance < 256; distance *= 2) {
@@ -3424,7 +3429,7 @@ HS_KERNEL void __launch_bounds__(256) rows_wide_radix(hs_u32 *words, hs_u64 *tab
     }
     hs_u64 prefix = sums[hs_local_id()] - sum;
 
-    // store: the prefixes of the columns, and the sum of the row
+    // store: write the prefixes of the columns, and the sum of the row
     for (int i = begin; i < end; i++) {
         hs_u64 c = table[HS_WIDE_GROUP_HISTOGRAMS + row + i];
         table[HS_WIDE_GROUP_HISTOGRAMS + row + i] = prefix;
@@ -3448,7 +3453,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
 
     if (hs_n() > 524288 && hs_n() <= 2181038080 && words[HS_USE_BUCKETS_2] != 0u) return; // buckets have sorted the keys
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -3473,7 +3478,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
     hs_select_keys(from, at);
     hs_select_keys(to, next);
 
-    // offsets: of each digit, for this work-group
+    // offsets: compute the offset of each digit for this work-group
     {
         int d = hs_local_id();
         hs_u64 sum = 0;
@@ -3492,7 +3497,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
             HS_UNROLL for (int i = 0; i < 24; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
         }
 
-        // rank: the keys in the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -3500,7 +3505,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 24; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -3534,11 +3539,11 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 24; i++) tile[row + i * 32] = k[i];
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             {
                 int d = hs_local_id();
                 for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -3551,14 +3556,14 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 6144) {
             HS_UNROLL for (int i = 0; i < 24; i++) {
                 hs_key key = tile[hs_local_id() + i * 256];
@@ -3578,7 +3583,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
         }
         hs_barrier();
 
-        // advance: the offsets, by the histogram of the tile
+        // advance: add the histogram of the tile to the offsets
         {
             int d = hs_local_id();
             bases[d] += totals[d];

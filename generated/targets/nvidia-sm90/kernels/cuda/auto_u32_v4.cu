@@ -21,7 +21,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the kernels ahead, which may still run when this one starts
+// wait for the preceding kernels, which may still run when this kernel starts
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
@@ -115,8 +115,8 @@ typedef unsigned long long hs_pair;
 // compare a of each lane with b of its mirror lane
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
     a = hs_keep(a, t_, bit); b = hs_keep(b, u_, bit); }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -1291,7 +1291,7 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_pair *destination, int n, int arg
     extern __shared__ unsigned long long hs_shared[];
     hs_pair *const tile = HS_SHARED(hs_pair, 0);
 
-    // the chunk: from slot `place` on, of a span of 8192 << level slots
+    // the chunk from slot `place` on, in a span of 8192 << level slots
     // with two runs of 4096 << level keys
     int level = hs_argument() & 255, run = 4096 << level;
     int lg_chunks = level + 2;
@@ -1471,7 +1471,7 @@ HS_KERNEL void __launch_bounds__(256) histogram(const hs_stored_key *source, hs_
     int each = (tiles + groups - 1) / groups * 4352; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
 
-    // clear: the counters, and the states of these tiles
+    // clear: write 0 to the counters, and clear the states of these tiles
     for (int i = hs_local_id(); i < 1024; i += 256) counts[i] = 0u;
     int state_rows = hs_n() > 36265216 ? (hs_n() + 8703) / 8704
         : (hs_n() + 4351) / 4352;
@@ -1480,7 +1480,7 @@ HS_KERNEL void __launch_bounds__(256) histogram(const hs_stored_key *source, hs_
         if (i < state_rows * 256) words[HS_TILE_STATES + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next + 4096 < end; next += 4352) {
         hs_key k[17];
@@ -1501,7 +1501,7 @@ HS_KERNEL void __launch_bounds__(256) histogram(const hs_stored_key *source, hs_
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int i = hs_local_id(); i < 1024; i += 256) {
         hs_u32 sum = counts[i];
         if (sum != 0u) hs_atomic_add(words[HS_DIGIT_STARTS + i], sum);
@@ -1519,7 +1519,7 @@ HS_KERNEL void __launch_bounds__(256) starts(hs_u32 *words, int n, int argument)
     hs_u32 *const mixed = HS_SHARED(hs_u32, 3072);
 
     
-    // scan: the histogram of each pass
+    // scan: turn the histogram of each pass into digit starts
     for (int pass = 0; pass < 4; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -1560,17 +1560,18 @@ HS_KERNEL void __launch_bounds__(256) starts(hs_u32 *words, int n, int argument)
         hs_barrier();
     }
 
-    // order: of the passes in which digits differ
+    // order: choose the order and the buffers of the passes in which digits differ
     if (hs_local_id() == 0) {
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
-        // in place an even number of passes ends in the destination, else any number but none: constant digits help out
+        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
+        // constant digits are added to get such a number
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // the keys are copied at the end
         left += more;
-        // with an odd number of passes the first may go to the destination, unless that is the source
+        // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 4; q++) {
             words[HS_BUFFERS + q] = hs_to_u32(place);
@@ -1614,11 +1615,11 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
         if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[HS_TICKETS + pass], 1u);
         hs_barrier();
         int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;
-        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
+        // the kinds of states; their bits alternate between launches, so that states of the previous launch read as empty
         bool odd = (((pass_order - 1u) * (hs_n() > 36265216 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 4351) / 4352) {
-            // a row without a tile: else its old state could be read as one
+            // mark a row without a tile, because its old state could otherwise be read as a new state
             if (hs_n() > 36265216 && tile_id / state_rows < 2) {
                 {
                     int d = hs_local_id();
@@ -1643,7 +1644,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
             HS_UNROLL for (int i = 0; i < 17; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
         }
 
-        // rank: the histogram of the tile
+        // rank: count the histogram of the tile
         for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -1651,7 +1652,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 17; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -1668,13 +1669,13 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
             totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;
         }
 
-        // publish: the histogram, as the partial states of the tile
+        // publish: store the histogram as the partial states of the tile
         {
             int d = hs_local_id();
             hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], totals[d] | (state_row == 0 ? inclusive : partial));
         }
 
-        // rank: bring the keys into the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         hs_value v[17];
         HS_UNROLL for (int i = 0; i < 4; i++) v[i] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u;
         hs_barrier();
@@ -1695,12 +1696,12 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 4; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = v[i]; }
             HS_UNROLL for (int i = 4; i < 17; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             {
                 int d = hs_local_id();
                 for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -1714,14 +1715,14 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
             }
         }
         hs_barrier();
 
-        // look-back: the offset of each digit, from the states of earlier tiles
+        // look-back: compute the offset of each digit from the states of earlier tiles
         {
             int d = hs_local_id();
             hs_u32 prefix = 0u;
@@ -1746,12 +1747,12 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
             if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
             bool last = state_row == state_rows - 1;
             if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
-            // less the first rank of the digit, since a key adds its rank in the tile
+            // less the first rank of the digit, because a key adds its rank in the tile
             bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 4352) {
             HS_UNROLL for (int i = 0; i < 17; i++) {
                 hs_key key = tile[hs_local_id() + i * 256];
@@ -1771,7 +1772,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
                 }
             }
         }
-        if (hs_n() > 36265216) return; // the other tiles are those of other portions
+        if (hs_n() > 36265216) return; // all other tiles belong to other portions
     }
 }
 
@@ -1783,7 +1784,7 @@ HS_KERNEL void __launch_bounds__(256) count_wide(const hs_stored_key *source, hs
     hs_u32 *const counts = HS_SHARED(hs_u32, 0);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -1800,7 +1801,7 @@ HS_KERNEL void __launch_bounds__(256) count_wide(const hs_stored_key *source, hs
     }
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     hs_i64 next = begin + hs_local_id();
     for (; next + 4096 < end; next += 4352) {
         hs_key k[17];
@@ -1813,7 +1814,7 @@ HS_KERNEL void __launch_bounds__(256) count_wide(const hs_stored_key *source, hs
     }
     hs_barrier();
 
-    // publish: a column of the table
+    // publish: store the histogram as a column of the table
     {
         int d = hs_local_id();
         table[HS_WIDE_GROUP_HISTOGRAMS + d * groups + group] = counts[d];
@@ -1828,7 +1829,7 @@ HS_KERNEL void __launch_bounds__(256) rows_wide(hs_u32 *words, hs_u64 *table, lo
     hs_u64 *const sums = HS_SHARED(hs_u64, 0);
 
     int pass = hs_pass(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -1839,11 +1840,11 @@ HS_KERNEL void __launch_bounds__(256) rows_wide(hs_u32 *words, hs_u64 *table, lo
     int row = hs_group_id() * columns, each = (columns + 255) / 256;
     int begin = hs_local_id() * each, end = begin + each < columns ? begin + each : columns;
 
-    // reduce: the columns of a lane
+    // reduce: add the columns of a lane
     hs_u64 sum = 0u;
     for (int i = begin; i < end; i++) sum += table[HS_WIDE_GROUP_HISTOGRAMS + row + i];
 
-    // scan: over the lanes
+    // scan: compute prefixes over the lanes
     sums[hs_local_id()] = sum;
     hs_barrier();
     for (int distance = 1; distance < 256; distance *= 2) {
@@ -1855,7 +1856,7 @@ HS_KERNEL void __launch_bounds__(256) rows_wide(hs_u32 *words, hs_u64 *table, lo
     }
     hs_u64 prefix = sums[hs_local_id()] - sum;
 
-    // store: the prefixes of the columns, and the sum of the row
+    // store: write the prefixes of the columns, and the sum of the row
     for (int i = begin; i < end; i++) {
         hs_u64 c = table[HS_WIDE_GROUP_HISTOGRAMS + row + i];
         table[HS_WIDE_GROUP_HISTOGRAMS + row + i] = prefix;
@@ -1879,7 +1880,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored_key *sourc
     hs_u32 *const counts = HS_SHARED(hs_u32, 39944);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -1906,7 +1907,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored_key *sourc
     hs_select_values(values_from, at);
     hs_select_values(values_to, next);
 
-    // offsets: of each digit, for this work-group
+    // offsets: compute the offset of each digit for this work-group
     {
         int d = hs_local_id();
         hs_u64 sum = 0;
@@ -1925,7 +1926,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored_key *sourc
             HS_UNROLL for (int i = 0; i < 17; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
         }
 
-        // rank: the keys in the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -1933,7 +1934,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored_key *sourc
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 17; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -1969,12 +1970,12 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored_key *sourc
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 4; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = v[i]; }
             HS_UNROLL for (int i = 4; i < 17; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             {
                 int d = hs_local_id();
                 for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -1988,14 +1989,14 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored_key *sourc
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
             }
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 4352) {
             HS_UNROLL for (int i = 0; i < 17; i++) {
                 hs_key key = tile[hs_local_id() + i * 256];
@@ -2017,7 +2018,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored_key *sourc
         }
         hs_barrier();
 
-        // advance: the offsets, by the histogram of the tile
+        // advance: add the histogram of the tile to the offsets
         {
             int d = hs_local_id();
             bases[d] += totals[d];

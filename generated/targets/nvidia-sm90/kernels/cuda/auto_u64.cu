@@ -22,7 +22,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the kernels ahead, which may still run when this one starts
+// wait for the preceding kernels, which may still run when this kernel starts
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
@@ -102,8 +102,8 @@ typedef unsigned int hs_lanemask;
 // compare a of each lane with b of its mirror lane
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
     a = hs_keep(a, t_, bit); b = hs_keep(b, u_, bit); }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -1475,7 +1475,7 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_stored_key *destination, int n, i
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = HS_SHARED(hs_key, 0);
 
-    // the chunk: from slot `place` on, of a span of 8192 << level slots
+    // the chunk from slot `place` on, in a span of 8192 << level slots
     // with two runs of 4096 << level keys
     int level = hs_argument() & 255, run = 4096 << level;
     int lg_chunks = level + 2;
@@ -1619,7 +1619,7 @@ HS_KERNEL void __launch_bounds__(512) partition_begin(hs_u32 *words, int n, int 
 
     if (hs_group_id() > 0) return;
 
-    // clear: the first histogram
+    // clear: write 0 to the first histogram
     for (int i = hs_local_id(); i < 512; i += 512)
         words[HS_FIRST_HISTOGRAM + i] = 0u;
     if (hs_local_id() == 0) words[HS_CROWDED_BUCKETS] = 0u;
@@ -1643,14 +1643,14 @@ HS_KERNEL void __launch_bounds__(512) first_histogram(const hs_stored_key *sourc
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the counters, and the second histograms
+    // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
     int lane = group * 512 + hs_local_id(); // of all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the keys of this work-group
     int next = begin + hs_local_id();
     int set = hs_local_id() & 3;
     for (; next + 3584 < end; next += 4096) {
@@ -1664,7 +1664,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram(const hs_stored_key *sourc
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
@@ -1685,7 +1685,7 @@ HS_KERNEL void __launch_bounds__(512) first_starts(hs_u32 *words, int n, int arg
     int second_bits = bits / 2;
     bool fits = true;
 
-    // starts: where the keys of each value begin
+    // starts: compute where the keys of each value begin
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += words[HS_FIRST_HISTOGRAM + d];
@@ -1711,14 +1711,14 @@ HS_KERNEL void __launch_bounds__(512) first_starts(hs_u32 *words, int n, int arg
         }
     }
 
-    // fallback: if some bucket gets too many keys, however the second digit spreads them
+    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
     hs_barrier();
     if (!fits) {
         words[HS_USE_PARTITION] = 0u;
         words[HS_USE_BUCKETS] = 0u;
     }
 
-    // tiles: of the second partition, in which a tile has keys of one value
+    // tiles: count the tiles of the second partition, in which a tile has keys of one value
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += (words[HS_FIRST_HISTOGRAM + d] + 5119u) / 5120u;
@@ -1761,7 +1761,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition(const hs_stored_key *so
     int valid = hs_n() - begin < 5120 ? hs_n() - begin : 5120;
     int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the histogram of the tile
+    // clear: write 0 to the histogram of the tile
     for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
     if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);
     hs_barrier();
@@ -1807,7 +1807,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition(const hs_stored_key *so
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
     // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
     hs_u32 sum = 0u;
@@ -1832,7 +1832,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition(const hs_stored_key *so
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 5120) {
         HS_UNROLL for (int i = 0; i < 10; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -1840,7 +1840,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition(const hs_stored_key *so
     }
     hs_barrier();
 
-    // store: the keys of each digit, from the reserved offset on
+    // store: write the keys of each digit from the reserved offset on
     if (valid == 5120) {
         HS_UNROLL for (int i = 0; i < 10; i++) { hs_key key = tile[hs_local_id() + i * 512]; partitioned[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + i * 512] = hs_raw_out(key); }
     } else {
@@ -1868,7 +1868,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram(const hs_stored_key *part
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: of one value of the first digit
+    // tile: determine its value of the first digit
     int value = hs_to_int(tile_value[0]), valid;
     int begin;
     int value_tile = tile_id - hs_to_int(words[HS_FIRST_TILES + value]);
@@ -1876,7 +1876,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram(const hs_stored_key *part
     int value_end = hs_to_int(words[HS_FIRST_STARTS + 1 + value]);
     valid = value_end - begin < 5120 ? value_end - begin : 5120;
 
-    // histogram: of this tile
+    // histogram: count the keys of this tile
     int next = hs_local_id(), end = valid;
     int set = hs_local_id() & 1;
     for (; next + 1536 < end; next += 2048) {
@@ -1890,7 +1890,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram(const hs_stored_key *part
     }
     hs_barrier();
 
-    // sum: over all tiles of the value
+    // sum: add the histogram to that of all tiles of the value
     int histogram = HS_BUCKET_STARTS + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -1912,7 +1912,7 @@ HS_KERNEL void __launch_bounds__(512) second_starts(hs_u32 *words, int n, int ar
     if (value >= 1 << first_bits || words[HS_USE_PARTITION] == 0u) return;
     int starts = HS_BUCKET_STARTS + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: of the counts of a lane
+    // sum: add the counts of a lane
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) sum += words[cursors + d];
     hs_u32 before = 0u;
@@ -1929,7 +1929,7 @@ HS_KERNEL void __launch_bounds__(512) second_starts(hs_u32 *words, int n, int ar
     }
     before += words[HS_FIRST_STARTS + value];
 
-    // starts: where each bucket begins; the fallback sorts all keys if a bucket has too many
+    // starts: compute where each bucket begins; the fallback sorts all keys if a bucket has too many keys
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) {
         hs_u32 c = words[cursors + d];
         words[starts + d] = before;
@@ -2012,9 +2012,9 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition(const hs_stored_key *p
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: room for the keys of each bucket, by additions to the cursors
+    // reserve: get room for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2037,7 +2037,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition(const hs_stored_key *p
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 5120) {
         HS_UNROLL for (int i = 0; i < 10; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -2045,7 +2045,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition(const hs_stored_key *p
     }
     hs_barrier();
 
-    // store: the keys of each bucket, from the reserved offset on
+    // store: write the keys of each bucket from the reserved offset on
     if (valid == 5120) {
         HS_UNROLL for (int i = 0; i < 10; i++) { hs_key key = tile[hs_local_id() + i * 512]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + i * 512] = hs_raw_out(key); }
     } else {
@@ -2174,7 +2174,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u
 
     // scan: the keys in lower bins
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+    shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int bin = hs_local_id() * 8 + e;
@@ -2296,7 +2296,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs
             }
             hs_barrier();
             {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 HS_UNROLL for (int i = 0; i < 10; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
             }
             hs_barrier();
@@ -2330,11 +2330,11 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
             if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                 HS_UNROLL for (int i = 0; i < 10; i++) tile[row + i * 32] = k[i];
             } else {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 {
                     int d = hs_local_id();
                     for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -2347,7 +2347,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -2386,7 +2386,7 @@ HS_KERNEL void __launch_bounds__(256) histogram(const hs_stored_key *source, hs_
     int each = (tiles + groups - 1) / groups * 4096; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
 
-    // clear: the counters, and the states of these tiles
+    // clear: write 0 to the counters, and clear the states of these tiles
     for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
     int state_rows = hs_n() > 15753216 ? (hs_n() + 8191) / 8192
         : (hs_n() + 4095) / 4096;
@@ -2395,7 +2395,7 @@ HS_KERNEL void __launch_bounds__(256) histogram(const hs_stored_key *source, hs_
         if (i < state_rows * 256) words[HS_TILE_STATES + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next + 3840 < end; next += 4096) {
         hs_key k[16];
@@ -2424,7 +2424,7 @@ HS_KERNEL void __launch_bounds__(256) histogram(const hs_stored_key *source, hs_
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int i = hs_local_id(); i < 2048; i += 256) {
         hs_u32 sum = counts[i];
         if (sum != 0u) hs_atomic_add(words[HS_DIGIT_STARTS + i], sum);
@@ -2443,7 +2443,7 @@ HS_KERNEL void __launch_bounds__(256) starts(hs_u32 *words, int n, int argument)
 
     if (hs_n() > 524288 && hs_n() <= 545259520 && words[HS_USE_BUCKETS] != 0u) return; // buckets have sorted the keys
 
-    // scan: the histogram of each pass
+    // scan: turn the histogram of each pass into digit starts
     for (int pass = 0; pass < 8; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -2484,17 +2484,18 @@ HS_KERNEL void __launch_bounds__(256) starts(hs_u32 *words, int n, int argument)
         hs_barrier();
     }
 
-    // order: of the passes in which digits differ
+    // order: choose the order and the buffers of the passes in which digits differ
     if (hs_local_id() == 0) {
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
-        // in place an even number of passes ends in the destination, else any number but none: constant digits help out
+        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
+        // constant digits are added to get such a number
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 8) more = 0; // the keys are copied at the end
         left += more;
-        // with an odd number of passes the first may go to the destination, unless that is the source
+        // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 8; q++) {
             words[HS_BUFFERS + q] = hs_to_u32(place);
@@ -2537,11 +2538,11 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
         if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[HS_TICKETS + pass], 1u);
         hs_barrier();
         int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;
-        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
+        // the kinds of states; their bits alternate between launches, so that states of the previous launch read as empty
         bool odd = (((pass_order - 1u) * (hs_n() > 15753216 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 4095) / 4096) {
-            // a row without a tile: else its old state could be read as one
+            // mark a row without a tile, because its old state could otherwise be read as a new state
             if (hs_n() > 15753216 && tile_id / state_rows < 2) {
                 {
                     int d = hs_local_id();
@@ -2564,7 +2565,7 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
             HS_UNROLL for (int i = 0; i < 16; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
         }
 
-        // rank: the histogram of the tile
+        // rank: count the histogram of the tile
         for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -2572,7 +2573,7 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 16; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -2589,13 +2590,13 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
             totals[d] = d == mask ? sum - hs_to_u32(4096 - valid) : sum;
         }
 
-        // publish: the histogram, as the partial states of the tile
+        // publish: store the histogram as the partial states of the tile
         {
             int d = hs_local_id();
             hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], totals[d] | (state_row == 0 ? inclusive : partial));
         }
 
-        // rank: bring the keys into the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         hs_barrier();
         {
             int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
@@ -2614,11 +2615,11 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 16; i++) tile[row + i * 32] = k[i];
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             {
                 int d = hs_local_id();
                 for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -2631,14 +2632,14 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
         }
         hs_barrier();
 
-        // look-back: the offset of each digit, from the states of earlier tiles
+        // look-back: compute the offset of each digit from the states of earlier tiles
         {
             int d = hs_local_id();
             hs_u32 prefix = 0u;
@@ -2663,12 +2664,12 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
             if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
             bool last = state_row == state_rows - 1;
             if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
-            // less the first rank of the digit, since a key adds its rank in the tile
+            // less the first rank of the digit, because a key adds its rank in the tile
             bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 4096) {
             HS_UNROLL for (int i = 0; i < 16; i++) {
                 hs_key key = tile[hs_local_id() + i * 256];
@@ -2686,7 +2687,7 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
                 }
             }
         }
-        if (hs_n() > 15753216) return; // the other tiles are those of other portions
+        if (hs_n() > 15753216) return; // all other tiles belong to other portions
     }
 }
 
@@ -2697,7 +2698,7 @@ HS_KERNEL void __launch_bounds__(512) partition_begin_wide(hs_u32 *words, long l
 
     if (hs_group_id() > 0) return;
 
-    // clear: the first histogram
+    // clear: write 0 to the first histogram
     for (int i = hs_local_id(); i < 1024; i += 512)
         words[HS_FIRST_HISTOGRAM_2 + i] = 0u;
     if (hs_local_id() == 0) words[HS_CROWDED_BUCKETS_2] = 0u;
@@ -2721,14 +2722,14 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_wide(const hs_stored_key *
     hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the counters, and the second histograms
+    // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
     int lane = group * 512 + hs_local_id(); // of all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS_2 + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the keys of this work-group
     hs_i64 next = begin + hs_local_id();
     int set = hs_local_id() & 3;
     for (; next + 3584 < end; next += 4096) {
@@ -2742,11 +2743,11 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_wide(const hs_stored_key *
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
-        // a count of 2^32 wraps to 0: the fallback sorts such keys
+        // a count of 2^32 wraps to 0; the fallback sorts such keys
         if (sum != 0u && hs_atomic_add(words[HS_FIRST_HISTOGRAM_2 + d], sum) + sum < sum) {
             hs_atomic_store(words[HS_USE_PARTITION_2], 0u);
             hs_atomic_store(words[HS_USE_BUCKETS_2], 0u);
@@ -2767,7 +2768,7 @@ HS_KERNEL void __launch_bounds__(512) first_starts_wide(hs_u32 *words, long long
     int second_bits = bits / 2;
     bool fits = true;
 
-    // starts: where the keys of each value begin
+    // starts: compute where the keys of each value begin
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += words[HS_FIRST_HISTOGRAM_2 + d];
@@ -2793,14 +2794,14 @@ HS_KERNEL void __launch_bounds__(512) first_starts_wide(hs_u32 *words, long long
         }
     }
 
-    // fallback: if some bucket gets too many keys, however the second digit spreads them
+    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
     hs_barrier();
     if (!fits) {
         words[HS_USE_PARTITION_2] = 0u;
         words[HS_USE_BUCKETS_2] = 0u;
     }
 
-    // tiles: of the second partition, in which a tile has keys of one value
+    // tiles: count the tiles of the second partition, in which a tile has keys of one value
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += (words[HS_FIRST_HISTOGRAM_2 + d] + 4607u) / 4608u;
@@ -2843,7 +2844,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide(const hs_stored_ke
     int valid = hs_to_int(hs_n() - begin < 4608 ? hs_n() - begin : 4608);
     int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the histogram of the tile
+    // clear: write 0 to the histogram of the tile
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);
     hs_barrier();
@@ -2889,7 +2890,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide(const hs_stored_ke
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
     // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
     hs_u32 sum = 0u;
@@ -2914,7 +2915,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide(const hs_stored_ke
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 4608) {
         HS_UNROLL for (int i = 0; i < 9; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -2922,7 +2923,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide(const hs_stored_ke
     }
     hs_barrier();
 
-    // store: the keys of each digit, from the reserved offset on
+    // store: write the keys of each digit from the reserved offset on
     if (valid == 4608) {
         HS_UNROLL for (int i = 0; i < 9; i++) { hs_key key = tile[hs_local_id() + i * 512]; partitioned[(hs_i64)(bases[hs_digit(key, shift, mask)] + hs_to_u32(hs_local_id() + i * 512))] = hs_raw_out(key); }
     } else {
@@ -2950,7 +2951,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_wide(const hs_stored_key 
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: of one value of the first digit
+    // tile: determine its value of the first digit
     int value = hs_to_int(tile_value[0]), valid;
     hs_i64 begin;
     hs_u32 start = words[HS_FIRST_STARTS_2 + value];
@@ -2959,7 +2960,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_wide(const hs_stored_key 
     begin = (hs_i64)(start);
     valid = left < 4608u ? hs_to_int(left) : 4608;
 
-    // histogram: of this tile
+    // histogram: count the keys of this tile
     int next = hs_local_id(), end = valid;
     int set = hs_local_id() & 1;
     for (; next + 1536 < end; next += 2048) {
@@ -2973,7 +2974,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_wide(const hs_stored_key 
     }
     hs_barrier();
 
-    // sum: over all tiles of the value
+    // sum: add the histogram to that of all tiles of the value
     int histogram = HS_BUCKET_STARTS_2 + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -2995,7 +2996,7 @@ HS_KERNEL void __launch_bounds__(512) second_starts_wide(hs_u32 *words, long lon
     if (value >= 1 << first_bits || words[HS_USE_PARTITION_2] == 0u) return;
     int starts = HS_BUCKET_STARTS_2 + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: of the counts of a lane
+    // sum: add the counts of a lane
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) if (d < 1 << second_bits) sum += words[cursors + d];
     hs_u32 before = 0u;
@@ -3012,7 +3013,7 @@ HS_KERNEL void __launch_bounds__(512) second_starts_wide(hs_u32 *words, long lon
     }
     before += words[HS_FIRST_STARTS_2 + value];
 
-    // starts: where each bucket begins; the fallback sorts all keys if a bucket has too many
+    // starts: compute where each bucket begins; the fallback sorts all keys if a bucket has too many keys
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) if (d < 1 << second_bits) {
         hs_u32 c = words[cursors + d];
         words[starts + d] = before;
@@ -3096,9 +3097,9 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_wide(const hs_stored_k
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: room for the keys of each bucket, by additions to the cursors
+    // reserve: get room for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -3121,7 +3122,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_wide(const hs_stored_k
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 4608) {
         HS_UNROLL for (int i = 0; i < 9; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -3129,7 +3130,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_wide(const hs_stored_k
     }
     hs_barrier();
 
-    // store: the keys of each bucket, from the reserved offset on
+    // store: write the keys of each bucket from the reserved offset on
     if (valid == 4608) {
         HS_UNROLL for (int i = 0; i < 9; i++) { hs_key key = tile[hs_local_id() + i * 512]; destination[(hs_i64)(bases[hs_digit(key, shift, mask)] + hs_to_u32(hs_local_id() + i * 512))] = hs_raw_out(key); }
     } else {
@@ -3259,7 +3260,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide(hs_stored_key *destination,
 
     // scan: the keys in lower bins
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+    shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int bin = hs_local_id() * 8 + e;
@@ -3378,7 +3379,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destinatio
             }
             hs_barrier();
             {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 HS_UNROLL for (int i = 0; i < 10; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
             }
             hs_barrier();
@@ -3412,11 +3413,11 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destinatio
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
             if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                 HS_UNROLL for (int i = 0; i < 10; i++) tile[row + i * 32] = k[i];
             } else {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 {
                     int d = hs_local_id();
                     for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -3429,7 +3430,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destinatio
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -3454,7 +3455,7 @@ HS_KERNEL void __launch_bounds__(256) count_wide(const hs_stored_key *source, hs
 
     if (hs_n() > 524288 && hs_n() <= 2181038080 && words[HS_USE_BUCKETS_2] != 0u) return; // buckets have sorted the keys
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -3471,7 +3472,7 @@ HS_KERNEL void __launch_bounds__(256) count_wide(const hs_stored_key *source, hs
     }
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     hs_i64 next = begin + hs_local_id();
     for (; next + 3840 < end; next += 4096) {
         hs_key k[16];
@@ -3484,7 +3485,7 @@ HS_KERNEL void __launch_bounds__(256) count_wide(const hs_stored_key *source, hs
     }
     hs_barrier();
 
-    // publish: a column of the table
+    // publish: store the histogram as a column of the table
     {
         int d = hs_local_id();
         table[HS_WIDE_GROUP_HISTOGRAMS + d * groups + group] = counts[d];
@@ -3500,7 +3501,7 @@ HS_KERNEL void __launch_bounds__(256) rows_wide(hs_u32 *words, hs_u64 *table, lo
 
     if (hs_n() > 524288 && hs_n() <= 2181038080 && words[HS_USE_BUCKETS_2] != 0u) return; // buckets have sorted the keys
     int pass = hs_pass(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -3511,11 +3512,11 @@ HS_KERNEL void __launch_bounds__(256) rows_wide(hs_u32 *words, hs_u64 *table, lo
     int row = hs_group_id() * columns, each = (columns + 255) / 256;
     int begin = hs_local_id() * each, end = begin + each < columns ? begin + each : columns;
 
-    // reduce: the columns of a lane
+    // reduce: add the columns of a lane
     hs_u64 sum = 0u;
     for (int i = begin; i < end; i++) sum += table[HS_WIDE_GROUP_HISTOGRAMS + row + i];
 
-    // scan: over the lanes
+    // scan: compute prefixes over the lanes
     sums[hs_local_id()] = sum;
     hs_barrier();
     for (int distance = 1; distance < 256; distance *= 2) {
@@ -3527,7 +3528,7 @@ HS_KERNEL void __launch_bounds__(256) rows_wide(hs_u32 *words, hs_u64 *table, lo
     }
     hs_u64 prefix = sums[hs_local_id()] - sum;
 
-    // store: the prefixes of the columns, and the sum of the row
+    // store: write the prefixes of the columns, and the sum of the row
     for (int i = begin; i < end; i++) {
         hs_u64 c = table[HS_WIDE_GROUP_HISTOGRAMS + row + i];
         table[HS_WIDE_GROUP_HISTOGRAMS + row + i] = prefix;
@@ -3551,7 +3552,7 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored_key *sourc
 
     if (hs_n() > 524288 && hs_n() <= 2181038080 && words[HS_USE_BUCKETS_2] != 0u) return; // buckets have sorted the keys
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -3576,7 +3577,7 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored_key *sourc
     hs_select_keys(from, at);
     hs_select_keys(to, next);
 
-    // offsets: of each digit, for this work-group
+    // offsets: compute the offset of each digit for this work-group
     {
         int d = hs_local_id();
         hs_u64 sum = 0;
@@ -3595,7 +3596,7 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored_key *sourc
             HS_UNROLL for (int i = 0; i < 16; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
         }
 
-        // rank: the keys in the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -3603,7 +3604,7 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored_key *sourc
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 16; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -3637,11 +3638,11 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored_key *sourc
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 16; i++) tile[row + i * 32] = k[i];
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             {
                 int d = hs_local_id();
                 for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -3654,14 +3655,14 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored_key *sourc
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 4096) {
             HS_UNROLL for (int i = 0; i < 16; i++) {
                 hs_key key = tile[hs_local_id() + i * 256];
@@ -3681,7 +3682,7 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored_key *sourc
         }
         hs_barrier();
 
-        // advance: the offsets, by the histogram of the tile
+        // advance: add the histogram of the tile to the offsets
         {
             int d = hs_local_id();
             bases[d] += totals[d];

@@ -10,7 +10,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the kernels ahead, which may still run when this one starts
+// wait for the preceding kernels, which may still run when this kernel starts
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else

@@ -112,8 +112,8 @@ typedef uint hs_lanemask;
 // compare a of each lane with b of its mirror lane
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
     a = hs_keep(a, t_, bit); b = hs_keep(b, u_, bit); }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -1106,7 +1106,7 @@ __kernel void clean(__global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[4096];
 
-    // the chunk: from slot `place` on, of a span of 8192 << level slots
+    // the chunk from slot `place` on, in a span of 8192 << level slots
     // with two runs of 4096 << level keys
     int level = hs_argument() & 255, run = 4096 << level;
     int lg_chunks = level + 1;
@@ -1228,7 +1228,7 @@ __kernel void partition_begin(__global uint *words, int n, int argument)
 
     if (hs_group_id() > 0) return;
 
-    // clear: the first histogram
+    // clear: write 0 to the first histogram
     for (int i = hs_local_id(); i < 512; i += 512)
         words[HS_FIRST_HISTOGRAM + i] = 0u;
     if (hs_local_id() == 0) words[HS_CROWDED_BUCKETS] = 0u;
@@ -1251,14 +1251,14 @@ __kernel void first_histogram(__global const hs_stored_key *source, __global uin
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int first_bits = (bits + 1) / 2, shift = 32 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the counters, and the second histograms
+    // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
     int lane = group * 512 + hs_local_id(); // of all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the keys of this work-group
     int next = begin + hs_local_id();
     int set = hs_local_id() & 3;
     for (; next + 7680 < end; next += 8192) {
@@ -1272,7 +1272,7 @@ __kernel void first_histogram(__global const hs_stored_key *source, __global uin
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
@@ -1296,7 +1296,7 @@ __kernel void first_starts(__global uint *words, int n, int argument)
     int second_bits = bits / 2;
     bool fits = true;
 
-    // starts: where the keys of each value begin
+    // starts: compute where the keys of each value begin
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += words[HS_FIRST_HISTOGRAM + d];
@@ -1322,14 +1322,14 @@ __kernel void first_starts(__global uint *words, int n, int argument)
         }
     }
 
-    // fallback: if some bucket gets too many keys, however the second digit spreads them
+    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
     hs_barrier();
     if (!fits) {
         words[HS_USE_PARTITION] = 0u;
         words[HS_USE_BUCKETS] = 0u;
     }
 
-    // tiles: of the second partition, in which a tile has keys of one value
+    // tiles: count the tiles of the second partition, in which a tile has keys of one value
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += (words[HS_FIRST_HISTOGRAM + d] + 8191u) / 8192u;
@@ -1375,7 +1375,7 @@ __kernel void first_partition(__global const hs_stored_key *source, __global hs_
     int valid = hs_n() - begin < 8192 ? hs_n() - begin : 8192;
     int first_bits = (bits + 1) / 2, shift = 32 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the histogram of the tile
+    // clear: write 0 to the histogram of the tile
     for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
     if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);
     hs_barrier();
@@ -1421,7 +1421,7 @@ __kernel void first_partition(__global const hs_stored_key *source, __global hs_
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
     // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
     hs_u32 sum = 0u;
@@ -1446,7 +1446,7 @@ __kernel void first_partition(__global const hs_stored_key *source, __global hs_
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 8192) {
         HS_UNROLL for (int i = 0; i < 16; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -1454,7 +1454,7 @@ __kernel void first_partition(__global const hs_stored_key *source, __global hs_
     }
     hs_barrier();
 
-    // store: the keys of each digit, from the reserved offset on
+    // store: write the keys of each digit from the reserved offset on
     if (valid == 8192) {
         HS_UNROLL for (int i = 0; i < 16; i++) { hs_key key = tile[hs_local_id() + i * 512]; partitioned[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + i * 512] = hs_raw_out(key); }
     } else {
@@ -1482,7 +1482,7 @@ __kernel void second_histogram(__global const hs_stored_key *partitioned, __glob
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: of one value of the first digit
+    // tile: determine its value of the first digit
     int value = hs_to_int(tile_value[0]), valid;
     int begin;
     int value_tile = tile_id - hs_to_int(words[HS_FIRST_TILES + value]);
@@ -1490,7 +1490,7 @@ __kernel void second_histogram(__global const hs_stored_key *partitioned, __glob
     int value_end = hs_to_int(words[HS_FIRST_STARTS + 1 + value]);
     valid = value_end - begin < 8192 ? value_end - begin : 8192;
 
-    // histogram: of this tile
+    // histogram: count the keys of this tile
     int next = hs_local_id(), end = valid;
     int set = hs_local_id() & 1;
     for (; next + 3584 < end; next += 4096) {
@@ -1504,7 +1504,7 @@ __kernel void second_histogram(__global const hs_stored_key *partitioned, __glob
     }
     hs_barrier();
 
-    // sum: over all tiles of the value
+    // sum: add the histogram to that of all tiles of the value
     int histogram = HS_BUCKET_STARTS + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -1529,7 +1529,7 @@ __kernel void second_starts(__global uint *words, int n, int argument)
     if (value >= 1 << first_bits || words[HS_USE_PARTITION] == 0u) return;
     int starts = HS_BUCKET_STARTS + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: of the counts of a lane
+    // sum: add the counts of a lane
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) sum += words[cursors + d];
     hs_u32 before = 0u;
@@ -1546,7 +1546,7 @@ __kernel void second_starts(__global uint *words, int n, int argument)
     }
     before += words[HS_FIRST_STARTS + value];
 
-    // starts: where each bucket begins; the fallback sorts all keys if a bucket has too many
+    // starts: compute where each bucket begins; the fallback sorts all keys if a bucket has too many keys
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) {
         hs_u32 c = words[cursors + d];
         words[starts + d] = before;
@@ -1632,9 +1632,9 @@ __kernel void second_partition(__global const hs_stored_key *partitioned, __glob
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: room for the keys of each bucket, by additions to the cursors
+    // reserve: get room for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -1657,7 +1657,7 @@ __kernel void second_partition(__global const hs_stored_key *partitioned, __glob
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 8192) {
         HS_UNROLL for (int i = 0; i < 16; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -1665,7 +1665,7 @@ __kernel void second_partition(__global const hs_stored_key *partitioned, __glob
     }
     hs_barrier();
 
-    // store: the keys of each bucket, from the reserved offset on
+    // store: write the keys of each bucket from the reserved offset on
     if (valid == 8192) {
         HS_UNROLL for (int i = 0; i < 16; i++) { hs_key key = tile[hs_local_id() + i * 512]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + i * 512] = hs_raw_out(key); }
     } else {
@@ -1775,7 +1775,7 @@ __kernel void bucket(__global hs_stored_key *destination, __global uint *words, 
 
     // scan: the keys in lower bins
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+    shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 16; e++) {
         int bin = hs_local_id() * 16 + e;
@@ -1896,7 +1896,7 @@ __kernel void bucket_rest(__global hs_stored_key *destination, __global uint *wo
             }
             hs_barrier();
             {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 HS_UNROLL for (int i = 0; i < 20; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
             }
             hs_barrier();
@@ -1930,11 +1930,11 @@ __kernel void bucket_rest(__global hs_stored_key *destination, __global uint *wo
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
             if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                 HS_UNROLL for (int i = 0; i < 20; i++) tile[row + i * 32] = k[i];
             } else {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 {
                     int d = hs_local_id();
                     for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -1954,7 +1954,7 @@ __kernel void bucket_rest(__global hs_stored_key *destination, __global uint *wo
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -1993,7 +1993,7 @@ __kernel void histogram(__global const hs_stored_key *source, __global uint *wor
     int each = (tiles + groups - 1) / groups * 8704; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
 
-    // clear: the counters, and the states of these tiles
+    // clear: write 0 to the counters, and clear the states of these tiles
     for (int i = hs_local_id(); i < 1024; i += 256) counts[i] = 0u;
     int state_rows = hs_n() > 72530432 ? (hs_n() + 17407) / 17408
         : (hs_n() + 8703) / 8704;
@@ -2002,7 +2002,7 @@ __kernel void histogram(__global const hs_stored_key *source, __global uint *wor
         if (i < state_rows * 256) words[HS_TILE_STATES + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next + 8448 < end; next += 8704) {
         hs_key k[34];
@@ -2023,7 +2023,7 @@ __kernel void histogram(__global const hs_stored_key *source, __global uint *wor
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int i = hs_local_id(); i < 1024; i += 256) {
         hs_u32 sum = counts[i];
         if (sum != 0u) hs_atomic_add(words[HS_DIGIT_STARTS + i], sum);
@@ -2042,7 +2042,7 @@ __kernel void starts(__global uint *words, int n, int argument)
 
     if (hs_n() > 2097152 && words[HS_USE_BUCKETS] != 0u) return; // buckets have sorted the keys
 
-    // scan: the histogram of each pass
+    // scan: turn the histogram of each pass into digit starts
     for (int pass = 0; pass < 4; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -2083,17 +2083,18 @@ __kernel void starts(__global uint *words, int n, int argument)
         hs_barrier();
     }
 
-    // order: of the passes in which digits differ
+    // order: choose the order and the buffers of the passes in which digits differ
     if (hs_local_id() == 0) {
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
-        // in place an even number of passes ends in the destination, else any number but none: constant digits help out
+        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
+        // constant digits are added to get such a number
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // the keys are copied at the end
         left += more;
-        // with an odd number of passes the first may go to the destination, unless that is the source
+        // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 4; q++) {
             words[HS_BUFFERS + q] = hs_to_u32(place);
@@ -2139,11 +2140,11 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
         if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[HS_TICKETS + pass], 1u);
         hs_barrier();
         int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;
-        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
+        // the kinds of states; their bits alternate between launches, so that states of the previous launch read as empty
         bool odd = (((pass_order - 1u) * (hs_n() > 72530432 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 8703) / 8704) {
-            // a row without a tile: else its old state could be read as one
+            // mark a row without a tile, because its old state could otherwise be read as a new state
             if (hs_n() > 72530432 && tile_id / state_rows < 2) {
                 {
                     int d = hs_local_id();
@@ -2166,7 +2167,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
             HS_UNROLL for (int i = 0; i < 34; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
         }
 
-        // rank: the histogram of the tile
+        // rank: count the histogram of the tile
         for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -2174,7 +2175,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 34; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -2191,13 +2192,13 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
             totals[d] = d == mask ? sum - hs_to_u32(8704 - valid) : sum;
         }
 
-        // publish: the histogram, as the partial states of the tile
+        // publish: store the histogram as the partial states of the tile
         {
             int d = hs_local_id();
             hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], totals[d] | (state_row == 0 ? inclusive : partial));
         }
 
-        // rank: bring the keys into the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         hs_barrier();
         {
             int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
@@ -2216,11 +2217,11 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 34; i++) tile[row + i * 32] = k[i];
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             {
                 int d = hs_local_id();
                 for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -2240,14 +2241,14 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
         }
         hs_barrier();
 
-        // look-back: the offset of each digit, from the states of earlier tiles
+        // look-back: compute the offset of each digit from the states of earlier tiles
         {
             int d = hs_local_id();
             hs_u32 prefix = 0u;
@@ -2272,12 +2273,12 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
             if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
             bool last = state_row == state_rows - 1;
             if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
-            // less the first rank of the digit, since a key adds its rank in the tile
+            // less the first rank of the digit, because a key adds its rank in the tile
             bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 8704) {
             HS_UNROLL for (int i = 0; i < 34; i++) {
                 hs_key key = tile[hs_local_id() + i * 256];
@@ -2295,7 +2296,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
                 }
             }
         }
-        if (hs_n() > 72530432) return; // the other tiles are those of other portions
+        if (hs_n() > 72530432) return; // all other tiles belong to other portions
     }
 }
 
@@ -2306,7 +2307,7 @@ __kernel void partition_begin_wide(__global uint *words, long n, int argument)
 
     if (hs_group_id() > 0) return;
 
-    // clear: the first histogram
+    // clear: write 0 to the first histogram
     for (int i = hs_local_id(); i < 1024; i += 512)
         words[HS_FIRST_HISTOGRAM_2 + i] = 0u;
     if (hs_local_id() == 0) words[HS_CROWDED_BUCKETS_2] = 0u;
@@ -2329,14 +2330,14 @@ __kernel void first_histogram_wide(__global const hs_stored_key *source, __globa
     hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int first_bits = (bits + 1) / 2, shift = 32 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the counters, and the second histograms
+    // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
     int lane = group * 512 + hs_local_id(); // of all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS_2 + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the keys of this work-group
     hs_i64 next = begin + hs_local_id();
     int set = hs_local_id() & 3;
     for (; next + 6656 < end; next += 7168) {
@@ -2350,11 +2351,11 @@ __kernel void first_histogram_wide(__global const hs_stored_key *source, __globa
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
-        // a count of 2^32 wraps to 0: the fallback sorts such keys
+        // a count of 2^32 wraps to 0; the fallback sorts such keys
         if (sum != 0u && hs_atomic_add(words[HS_FIRST_HISTOGRAM_2 + d], sum) + sum < sum) {
             hs_atomic_store(words[HS_USE_PARTITION_2], 0u);
             hs_atomic_store(words[HS_USE_BUCKETS_2], 0u);
@@ -2378,7 +2379,7 @@ __kernel void first_starts_wide(__global uint *words, long n, int argument)
     int second_bits = bits / 2;
     bool fits = true;
 
-    // starts: where the keys of each value begin
+    // starts: compute where the keys of each value begin
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += words[HS_FIRST_HISTOGRAM_2 + d];
@@ -2404,14 +2405,14 @@ __kernel void first_starts_wide(__global uint *words, long n, int argument)
         }
     }
 
-    // fallback: if some bucket gets too many keys, however the second digit spreads them
+    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
     hs_barrier();
     if (!fits) {
         words[HS_USE_PARTITION_2] = 0u;
         words[HS_USE_BUCKETS_2] = 0u;
     }
 
-    // tiles: of the second partition, in which a tile has keys of one value
+    // tiles: count the tiles of the second partition, in which a tile has keys of one value
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += (words[HS_FIRST_HISTOGRAM_2 + d] + 7167u) / 7168u;
@@ -2457,7 +2458,7 @@ __kernel void first_partition_wide(__global const hs_stored_key *source, __globa
     int valid = hs_to_int(hs_n() - begin < 7168 ? hs_n() - begin : 7168);
     int first_bits = (bits + 1) / 2, shift = 32 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the histogram of the tile
+    // clear: write 0 to the histogram of the tile
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);
     hs_barrier();
@@ -2503,7 +2504,7 @@ __kernel void first_partition_wide(__global const hs_stored_key *source, __globa
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
     // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
     hs_u32 sum = 0u;
@@ -2528,7 +2529,7 @@ __kernel void first_partition_wide(__global const hs_stored_key *source, __globa
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 7168) {
         HS_UNROLL for (int i = 0; i < 14; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -2536,7 +2537,7 @@ __kernel void first_partition_wide(__global const hs_stored_key *source, __globa
     }
     hs_barrier();
 
-    // store: the keys of each digit, from the reserved offset on
+    // store: write the keys of each digit from the reserved offset on
     if (valid == 7168) {
         HS_UNROLL for (int i = 0; i < 14; i++) { hs_key key = tile[hs_local_id() + i * 512]; partitioned[(hs_i64)(bases[hs_digit(key, shift, mask)] + hs_to_u32(hs_local_id() + i * 512))] = hs_raw_out(key); }
     } else {
@@ -2564,7 +2565,7 @@ __kernel void second_histogram_wide(__global const hs_stored_key *partitioned, _
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: of one value of the first digit
+    // tile: determine its value of the first digit
     int value = hs_to_int(tile_value[0]), valid;
     hs_i64 begin;
     hs_u32 start = words[HS_FIRST_STARTS_2 + value];
@@ -2573,7 +2574,7 @@ __kernel void second_histogram_wide(__global const hs_stored_key *partitioned, _
     begin = (hs_i64)(start);
     valid = left < 7168u ? hs_to_int(left) : 7168;
 
-    // histogram: of this tile
+    // histogram: count the keys of this tile
     int next = hs_local_id(), end = valid;
     int set = hs_local_id() & 1;
     for (; next + 3584 < end; next += 4096) {
@@ -2587,7 +2588,7 @@ __kernel void second_histogram_wide(__global const hs_stored_key *partitioned, _
     }
     hs_barrier();
 
-    // sum: over all tiles of the value
+    // sum: add the histogram to that of all tiles of the value
     int histogram = HS_BUCKET_STARTS_2 + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -2612,7 +2613,7 @@ __kernel void second_starts_wide(__global uint *words, long n, int argument)
     if (value >= 1 << first_bits || words[HS_USE_PARTITION_2] == 0u) return;
     int starts = HS_BUCKET_STARTS_2 + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: of the counts of a lane
+    // sum: add the counts of a lane
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) if (d < 1 << second_bits) sum += words[cursors + d];
     hs_u32 before = 0u;
@@ -2629,7 +2630,7 @@ __kernel void second_starts_wide(__global uint *words, long n, int argument)
     }
     before += words[HS_FIRST_STARTS_2 + value];
 
-    // starts: where each bucket begins; the fallback sorts all keys if a bucket has too many
+    // starts: compute where each bucket begins; the fallback sorts all keys if a bucket has too many keys
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) if (d < 1 << second_bits) {
         hs_u32 c = words[cursors + d];
         words[starts + d] = before;
@@ -2716,9 +2717,9 @@ __kernel void second_partition_wide(__global const hs_stored_key *partitioned, _
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: room for the keys of each bucket, by additions to the cursors
+    // reserve: get room for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2741,7 +2742,7 @@ __kernel void second_partition_wide(__global const hs_stored_key *partitioned, _
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 7168) {
         HS_UNROLL for (int i = 0; i < 14; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -2749,7 +2750,7 @@ __kernel void second_partition_wide(__global const hs_stored_key *partitioned, _
     }
     hs_barrier();
 
-    // store: the keys of each bucket, from the reserved offset on
+    // store: write the keys of each bucket from the reserved offset on
     if (valid == 7168) {
         HS_UNROLL for (int i = 0; i < 14; i++) { hs_key key = tile[hs_local_id() + i * 512]; destination[(hs_i64)(bases[hs_digit(key, shift, mask)] + hs_to_u32(hs_local_id() + i * 512))] = hs_raw_out(key); }
     } else {
@@ -2860,7 +2861,7 @@ __kernel void bucket_wide(__global hs_stored_key *destination, __global uint *wo
 
     // scan: the keys in lower bins
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+    shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 16; e++) {
         int bin = hs_local_id() * 16 + e;
@@ -2978,7 +2979,7 @@ __kernel void bucket_rest_wide(__global hs_stored_key *destination, __global uin
             }
             hs_barrier();
             {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 HS_UNROLL for (int i = 0; i < 20; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
             }
             hs_barrier();
@@ -3012,11 +3013,11 @@ __kernel void bucket_rest_wide(__global hs_stored_key *destination, __global uin
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
             if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                 HS_UNROLL for (int i = 0; i < 20; i++) tile[row + i * 32] = k[i];
             } else {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 {
                     int d = hs_local_id();
                     for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -3036,7 +3037,7 @@ __kernel void bucket_rest_wide(__global hs_stored_key *destination, __global uin
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -3061,7 +3062,7 @@ __kernel void count_wide(__global const hs_stored_key *source, __global hs_store
 
     if (hs_n() > 2097152 && hs_n() <= 4294967296 && words[HS_USE_BUCKETS_2] != 0u) return; // buckets have sorted the keys
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -3078,7 +3079,7 @@ __kernel void count_wide(__global const hs_stored_key *source, __global hs_store
     }
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     hs_i64 next = begin + hs_local_id();
     for (; next + 8448 < end; next += 8704) {
         hs_key k[34];
@@ -3091,7 +3092,7 @@ __kernel void count_wide(__global const hs_stored_key *source, __global hs_store
     }
     hs_barrier();
 
-    // publish: a column of the table
+    // publish: store the histogram as a column of the table
     {
         int d = hs_local_id();
         table[HS_WIDE_GROUP_HISTOGRAMS + d * groups + group] = counts[d];
@@ -3107,7 +3108,7 @@ __kernel void rows_wide(__global uint *words, __global ulong *table, long n, int
 
     if (hs_n() > 2097152 && hs_n() <= 4294967296 && words[HS_USE_BUCKETS_2] != 0u) return; // buckets have sorted the keys
     int pass = hs_pass(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -3118,11 +3119,11 @@ __kernel void rows_wide(__global uint *words, __global ulong *table, long n, int
     int row = hs_group_id() * columns, each = (columns + 255) / 256;
     int begin = hs_local_id() * each, end = begin + each < columns ? begin + each : columns;
 
-    // reduce: the columns of a lane
+    // reduce: add the columns of a lane
     hs_u64 sum = 0u;
     for (int i = begin; i < end; i++) sum += table[HS_WIDE_GROUP_HISTOGRAMS + row + i];
 
-    // scan: over the lanes
+    // scan: compute prefixes over the lanes
     sums[hs_local_id()] = sum;
     hs_barrier();
     for (int distance = 1; distance < 256; distance *= 2) {
@@ -3134,7 +3135,7 @@ __kernel void rows_wide(__global uint *words, __global ulong *table, long n, int
     }
     hs_u64 prefix = sums[hs_local_id()] - sum;
 
-    // store: the prefixes of the columns, and the sum of the row
+    // store: write the prefixes of the columns, and the sum of the row
     for (int i = begin; i < end; i++) {
         hs_u64 c = table[HS_WIDE_GROUP_HISTOGRAMS + row + i];
         table[HS_WIDE_GROUP_HISTOGRAMS + row + i] = prefix;
@@ -3161,7 +3162,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
 
     if (hs_n() > 2097152 && hs_n() <= 4294967296 && words[HS_USE_BUCKETS_2] != 0u) return; // buckets have sorted the keys
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -3186,7 +3187,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
     hs_select_keys(from, at);
     hs_select_keys(to, next);
 
-    // offsets: of each digit, for this work-group
+    // offsets: compute the offset of each digit for this work-group
     {
         int d = hs_local_id();
         hs_u64 sum = 0;
@@ -3205,7 +3206,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
             HS_UNROLL for (int i = 0; i < 34; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
         }
 
-        // rank: the keys in the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -3213,7 +3214,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 34; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -3247,11 +3248,11 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 34; i++) tile[row + i * 32] = k[i];
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             {
                 int d = hs_local_id();
                 for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -3271,14 +3272,14 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 8704) {
             HS_UNROLL for (int i = 0; i < 34; i++) {
                 hs_key key = tile[hs_local_id() + i * 256];
@@ -3298,7 +3299,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
         }
         hs_barrier();
 
-        // advance: the offsets, by the histogram of the tile
+        // advance: add the histogram of the tile to the offsets
         {
             int d = hs_local_id();
             bases[d] += totals[d];

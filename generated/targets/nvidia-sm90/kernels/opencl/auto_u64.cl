@@ -112,8 +112,8 @@ typedef uint hs_lanemask;
 // compare a of each lane with b of its mirror lane
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
     a = hs_keep(a, t_, bit); b = hs_keep(b, u_, bit); }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -1517,7 +1517,7 @@ __kernel void clean(__global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[2048];
 
-    // the chunk: from slot `place` on, of a span of 8192 << level slots
+    // the chunk from slot `place` on, in a span of 8192 << level slots
     // with two runs of 4096 << level keys
     int level = hs_argument() & 255, run = 4096 << level;
     int lg_chunks = level + 2;
@@ -1662,7 +1662,7 @@ __kernel void partition_begin(__global uint *words, int n, int argument)
 
     if (hs_group_id() > 0) return;
 
-    // clear: the first histogram
+    // clear: write 0 to the first histogram
     for (int i = hs_local_id(); i < 512; i += 512)
         words[HS_FIRST_HISTOGRAM + i] = 0u;
     if (hs_local_id() == 0) words[HS_CROWDED_BUCKETS] = 0u;
@@ -1685,14 +1685,14 @@ __kernel void first_histogram(__global const hs_stored_key *source, __global uin
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the counters, and the second histograms
+    // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
     int lane = group * 512 + hs_local_id(); // of all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the keys of this work-group
     int next = begin + hs_local_id();
     int set = hs_local_id() & 3;
     for (; next + 3584 < end; next += 4096) {
@@ -1706,7 +1706,7 @@ __kernel void first_histogram(__global const hs_stored_key *source, __global uin
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
@@ -1730,7 +1730,7 @@ __kernel void first_starts(__global uint *words, int n, int argument)
     int second_bits = bits / 2;
     bool fits = true;
 
-    // starts: where the keys of each value begin
+    // starts: compute where the keys of each value begin
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += words[HS_FIRST_HISTOGRAM + d];
@@ -1756,14 +1756,14 @@ __kernel void first_starts(__global uint *words, int n, int argument)
         }
     }
 
-    // fallback: if some bucket gets too many keys, however the second digit spreads them
+    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
     hs_barrier();
     if (!fits) {
         words[HS_USE_PARTITION] = 0u;
         words[HS_USE_BUCKETS] = 0u;
     }
 
-    // tiles: of the second partition, in which a tile has keys of one value
+    // tiles: count the tiles of the second partition, in which a tile has keys of one value
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += (words[HS_FIRST_HISTOGRAM + d] + 5119u) / 5120u;
@@ -1809,7 +1809,7 @@ __kernel void first_partition(__global const hs_stored_key *source, __global hs_
     int valid = hs_n() - begin < 5120 ? hs_n() - begin : 5120;
     int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the histogram of the tile
+    // clear: write 0 to the histogram of the tile
     for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
     if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);
     hs_barrier();
@@ -1855,7 +1855,7 @@ __kernel void first_partition(__global const hs_stored_key *source, __global hs_
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
     // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
     hs_u32 sum = 0u;
@@ -1880,7 +1880,7 @@ __kernel void first_partition(__global const hs_stored_key *source, __global hs_
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 5120) {
         HS_UNROLL for (int i = 0; i < 10; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -1888,7 +1888,7 @@ __kernel void first_partition(__global const hs_stored_key *source, __global hs_
     }
     hs_barrier();
 
-    // store: the keys of each digit, from the reserved offset on
+    // store: write the keys of each digit from the reserved offset on
     if (valid == 5120) {
         HS_UNROLL for (int i = 0; i < 10; i++) { hs_key key = tile[hs_local_id() + i * 512]; partitioned[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + i * 512] = hs_raw_out(key); }
     } else {
@@ -1916,7 +1916,7 @@ __kernel void second_histogram(__global const hs_stored_key *partitioned, __glob
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: of one value of the first digit
+    // tile: determine its value of the first digit
     int value = hs_to_int(tile_value[0]), valid;
     int begin;
     int value_tile = tile_id - hs_to_int(words[HS_FIRST_TILES + value]);
@@ -1924,7 +1924,7 @@ __kernel void second_histogram(__global const hs_stored_key *partitioned, __glob
     int value_end = hs_to_int(words[HS_FIRST_STARTS + 1 + value]);
     valid = value_end - begin < 5120 ? value_end - begin : 5120;
 
-    // histogram: of this tile
+    // histogram: count the keys of this tile
     int next = hs_local_id(), end = valid;
     int set = hs_local_id() & 1;
     for (; next + 1536 < end; next += 2048) {
@@ -1938,7 +1938,7 @@ __kernel void second_histogram(__global const hs_stored_key *partitioned, __glob
     }
     hs_barrier();
 
-    // sum: over all tiles of the value
+    // sum: add the histogram to that of all tiles of the value
     int histogram = HS_BUCKET_STARTS + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -1963,7 +1963,7 @@ __kernel void second_starts(__global uint *words, int n, int argument)
     if (value >= 1 << first_bits || words[HS_USE_PARTITION] == 0u) return;
     int starts = HS_BUCKET_STARTS + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: of the counts of a lane
+    // sum: add the counts of a lane
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) sum += words[cursors + d];
     hs_u32 before = 0u;
@@ -1980,7 +1980,7 @@ __kernel void second_starts(__global uint *words, int n, int argument)
     }
     before += words[HS_FIRST_STARTS + value];
 
-    // starts: where each bucket begins; the fallback sorts all keys if a bucket has too many
+    // starts: compute where each bucket begins; the fallback sorts all keys if a bucket has too many keys
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) {
         hs_u32 c = words[cursors + d];
         words[starts + d] = before;
@@ -2066,9 +2066,9 @@ __kernel void second_partition(__global const hs_stored_key *partitioned, __glob
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: room for the keys of each bucket, by additions to the cursors
+    // reserve: get room for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2091,7 +2091,7 @@ __kernel void second_partition(__global const hs_stored_key *partitioned, __glob
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 5120) {
         HS_UNROLL for (int i = 0; i < 10; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -2099,7 +2099,7 @@ __kernel void second_partition(__global const hs_stored_key *partitioned, __glob
     }
     hs_barrier();
 
-    // store: the keys of each bucket, from the reserved offset on
+    // store: write the keys of each bucket from the reserved offset on
     if (valid == 5120) {
         HS_UNROLL for (int i = 0; i < 10; i++) { hs_key key = tile[hs_local_id() + i * 512]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + i * 512] = hs_raw_out(key); }
     } else {
@@ -2267,7 +2267,7 @@ __kernel void bucket(__global hs_stored_key *destination, __global uint *words, 
 
     // scan: the keys in lower bins
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+    shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int bin = hs_local_id() * 8 + e;
@@ -2404,7 +2404,7 @@ __kernel void bucket_rest(__global hs_stored_key *destination, __global uint *wo
             }
             hs_barrier();
             {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 HS_UNROLL for (int i = 0; i < 10; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
             }
             hs_barrier();
@@ -2438,11 +2438,11 @@ __kernel void bucket_rest(__global hs_stored_key *destination, __global uint *wo
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
             if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                 HS_UNROLL for (int i = 0; i < 10; i++) tile[row + i * 32] = k[i];
             } else {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 {
                     int d = hs_local_id();
                     for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -2462,7 +2462,7 @@ __kernel void bucket_rest(__global hs_stored_key *destination, __global uint *wo
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -2501,7 +2501,7 @@ __kernel void histogram(__global const hs_stored_key *source, __global uint *wor
     int each = (tiles + groups - 1) / groups * 4096; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
 
-    // clear: the counters, and the states of these tiles
+    // clear: write 0 to the counters, and clear the states of these tiles
     for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
     int state_rows = hs_n() > 15753216 ? (hs_n() + 8191) / 8192
         : (hs_n() + 4095) / 4096;
@@ -2510,7 +2510,7 @@ __kernel void histogram(__global const hs_stored_key *source, __global uint *wor
         if (i < state_rows * 256) words[HS_TILE_STATES + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next + 3840 < end; next += 4096) {
         hs_key k[16];
@@ -2539,7 +2539,7 @@ __kernel void histogram(__global const hs_stored_key *source, __global uint *wor
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int i = hs_local_id(); i < 2048; i += 256) {
         hs_u32 sum = counts[i];
         if (sum != 0u) hs_atomic_add(words[HS_DIGIT_STARTS + i], sum);
@@ -2558,7 +2558,7 @@ __kernel void starts(__global uint *words, int n, int argument)
 
     if (hs_n() > 524288 && hs_n() <= 545259520 && words[HS_USE_BUCKETS] != 0u) return; // buckets have sorted the keys
 
-    // scan: the histogram of each pass
+    // scan: turn the histogram of each pass into digit starts
     for (int pass = 0; pass < 8; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -2599,17 +2599,18 @@ __kernel void starts(__global uint *words, int n, int argument)
         hs_barrier();
     }
 
-    // order: of the passes in which digits differ
+    // order: choose the order and the buffers of the passes in which digits differ
     if (hs_local_id() == 0) {
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
-        // in place an even number of passes ends in the destination, else any number but none: constant digits help out
+        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
+        // constant digits are added to get such a number
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 8) more = 0; // the keys are copied at the end
         left += more;
-        // with an odd number of passes the first may go to the destination, unless that is the source
+        // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 8; q++) {
             words[HS_BUFFERS + q] = hs_to_u32(place);
@@ -2655,11 +2656,11 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
         if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[HS_TICKETS + pass], 1u);
         hs_barrier();
         int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;
-        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
+        // the kinds of states; their bits alternate between launches, so that states of the previous launch read as empty
         bool odd = (((pass_order - 1u) * (hs_n() > 15753216 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 4095) / 4096) {
-            // a row without a tile: else its old state could be read as one
+            // mark a row without a tile, because its old state could otherwise be read as a new state
             if (hs_n() > 15753216 && tile_id / state_rows < 2) {
                 {
                     int d = hs_local_id();
@@ -2682,7 +2683,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
             HS_UNROLL for (int i = 0; i < 16; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
         }
 
-        // rank: the histogram of the tile
+        // rank: count the histogram of the tile
         for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -2690,7 +2691,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 16; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -2707,13 +2708,13 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
             totals[d] = d == mask ? sum - hs_to_u32(4096 - valid) : sum;
         }
 
-        // publish: the histogram, as the partial states of the tile
+        // publish: store the histogram as the partial states of the tile
         {
             int d = hs_local_id();
             hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], totals[d] | (state_row == 0 ? inclusive : partial));
         }
 
-        // rank: bring the keys into the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         hs_barrier();
         {
             int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
@@ -2732,11 +2733,11 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 16; i++) tile[row + i * 32] = k[i];
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             {
                 int d = hs_local_id();
                 for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -2756,14 +2757,14 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
         }
         hs_barrier();
 
-        // look-back: the offset of each digit, from the states of earlier tiles
+        // look-back: compute the offset of each digit from the states of earlier tiles
         {
             int d = hs_local_id();
             hs_u32 prefix = 0u;
@@ -2788,12 +2789,12 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
             if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
             bool last = state_row == state_rows - 1;
             if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
-            // less the first rank of the digit, since a key adds its rank in the tile
+            // less the first rank of the digit, because a key adds its rank in the tile
             bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 4096) {
             HS_UNROLL for (int i = 0; i < 16; i++) {
                 hs_key key = tile[hs_local_id() + i * 256];
@@ -2811,7 +2812,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
                 }
             }
         }
-        if (hs_n() > 15753216) return; // the other tiles are those of other portions
+        if (hs_n() > 15753216) return; // all other tiles belong to other portions
     }
 }
 
@@ -2822,7 +2823,7 @@ __kernel void partition_begin_wide(__global uint *words, long n, int argument)
 
     if (hs_group_id() > 0) return;
 
-    // clear: the first histogram
+    // clear: write 0 to the first histogram
     for (int i = hs_local_id(); i < 1024; i += 512)
         words[HS_FIRST_HISTOGRAM_2 + i] = 0u;
     if (hs_local_id() == 0) words[HS_CROWDED_BUCKETS_2] = 0u;
@@ -2845,14 +2846,14 @@ __kernel void first_histogram_wide(__global const hs_stored_key *source, __globa
     hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the counters, and the second histograms
+    // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
     int lane = group * 512 + hs_local_id(); // of all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS_2 + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the keys of this work-group
     hs_i64 next = begin + hs_local_id();
     int set = hs_local_id() & 3;
     for (; next + 3584 < end; next += 4096) {
@@ -2866,11 +2867,11 @@ __kernel void first_histogram_wide(__global const hs_stored_key *source, __globa
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
-        // a count of 2^32 wraps to 0: the fallback sorts such keys
+        // a count of 2^32 wraps to 0; the fallback sorts such keys
         if (sum != 0u && hs_atomic_add(words[HS_FIRST_HISTOGRAM_2 + d], sum) + sum < sum) {
             hs_atomic_store(words[HS_USE_PARTITION_2], 0u);
             hs_atomic_store(words[HS_USE_BUCKETS_2], 0u);
@@ -2894,7 +2895,7 @@ __kernel void first_starts_wide(__global uint *words, long n, int argument)
     int second_bits = bits / 2;
     bool fits = true;
 
-    // starts: where the keys of each value begin
+    // starts: compute where the keys of each value begin
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += words[HS_FIRST_HISTOGRAM_2 + d];
@@ -2920,14 +2921,14 @@ __kernel void first_starts_wide(__global uint *words, long n, int argument)
         }
     }
 
-    // fallback: if some bucket gets too many keys, however the second digit spreads them
+    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
     hs_barrier();
     if (!fits) {
         words[HS_USE_PARTITION_2] = 0u;
         words[HS_USE_BUCKETS_2] = 0u;
     }
 
-    // tiles: of the second partition, in which a tile has keys of one value
+    // tiles: count the tiles of the second partition, in which a tile has keys of one value
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += (words[HS_FIRST_HISTOGRAM_2 + d] + 4607u) / 4608u;
@@ -2973,7 +2974,7 @@ __kernel void first_partition_wide(__global const hs_stored_key *source, __globa
     int valid = hs_to_int(hs_n() - begin < 4608 ? hs_n() - begin : 4608);
     int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the histogram of the tile
+    // clear: write 0 to the histogram of the tile
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);
     hs_barrier();
@@ -3019,7 +3020,7 @@ __kernel void first_partition_wide(__global const hs_stored_key *source, __globa
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
     // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
     hs_u32 sum = 0u;
@@ -3044,7 +3045,7 @@ __kernel void first_partition_wide(__global const hs_stored_key *source, __globa
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 4608) {
         HS_UNROLL for (int i = 0; i < 9; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -3052,7 +3053,7 @@ __kernel void first_partition_wide(__global const hs_stored_key *source, __globa
     }
     hs_barrier();
 
-    // store: the keys of each digit, from the reserved offset on
+    // store: write the keys of each digit from the reserved offset on
     if (valid == 4608) {
         HS_UNROLL for (int i = 0; i < 9; i++) { hs_key key = tile[hs_local_id() + i * 512]; partitioned[(hs_i64)(bases[hs_digit(key, shift, mask)] + hs_to_u32(hs_local_id() + i * 512))] = hs_raw_out(key); }
     } else {
@@ -3080,7 +3081,7 @@ __kernel void second_histogram_wide(__global const hs_stored_key *partitioned, _
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: of one value of the first digit
+    // tile: determine its value of the first digit
     int value = hs_to_int(tile_value[0]), valid;
     hs_i64 begin;
     hs_u32 start = words[HS_FIRST_STARTS_2 + value];
@@ -3089,7 +3090,7 @@ __kernel void second_histogram_wide(__global const hs_stored_key *partitioned, _
     begin = (hs_i64)(start);
     valid = left < 4608u ? hs_to_int(left) : 4608;
 
-    // histogram: of this tile
+    // histogram: count the keys of this tile
     int next = hs_local_id(), end = valid;
     int set = hs_local_id() & 1;
     for (; next + 1536 < end; next += 2048) {
@@ -3103,7 +3104,7 @@ __kernel void second_histogram_wide(__global const hs_stored_key *partitioned, _
     }
     hs_barrier();
 
-    // sum: over all tiles of the value
+    // sum: add the histogram to that of all tiles of the value
     int histogram = HS_BUCKET_STARTS_2 + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -3128,7 +3129,7 @@ __kernel void second_starts_wide(__global uint *words, long n, int argument)
     if (value >= 1 << first_bits || words[HS_USE_PARTITION_2] == 0u) return;
     int starts = HS_BUCKET_STARTS_2 + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: of the counts of a lane
+    // sum: add the counts of a lane
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) if (d < 1 << second_bits) sum += words[cursors + d];
     hs_u32 before = 0u;
@@ -3145,7 +3146,7 @@ __kernel void second_starts_wide(__global uint *words, long n, int argument)
     }
     before += words[HS_FIRST_STARTS_2 + value];
 
-    // starts: where each bucket begins; the fallback sorts all keys if a bucket has too many
+    // starts: compute where each bucket begins; the fallback sorts all keys if a bucket has too many keys
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) if (d < 1 << second_bits) {
         hs_u32 c = words[cursors + d];
         words[starts + d] = before;
@@ -3232,9 +3233,9 @@ __kernel void second_partition_wide(__global const hs_stored_key *partitioned, _
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: room for the keys of each bucket, by additions to the cursors
+    // reserve: get room for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -3257,7 +3258,7 @@ __kernel void second_partition_wide(__global const hs_stored_key *partitioned, _
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 4608) {
         HS_UNROLL for (int i = 0; i < 9; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -3265,7 +3266,7 @@ __kernel void second_partition_wide(__global const hs_stored_key *partitioned, _
     }
     hs_barrier();
 
-    // store: the keys of each bucket, from the reserved offset on
+    // store: write the keys of each bucket from the reserved offset on
     if (valid == 4608) {
         HS_UNROLL for (int i = 0; i < 9; i++) { hs_key key = tile[hs_local_id() + i * 512]; destination[(hs_i64)(bases[hs_digit(key, shift, mask)] + hs_to_u32(hs_local_id() + i * 512))] = hs_raw_out(key); }
     } else {
@@ -3434,7 +3435,7 @@ __kernel void bucket_wide(__global hs_stored_key *destination, __global uint *wo
 
     // scan: the keys in lower bins
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+    shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int bin = hs_local_id() * 8 + e;
@@ -3568,7 +3569,7 @@ __kernel void bucket_rest_wide(__global hs_stored_key *destination, __global uin
             }
             hs_barrier();
             {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 HS_UNROLL for (int i = 0; i < 10; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
             }
             hs_barrier();
@@ -3602,11 +3603,11 @@ __kernel void bucket_rest_wide(__global hs_stored_key *destination, __global uin
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
             if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                 HS_UNROLL for (int i = 0; i < 10; i++) tile[row + i * 32] = k[i];
             } else {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 {
                     int d = hs_local_id();
                     for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -3626,7 +3627,7 @@ __kernel void bucket_rest_wide(__global hs_stored_key *destination, __global uin
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -3651,7 +3652,7 @@ __kernel void count_wide(__global const hs_stored_key *source, __global hs_store
 
     if (hs_n() > 524288 && hs_n() <= 2181038080 && words[HS_USE_BUCKETS_2] != 0u) return; // buckets have sorted the keys
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -3668,7 +3669,7 @@ __kernel void count_wide(__global const hs_stored_key *source, __global hs_store
     }
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     hs_i64 next = begin + hs_local_id();
     for (; next + 3840 < end; next += 4096) {
         hs_key k[16];
@@ -3681,7 +3682,7 @@ __kernel void count_wide(__global const hs_stored_key *source, __global hs_store
     }
     hs_barrier();
 
-    // publish: a column of the table
+    // publish: store the histogram as a column of the table
     {
         int d = hs_local_id();
         table[HS_WIDE_GROUP_HISTOGRAMS + d * groups + group] = counts[d];
@@ -3697,7 +3698,7 @@ __kernel void rows_wide(__global uint *words, __global ulong *table, long n, int
 
     if (hs_n() > 524288 && hs_n() <= 2181038080 && words[HS_USE_BUCKETS_2] != 0u) return; // buckets have sorted the keys
     int pass = hs_pass(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -3708,11 +3709,11 @@ __kernel void rows_wide(__global uint *words, __global ulong *table, long n, int
     int row = hs_group_id() * columns, each = (columns + 255) / 256;
     int begin = hs_local_id() * each, end = begin + each < columns ? begin + each : columns;
 
-    // reduce: the columns of a lane
+    // reduce: add the columns of a lane
     hs_u64 sum = 0u;
     for (int i = begin; i < end; i++) sum += table[HS_WIDE_GROUP_HISTOGRAMS + row + i];
 
-    // scan: over the lanes
+    // scan: compute prefixes over the lanes
     sums[hs_local_id()] = sum;
     hs_barrier();
     for (int distance = 1; distance < 256; distance *= 2) {
@@ -3724,7 +3725,7 @@ __kernel void rows_wide(__global uint *words, __global ulong *table, long n, int
     }
     hs_u64 prefix = sums[hs_local_id()] - sum;
 
-    // store: the prefixes of the columns, and the sum of the row
+    // store: write the prefixes of the columns, and the sum of the row
     for (int i = begin; i < end; i++) {
         hs_u64 c = table[HS_WIDE_GROUP_HISTOGRAMS + row + i];
         table[HS_WIDE_GROUP_HISTOGRAMS + row + i] = prefix;
@@ -3751,7 +3752,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
 
     if (hs_n() > 524288 && hs_n() <= 2181038080 && words[HS_USE_BUCKETS_2] != 0u) return; // buckets have sorted the keys
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[HS_FAILED + q];
         if (failed == 0u) return;
@@ -3776,7 +3777,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
     hs_select_keys(from, at);
     hs_select_keys(to, next);
 
-    // offsets: of each digit, for this work-group
+    // offsets: compute the offset of each digit for this work-group
     {
         int d = hs_local_id();
         hs_u64 sum = 0;
@@ -3795,7 +3796,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
             HS_UNROLL for (int i = 0; i < 16; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
         }
 
-        // rank: the keys in the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -3803,7 +3804,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 16; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -3837,11 +3838,11 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 16; i++) tile[row + i * 32] = k[i];
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             {
                 int d = hs_local_id();
                 for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -3861,14 +3862,14 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 4096) {
             HS_UNROLL for (int i = 0; i < 16; i++) {
                 hs_key key = tile[hs_local_id() + i * 256];
@@ -3888,7 +3889,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
         }
         hs_barrier();
 
-        // advance: the offsets, by the histogram of the tile
+        // advance: add the histogram of the tile to the offsets
         {
             int d = hs_local_id();
             bases[d] += totals[d];

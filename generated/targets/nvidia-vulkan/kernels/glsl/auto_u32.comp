@@ -108,8 +108,8 @@
 // compare a of each lane with b of its mirror lane
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
     a = hs_keep(a, t_, bit); b = hs_keep(b, u_, bit); }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -946,7 +946,7 @@ shared hs_key tile[4096];
 
 void main()
 {
-    // the chunk: from slot `place` on, of a span of 8192 << level slots
+    // the chunk from slot `place` on, in a span of 8192 << level slots
     // with two runs of 4096 << level keys
     int level = hs_argument() & 255, run = 4096 << level;
     int lg_chunks = level + 1;
@@ -1093,7 +1093,7 @@ void main()
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     const int shift = 24, mask = 255;
 
-    // clear: the words of the fallback, which sorts the keys until they are partitioned; and the counters
+    // clear: write 0 to the counters and to the words of the fallback; until keys are partitioned, the fallback sorts them
     if (group == 0)
         for (int i = hs_local_id(); i < HS_BUCKET_STARTS; i += 512)
             words[words_first + i] = i == HS_FALLBACK ? 1u : 0u;
@@ -1103,7 +1103,7 @@ void main()
     }
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the keys of this work-group
     int next = begin + hs_local_id();
     for (; next + 2560 < end; next += 3072) {
         hs_key k[6];
@@ -1146,7 +1146,7 @@ void main()
     if (hs_group_id() >= 16) return;
     int begin = turn * each, end = begin + each < groups ? begin + each : groups;
 
-    // sum: of the rows of a lane
+    // sum: add the rows of a lane
     hs_u32 sum = 0u;
     for (int j = begin; j < end; j += 8) {
         hs_u32 c[8];
@@ -1156,12 +1156,12 @@ void main()
     sums[hs_local_id()] = sum;
     hs_barrier();
 
-    // prefix: over the lanes before
+    // prefix: add the sums of earlier lanes
     hs_u32 before = 0u;
     for (int j = hs_local_id() & 15; j < hs_local_id(); j += 16) before += sums[j];
     if (turn == 31) words[words_first + HS_HISTOGRAM + d] = before + sum;
 
-    // store: the prefix of each row
+    // store: write the prefix of each row
     for (int j = begin; j < end; j += 8) {
         hs_u32 c[8];
         HS_UNROLL for (int i = 0; i < 8; i++) c[i] = j + i < end ? words[words_first + HS_GROUP_HISTOGRAMS + (j + i) * 256 + d] : 0u;
@@ -1224,7 +1224,7 @@ void main()
     const int mask = 255;
     if (hs_local_id() == 0) mixed[0] = 0u;
 
-    // histogram: of all keys, and of the work-groups before this one
+    // histogram: of all keys, and of earlier work-groups
     if (groups > 64) {
         if (hs_local_id() < 256) {
             int d = hs_local_id();
@@ -1254,7 +1254,7 @@ void main()
     }
     hs_barrier();
 
-    // starts: of the buckets, and of the keys of this work-group among theirs
+    // starts: compute the starts of buckets, and where the keys of this work-group start in each bucket
     {
         int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
         if (own < 256) sums[own] = totals[own];
@@ -1297,7 +1297,7 @@ void main()
             HS_UNROLL for (int i = 0; i < 6; i++) k[i] = row + i * 32 < valid ? hs_twiddle_in(source[source_first + begin + row + i * 32]) : HS_GREATEST;
         }
 
-        // rank: the histogram of the tile; then its keys in the order of their digits
+        // rank: count the histogram of the tile; then put its keys in the order of their digits
         for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -1305,7 +1305,7 @@ void main()
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 6; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -1339,11 +1339,11 @@ void main()
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 6; i++) tile[row + i * 32] = k[i];
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             if (hs_local_id() < 256) {
                 int d = hs_local_id();
                 for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
@@ -1363,14 +1363,14 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 3072) {
             HS_UNROLL for (int i = 0; i < 6; i++) {
                 hs_key key = tile[hs_local_id() + i * 512];
@@ -1390,7 +1390,7 @@ void main()
         }
         hs_barrier();
 
-        // advance: the offsets of the next tile
+        // advance: compute the offsets of the next tile
         if (hs_local_id() < 256) {
             int d = hs_local_id();
             bases[d] += totals[d];
@@ -1523,7 +1523,7 @@ void main()
 
     // scan: the keys in lower bins
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+    shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 2; e++) {
         int bin = hs_local_id() * 2 + e;
@@ -1567,7 +1567,7 @@ void main()
             }
             hs_barrier();
             {
-                int bins = hs_subgroup_id() * 16; // those of this subgroup
+                int bins = hs_subgroup_id() * 16; // the counts of this subgroup
                 HS_UNROLL for (int i = 0; i < 20; i++) {
                     if (i > 0 && i >= rows) break;
                     hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
@@ -1609,14 +1609,14 @@ void main()
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
             if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                 HS_UNROLL for (int i = 0; i < 20; i++) {
                     if (i > 0 && i >= rows) break;
                     tile[row + i * 32] = k[i];
                 }
             } else {
-                int bins = hs_subgroup_id() * 16; // those of this subgroup
+                int bins = hs_subgroup_id() * 16; // the counts of this subgroup
                 if (hs_local_id() < 16) {
                     int d = hs_local_id();
                     for (int s = 0; s < 16; s++) counts[s * 16 + d] += firsts[d];
@@ -1634,7 +1634,7 @@ void main()
                         int before = hs_popcount_mask(same & hs_lanemask_lt());
                         int rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                         hs_subgroup_barrier();
                         tile[rank] = k[i];
                     }
@@ -1746,13 +1746,13 @@ void main()
     int tiles = (hs_n() + 8703) / 8704, groups = tiles < 512 ? tiles : 512;
     int passes = 4, moving = 0, rounds = -1, constant_digits = 0;
     for (;;) {
-        // draw: a piece of work
+        // draw: get a piece of work
         hs_barrier();
         if (hs_local_id() == 0) drawn[0] = hs_atomic_add(words[words_first + HS_TICKET], 1u);
         hs_barrier();
         int piece = hs_to_int(drawn[0]), pass = 0;
         if (piece < groups) {
-            // histogram: of all digits, and empty states of the tiles
+            // histogram: count all digits, and clear the states of the tiles
             int each = (tiles + groups - 1) / groups * 8704;
             int begin = piece * each, end = begin + each < hs_n() ? begin + each : hs_n();
             for (int i = hs_local_id(); i < 1024; i += 256) counts[i] = 0u;
@@ -1783,7 +1783,7 @@ void main()
             for (int j = hs_local_id(); j < 1024; j += 256)
                 if (counts[j] != 0u) hs_atomic_add(words[words_first + HS_HISTOGRAMS + j], counts[j]);
     } else {
-            // pass: wait for the histograms, or for the pass before
+            // pass: wait for the histograms, or for the previous pass
             if (rounds < 0) {
                 hs_await(words[words_first + HS_DONE], groups); // all keys are counted, and all states cleared
                 if (hs_local_id() == 0) drawn[1] = 0u;
@@ -1800,10 +1800,10 @@ void main()
                 moving = passes - hs_popcount(drawn[1]);
                 rounds = moving + (hs_direct() ? (moving == 0 ? 1 : 0) : (moving & 1));
             }
-            pass = (piece - groups) / tiles + 1; // they count from 1
+            pass = (piece - groups) / tiles + 1; // passes count from 1
             if (pass > rounds) return;
             int tile_id = piece - groups - (pass - 1) * tiles;
-            if (pass > 1) hs_await(words[words_first + HS_DONE + pass - 1], tiles); // all tiles of the pass before are stored
+            if (pass > 1) hs_await(words[words_first + HS_DONE + pass - 1], tiles); // all tiles of that pass are stored
             int q = 0, shift = 0, mask = 0;
             if (pass <= moving) {
                 for (int more = pass; more > 0; q++) more -= (constant_digits >> q & 1) == 0 ? 1 : 0;
@@ -1870,7 +1870,7 @@ void main()
                 }
             }
 
-            // rank: the histogram of the tile
+            // rank: count the histogram of the tile
             for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
             if (hs_local_id() == 0) {
                 mixed[0] = 1u;
@@ -1878,7 +1878,7 @@ void main()
             }
             hs_barrier();
             {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 HS_UNROLL for (int i = 0; i < 34; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
             }
             hs_barrier();
@@ -1895,13 +1895,13 @@ void main()
                 totals[d] = d == mask ? sum - hs_to_u32(8704 - valid) : sum;
             }
 
-            // publish: the histogram, as the states of the tile
+            // publish: store the histogram as the states of the tile
             {
                 int d = hs_local_id();
                 hs_atomic_store(words[words_first + HS_TILE_STATES + (tile_id) * 256 + d], tile_id == 0 ? (bases[d] + totals[d]) | inclusive : totals[d] | partial);
             }
 
-            // rank: bring the keys into the order of their digits, in local memory
+            // rank: put the keys in the order of their digits, in local memory
             hs_barrier();
             {
                 int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
@@ -1920,11 +1920,11 @@ void main()
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
             if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                 HS_UNROLL for (int i = 0; i < 34; i++) tile[row + i * 32] = k[i];
             } else {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 {
                     int d = hs_local_id();
                     for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -1944,14 +1944,14 @@ void main()
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
             }
             hs_barrier();
 
-            // look-back: the offset of each digit, from the states of earlier tiles
+            // look-back: compute the offset of each digit from the states of earlier tiles
             {
                 int d = hs_local_id();
                 hs_u32 prefix = tile_id == 0 ? bases[d] : hs_to_u32(begin);
@@ -1979,7 +1979,7 @@ void main()
             }
             hs_barrier();
 
-            // scatter: each key to the offset of its digit + its rank
+            // scatter: store each key at the offset of its digit + its rank
             if (to == 1) {
                 if (valid == 8704) {
                     HS_UNROLL for (int i = 0; i < 34; i++) {
@@ -2018,7 +2018,7 @@ void main()
                 }
             }
     }
-        hs_publish(words[words_first + HS_DONE + pass], 1u); // counts and cleared states, or a stored tile
+        hs_publish(words[words_first + HS_DONE + pass], 1u); // this piece is done: counts and cleared states, or a stored tile
     }
 }
 #endif
@@ -2042,7 +2042,7 @@ void main()
 {
     if (hs_group_id() > 0) return;
 
-    // clear: the first histogram
+    // clear: write 0 to the first histogram
     for (int i = hs_local_id(); i < 512; i += 512)
         words[words_first + HS_FIRST_HISTOGRAM + i] = 0u;
     if (hs_local_id() == 0) words[words_first + HS_CROWDED_BUCKETS] = 0u;
@@ -2084,14 +2084,14 @@ void main()
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int first_bits = (bits + 1) / 2, shift = 32 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the counters, and the second histograms
+    // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
     int lane = group * 512 + hs_local_id(); // of all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[words_first + HS_BUCKET_STARTS_2 + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the keys of this work-group
     int next = begin + hs_local_id();
     int set = hs_local_id() & 3;
     for (; next + 3584 < end; next += 4096) {
@@ -2105,7 +2105,7 @@ void main()
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
@@ -2138,7 +2138,7 @@ void main()
     int second_bits = bits / 2;
     bool fits = true;
 
-    // starts: where the keys of each value begin
+    // starts: compute where the keys of each value begin
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += words[words_first + HS_FIRST_HISTOGRAM + d];
@@ -2164,14 +2164,14 @@ void main()
         }
     }
 
-    // fallback: if some bucket gets too many keys, however the second digit spreads them
+    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
     hs_barrier();
     if (!fits) {
         words[words_first + HS_USE_PARTITION] = 0u;
         words[words_first + HS_USE_BUCKETS] = 0u;
     }
 
-    // tiles: of the second partition, in which a tile has keys of one value
+    // tiles: count the tiles of the second partition, in which a tile has keys of one value
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += (words[words_first + HS_FIRST_HISTOGRAM + d] + 4095u) / 4096u;
@@ -2237,7 +2237,7 @@ void main()
     int valid = hs_n() - begin < 4096 ? hs_n() - begin : 4096;
     int first_bits = (bits + 1) / 2, shift = 32 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the histogram of the tile
+    // clear: write 0 to the histogram of the tile
     for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
     if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);
     hs_barrier();
@@ -2283,7 +2283,7 @@ void main()
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
     // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
     hs_u32 sum = 0u;
@@ -2308,7 +2308,7 @@ void main()
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 4096) {
         HS_UNROLL for (int i = 0; i < 8; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -2316,7 +2316,7 @@ void main()
     }
     hs_barrier();
 
-    // store: the keys of each digit, from the reserved offset on
+    // store: write the keys of each digit from the reserved offset on
     if (valid == 4096) {
         HS_UNROLL for (int i = 0; i < 8; i++) { hs_key key = tile[hs_local_id() + i * 512]; partitioned[partitioned_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + i * 512] = hs_raw_out(key); }
     } else {
@@ -2362,7 +2362,7 @@ void main()
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: of one value of the first digit
+    // tile: determine its value of the first digit
     int value = hs_to_int(tile_value[0]), valid;
     int begin;
     int value_tile = tile_id - hs_to_int(words[words_first + HS_FIRST_TILES + value]);
@@ -2370,7 +2370,7 @@ void main()
     int value_end = hs_to_int(words[words_first + HS_FIRST_STARTS + 1 + value]);
     valid = value_end - begin < 4096 ? value_end - begin : 4096;
 
-    // histogram: of this tile
+    // histogram: count the keys of this tile
     int next = hs_local_id(), end = valid;
     int set = hs_local_id() & 1;
     for (; next + 3584 < end; next += 4096) {
@@ -2384,7 +2384,7 @@ void main()
     }
     hs_barrier();
 
-    // sum: over all tiles of the value
+    // sum: add the histogram to that of all tiles of the value
     int histogram = HS_BUCKET_STARTS_2 + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -2418,7 +2418,7 @@ void main()
     if (value >= 1 << first_bits || words[words_first + HS_USE_PARTITION] == 0u) return;
     int starts = HS_BUCKET_STARTS_2 + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: of the counts of a lane
+    // sum: add the counts of a lane
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) sum += words[words_first + cursors + d];
     hs_u32 before = 0u;
@@ -2435,7 +2435,7 @@ void main()
     }
     before += words[words_first + HS_FIRST_STARTS + value];
 
-    // starts: where each bucket begins; the fallback sorts all keys if a bucket has too many
+    // starts: compute where each bucket begins; the fallback sorts all keys if a bucket has too many keys
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) {
         hs_u32 c = words[words_first + cursors + d];
         words[words_first + starts + d] = before;
@@ -2541,9 +2541,9 @@ void main()
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: room for the keys of each bucket, by additions to the cursors
+    // reserve: get room for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2566,7 +2566,7 @@ void main()
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 4096) {
         HS_UNROLL for (int i = 0; i < 8; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -2574,7 +2574,7 @@ void main()
     }
     hs_barrier();
 
-    // store: the keys of each bucket, from the reserved offset on
+    // store: write the keys of each bucket from the reserved offset on
     if (valid == 4096) {
         HS_UNROLL for (int i = 0; i < 8; i++) { hs_key key = tile[hs_local_id() + i * 512]; destination[destination_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + i * 512] = hs_raw_out(key); }
     } else {
@@ -2733,7 +2733,7 @@ void main()
 
     // scan: the keys in lower bins
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+    shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 2; e++) {
         int bin = hs_local_id() * 2 + e;
@@ -2883,7 +2883,7 @@ void main()
             }
             hs_barrier();
             {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 HS_UNROLL for (int i = 0; i < 5; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
             }
             hs_barrier();
@@ -2917,11 +2917,11 @@ void main()
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
             if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                 HS_UNROLL for (int i = 0; i < 5; i++) tile[row + i * 32] = k[i];
             } else {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 if (hs_local_id() < 256) {
                     int d = hs_local_id();
                     for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
@@ -2941,7 +2941,7 @@ void main()
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -3011,7 +3011,7 @@ void main()
     int each = (tiles + groups - 1) / groups * 8704; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
 
-    // clear: the counters, and the states of these tiles
+    // clear: write 0 to the counters, and clear the states of these tiles
     for (int i = hs_local_id(); i < 1024; i += 256) counts[i] = 0u;
     int state_rows = hs_n() > 72530432 ? (hs_n() + 17407) / 17408
         : (hs_n() + 8703) / 8704;
@@ -3020,7 +3020,7 @@ void main()
         if (i < state_rows * 256) words[words_first + HS_TILE_STATES_2 + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next + 8448 < end; next += 8704) {
         hs_key k[34];
@@ -3041,7 +3041,7 @@ void main()
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int i = hs_local_id(); i < 1024; i += 256) {
         hs_u32 sum = counts[i];
         if (sum != 0u) hs_atomic_add(words[words_first + HS_DIGIT_STARTS + i], sum);
@@ -3072,7 +3072,7 @@ void main()
 {
     if (hs_n() > 2097152 && hs_n() <= 545259520 && words[words_first + HS_USE_BUCKETS] != 0u) return; // buckets have sorted the keys
 
-    // scan: the histogram of each pass
+    // scan: turn the histogram of each pass into digit starts
     for (int pass = 0; pass < 4; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -3113,17 +3113,18 @@ void main()
         hs_barrier();
     }
 
-    // order: of the passes in which digits differ
+    // order: choose the order and the buffers of the passes in which digits differ
     if (hs_local_id() == 0) {
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[words_first + HS_PASS_ORDER + q]);
-        // in place an even number of passes ends in the destination, else any number but none: constant digits help out
+        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
+        // constant digits are added to get such a number
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // the keys are copied at the end
         left += more;
-        // with an odd number of passes the first may go to the destination, unless that is the source
+        // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 4; q++) {
             words[words_first + HS_BUFFERS + q] = hs_to_u32(place);
@@ -3194,11 +3195,11 @@ void main()
         if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[words_first + HS_TICKETS + pass], 1u);
         hs_barrier();
         int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;
-        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
+        // the kinds of states; their bits alternate between launches, so that states of the previous launch read as empty
         bool odd = (((pass_order - 1u) * (hs_n() > 72530432 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 8703) / 8704) {
-            // a row without a tile: else its old state could be read as one
+            // mark a row without a tile, because its old state could otherwise be read as a new state
             if (hs_n() > 72530432 && tile_id / state_rows < 2) {
                 {
                     int d = hs_local_id();
@@ -3235,7 +3236,7 @@ void main()
             }
         }
 
-        // rank: the histogram of the tile
+        // rank: count the histogram of the tile
         for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -3243,7 +3244,7 @@ void main()
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 34; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -3260,13 +3261,13 @@ void main()
             totals[d] = d == mask ? sum - hs_to_u32(8704 - valid) : sum;
         }
 
-        // publish: the histogram, as the partial states of the tile
+        // publish: store the histogram as the partial states of the tile
         {
             int d = hs_local_id();
             hs_atomic_store(words[words_first + HS_TILE_STATES_2 + (state_row) * 256 + d], totals[d] | (state_row == 0 ? inclusive : partial));
         }
 
-        // rank: bring the keys into the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         hs_barrier();
         {
             int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
@@ -3285,11 +3286,11 @@ void main()
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 34; i++) tile[row + i * 32] = k[i];
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             {
                 int d = hs_local_id();
                 for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -3309,14 +3310,14 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
         }
         hs_barrier();
 
-        // look-back: the offset of each digit, from the states of earlier tiles
+        // look-back: compute the offset of each digit from the states of earlier tiles
         {
             int d = hs_local_id();
             hs_u32 prefix = 0u;
@@ -3341,12 +3342,12 @@ void main()
             if (portion > 0) prefix += words[words_first + HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
             bool last = state_row == state_rows - 1;
             if (last) words[words_first + HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
-            // less the first rank of the digit, since a key adds its rank in the tile
+            // less the first rank of the digit, because a key adds its rank in the tile
             bases[d] = words[words_first + HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (to == 1) {
             if (valid == 8704) {
                 HS_UNROLL for (int i = 0; i < 34; i++) {
@@ -3384,7 +3385,7 @@ void main()
                 }
             }
         }
-        if (hs_n() > 72530432) return; // the other tiles are those of other portions
+        if (hs_n() > 72530432) return; // all other tiles belong to other portions
     }
 }
 #endif

@@ -120,17 +120,17 @@ hs_pair hs_pair_max(hs_pair a, hs_pair b) { return hs_pair_less(b, a) ? a : b; }
 // compare a of each lane with b of its mirror lane
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
     a = hs_keep(a, t_, bit); b = hs_keep(b, u_, bit); }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
-// a key without its `bits` highest bits, above the number of a slot
+// a key shifted up by `bits`, which drops its highest bits, with the number of a slot in the lowest bits
 #define hs_slotted(key, bits, slot) hs_make_key(hs_key_bits(key, 0) << (bits) | hs_to_u32(slot), 0u)
-// the key again, with the bits `above` in place of those that it was without
+// the inverse: the key, with the bits `above` as its highest bits
 #define hs_unslotted(key, bits, above) hs_make_key(hs_key_bits(key, 0) >> (bits) | (above), 0u)
 #define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 // scratch: the first word of each region
@@ -1204,7 +1204,7 @@ void main()
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     const int shift = 24, mask = 255;
 
-    // clear: the words of the fallback, which sorts the keys until they are partitioned; and the counters
+    // clear: write 0 to the counters and to the words of the fallback; until keys are partitioned, the fallback sorts them
     if (group == 0)
         for (int i = hs_local_id(); i < HS_BUCKET_STARTS; i += 256)
             words[words_first + i] = i == HS_FALLBACK ? 1u : 0u;
@@ -1214,7 +1214,7 @@ void main()
     }
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the keys of this work-group
     int next = begin + hs_local_id();
     for (; next + 3840 < end; next += 4096) {
         hs_key k[16];
@@ -1257,7 +1257,7 @@ void main()
     if (hs_group_id() >= 16) return;
     int begin = turn * each, end = begin + each < groups ? begin + each : groups;
 
-    // sum: of the rows of a lane
+    // sum: add the rows of a lane
     hs_u32 sum = 0u;
     for (int j = begin; j < end; j += 8) {
         hs_u32 c[8];
@@ -1267,12 +1267,12 @@ void main()
     sums[hs_local_id()] = sum;
     hs_barrier();
 
-    // prefix: over the lanes before
+    // prefix: add the sums of earlier lanes
     hs_u32 before = 0u;
     for (int j = hs_local_id() & 15; j < hs_local_id(); j += 16) before += sums[j];
     if (turn == 15) words[words_first + HS_HISTOGRAM + d] = before + sum;
 
-    // store: the prefix of each row
+    // store: write the prefix of each row
     for (int j = begin; j < end; j += 8) {
         hs_u32 c[8];
         HS_UNROLL for (int i = 0; i < 8; i++) c[i] = j + i < end ? words[words_first + HS_GROUP_HISTOGRAMS + (j + i) * 256 + d] : 0u;
@@ -1352,7 +1352,7 @@ void main()
     const int mask = 255;
     if (hs_local_id() == 0) mixed[0] = 0u;
 
-    // histogram: of all keys, and of the work-groups before this one
+    // histogram: of all keys, and of earlier work-groups
     if (groups > 64) {
         {
             int d = hs_local_id();
@@ -1382,7 +1382,7 @@ void main()
     }
     hs_barrier();
 
-    // starts: of the buckets, and of the keys of this work-group among theirs
+    // starts: compute the starts of buckets, and where the keys of this work-group start in each bucket
     {
         int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
         if (own < 256) sums[own] = totals[own];
@@ -1425,7 +1425,7 @@ void main()
             HS_UNROLL for (int i = 0; i < 16; i++) k[i] = row + i * 32 < valid ? hs_twiddle_in(source[source_first + begin + row + i * 32]) : HS_GREATEST;
         }
 
-        // rank: the histogram of the tile; then its keys in the order of their digits
+        // rank: count the histogram of the tile; then put its keys in the order of their digits
         for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -1433,7 +1433,7 @@ void main()
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 16; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -1469,11 +1469,11 @@ void main()
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 16; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = v[i]; }
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             {
                 int d = hs_local_id();
                 for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -1493,14 +1493,14 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
             }
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (valid == 4096) {
             HS_UNROLL for (int i = 0; i < 16; i++) {
                 hs_key key = tile[hs_local_id() + i * 256];
@@ -1522,7 +1522,7 @@ void main()
         }
         hs_barrier();
 
-        // advance: the offsets of the next tile
+        // advance: compute the offsets of the next tile
         {
             int d = hs_local_id();
             bases[d] += totals[d];
@@ -1710,7 +1710,7 @@ void main()
 
     // scan: the keys in lower bins
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+    shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 2; e++) {
         int bin = hs_local_id() * 2 + e;
@@ -1752,7 +1752,7 @@ void main()
             }
             hs_barrier();
             {
-                int bins = hs_subgroup_id() * 16; // those of this subgroup
+                int bins = hs_subgroup_id() * 16; // the counts of this subgroup
                 HS_UNROLL for (int i = 0; i < 10; i++) {
                     if (i > 0 && i >= rows) break;
                     hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
@@ -1794,14 +1794,14 @@ void main()
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
             if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                 HS_UNROLL for (int i = 0; i < 10; i++) {
                     if (i > 0 && i >= rows) break;
                     { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = o[i]; }
                 }
             } else {
-                int bins = hs_subgroup_id() * 16; // those of this subgroup
+                int bins = hs_subgroup_id() * 16; // the counts of this subgroup
                 if (hs_local_id() < 16) {
                     int d = hs_local_id();
                     for (int s = 0; s < 16; s++) counts[s * 16 + d] += firsts[d];
@@ -1819,7 +1819,7 @@ void main()
                         int before = hs_popcount_mask(same & hs_lanemask_lt());
                         int rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                         hs_subgroup_barrier();
                         { int spot = rank; tile[spot] = k[i]; order[spot] = o[i]; }
                     }
@@ -1832,7 +1832,7 @@ void main()
             }
         }
 
-        // values: of the sorted keys
+        // values: load and store the values of the sorted keys
         HS_UNROLL for (int i = 0; i < 10; i++) {
             if (i > 0 && i >= rows) break;
             if (row + i * 32 < valid) v[i] = values_tmp[values_tmp_first + begin + hs_to_int(o[i])];
@@ -2130,13 +2130,13 @@ void main()
     int tiles = (hs_n() + 4095) / 4096, groups = tiles < 512 ? tiles : 512;
     int passes = 4, moving = 0, rounds = -1, constant_digits = 0;
     for (;;) {
-        // draw: a piece of work
+        // draw: get a piece of work
         hs_barrier();
         if (hs_local_id() == 0) drawn[0] = hs_atomic_add(words[words_first + HS_TICKET], 1u);
         hs_barrier();
         int piece = hs_to_int(drawn[0]), pass = 0;
         if (piece < groups) {
-            // histogram: of all digits, and empty states of the tiles
+            // histogram: count all digits, and clear the states of the tiles
             int each = (tiles + groups - 1) / groups * 4096;
             int begin = piece * each, end = begin + each < hs_n() ? begin + each : hs_n();
             for (int i = hs_local_id(); i < 1024; i += 256) counts[i] = 0u;
@@ -2167,7 +2167,7 @@ void main()
             for (int j = hs_local_id(); j < 1024; j += 256)
                 if (counts[j] != 0u) hs_atomic_add(words[words_first + HS_HISTOGRAMS + j], counts[j]);
     } else {
-            // pass: wait for the histograms, or for the pass before
+            // pass: wait for the histograms, or for the previous pass
             if (rounds < 0) {
                 hs_await(words[words_first + HS_DONE], groups); // all keys are counted, and all states cleared
                 if (hs_local_id() == 0) drawn[1] = 0u;
@@ -2184,10 +2184,10 @@ void main()
                 moving = passes - hs_popcount(drawn[1]);
                 rounds = moving + (hs_direct() ? (moving == 0 ? 1 : 0) : (moving & 1));
             }
-            pass = (piece - groups) / tiles + 1; // they count from 1
+            pass = (piece - groups) / tiles + 1; // passes count from 1
             if (pass > rounds) return;
             int tile_id = piece - groups - (pass - 1) * tiles;
-            if (pass > 1) hs_await(words[words_first + HS_DONE + pass - 1], tiles); // all tiles of the pass before are stored
+            if (pass > 1) hs_await(words[words_first + HS_DONE + pass - 1], tiles); // all tiles of that pass are stored
             int q = 0, shift = 0, mask = 0;
             if (pass <= moving) {
                 for (int more = pass; more > 0; q++) more -= (constant_digits >> q & 1) == 0 ? 1 : 0;
@@ -2255,7 +2255,7 @@ void main()
                 }
             }
 
-            // rank: the histogram of the tile
+            // rank: count the histogram of the tile
             for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
             if (hs_local_id() == 0) {
                 mixed[0] = 1u;
@@ -2263,7 +2263,7 @@ void main()
             }
             hs_barrier();
             {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 HS_UNROLL for (int i = 0; i < 16; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
             }
             hs_barrier();
@@ -2280,13 +2280,13 @@ void main()
                 totals[d] = d == mask ? sum - hs_to_u32(4096 - valid) : sum;
             }
 
-            // publish: the histogram, as the states of the tile
+            // publish: store the histogram as the states of the tile
             {
                 int d = hs_local_id();
                 hs_atomic_store(words[words_first + HS_TILE_STATES + (tile_id) * 256 + d], tile_id == 0 ? (bases[d] + totals[d]) | inclusive : totals[d] | partial);
             }
 
-            // rank: bring the keys into the order of their digits, in local memory
+            // rank: put the keys in the order of their digits, in local memory
             hs_value v[16];
             if (values_from == 0) {
                 if (valid == 4096) {
@@ -2325,11 +2325,11 @@ void main()
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
             if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                 HS_UNROLL for (int i = 0; i < 16; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = v[i]; }
             } else {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 {
                     int d = hs_local_id();
                     for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -2349,14 +2349,14 @@ void main()
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
             }
             hs_barrier();
 
-            // look-back: the offset of each digit, from the states of earlier tiles
+            // look-back: compute the offset of each digit from the states of earlier tiles
             {
                 int d = hs_local_id();
                 hs_u32 prefix = tile_id == 0 ? bases[d] : hs_to_u32(begin);
@@ -2384,7 +2384,7 @@ void main()
             }
             hs_barrier();
 
-            // scatter: each key to the offset of its digit + its rank
+            // scatter: store each key at the offset of its digit + its rank
             if (to == 1) {
                 if (valid == 4096) {
                     HS_UNROLL for (int i = 0; i < 16; i++) {
@@ -2427,7 +2427,7 @@ void main()
                 }
             }
     }
-        hs_publish(words[words_first + HS_DONE + pass], 1u); // counts and cleared states, or a stored tile
+        hs_publish(words[words_first + HS_DONE + pass], 1u); // this piece is done: counts and cleared states, or a stored tile
     }
 }
 #endif
@@ -2484,7 +2484,7 @@ void main()
     int each = (tiles + groups - 1) / groups * 4352; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
 
-    // clear: the counters, and the states of these tiles
+    // clear: write 0 to the counters, and clear the states of these tiles
     for (int i = hs_local_id(); i < 1024; i += 256) counts[i] = 0u;
     int state_rows = hs_n() > 36265216 ? (hs_n() + 8703) / 8704
         : (hs_n() + 4351) / 4352;
@@ -2493,7 +2493,7 @@ void main()
         if (i < state_rows * 256) words[words_first + HS_TILE_STATES_2 + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next + 4096 < end; next += 4352) {
         hs_key k[17];
@@ -2514,7 +2514,7 @@ void main()
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int i = hs_local_id(); i < 1024; i += 256) {
         hs_u32 sum = counts[i];
         if (sum != 0u) hs_atomic_add(words[words_first + HS_DIGIT_STARTS + i], sum);
@@ -2544,7 +2544,7 @@ shared uint mixed[2];
 void main()
 {
     
-    // scan: the histogram of each pass
+    // scan: turn the histogram of each pass into digit starts
     for (int pass = 0; pass < 4; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -2585,17 +2585,18 @@ void main()
         hs_barrier();
     }
 
-    // order: of the passes in which digits differ
+    // order: choose the order and the buffers of the passes in which digits differ
     if (hs_local_id() == 0) {
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[words_first + HS_PASS_ORDER + q]);
-        // in place an even number of passes ends in the destination, else any number but none: constant digits help out
+        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
+        // constant digits are added to get such a number
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // the keys are copied at the end
         left += more;
-        // with an odd number of passes the first may go to the destination, unless that is the source
+        // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 4; q++) {
             words[words_first + HS_BUFFERS + q] = hs_to_u32(place);
@@ -2683,11 +2684,11 @@ void main()
         if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[words_first + HS_TICKETS + pass], 1u);
         hs_barrier();
         int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;
-        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
+        // the kinds of states; their bits alternate between launches, so that states of the previous launch read as empty
         bool odd = (((pass_order - 1u) * (hs_n() > 36265216 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 4351) / 4352) {
-            // a row without a tile: else its old state could be read as one
+            // mark a row without a tile, because its old state could otherwise be read as a new state
             if (hs_n() > 36265216 && tile_id / state_rows < 2) {
                 {
                     int d = hs_local_id();
@@ -2725,7 +2726,7 @@ void main()
             }
         }
 
-        // rank: the histogram of the tile
+        // rank: count the histogram of the tile
         for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -2733,7 +2734,7 @@ void main()
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 17; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -2750,13 +2751,13 @@ void main()
             totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;
         }
 
-        // publish: the histogram, as the partial states of the tile
+        // publish: store the histogram as the partial states of the tile
         {
             int d = hs_local_id();
             hs_atomic_store(words[words_first + HS_TILE_STATES_2 + (state_row) * 256 + d], totals[d] | (state_row == 0 ? inclusive : partial));
         }
 
-        // rank: bring the keys into the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         hs_value v[17];
         if (values_from == 0) {
             if (valid == 4352) {
@@ -2795,11 +2796,11 @@ void main()
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 17; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = v[i]; }
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             {
                 int d = hs_local_id();
                 for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -2819,14 +2820,14 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
             }
         }
         hs_barrier();
 
-        // look-back: the offset of each digit, from the states of earlier tiles
+        // look-back: compute the offset of each digit from the states of earlier tiles
         {
             int d = hs_local_id();
             hs_u32 prefix = 0u;
@@ -2851,12 +2852,12 @@ void main()
             if (portion > 0) prefix += words[words_first + HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
             bool last = state_row == state_rows - 1;
             if (last) words[words_first + HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
-            // less the first rank of the digit, since a key adds its rank in the tile
+            // less the first rank of the digit, because a key adds its rank in the tile
             bases[d] = words[words_first + HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (to == 1) {
             if (valid == 4352) {
                 HS_UNROLL for (int i = 0; i < 17; i++) {
@@ -2898,7 +2899,7 @@ void main()
                 }
             }
         }
-        if (hs_n() > 36265216) return; // the other tiles are those of other portions
+        if (hs_n() > 36265216) return; // all other tiles belong to other portions
     }
 }
 #endif
@@ -2926,9 +2927,9 @@ void main()
 {
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 1040) bits++;
-    int lower_bits = bits > 8 ? bits - 8 : 0; // of a bucket, below the highest digit
+    int lower_bits = bits > 8 ? bits - 8 : 0; // the bits of a bucket below the highest digit
 
-    // fallback: if a value of the highest digit has more keys than its buckets hold
+    // fallback: test whether a value of the highest digit has more keys than its buckets hold
     if (hs_local_id() == 0) mixed[1] = 0u;
     hs_barrier();
     {
@@ -2978,7 +2979,7 @@ void main()
         hs_barrier();
     }
 
-    // order: the two passes ahead of others, and their buffers
+    // order: put the two passes before the others, and choose their buffers
     if (hs_local_id() == 0) {
         bool one_value = words[words_first + HS_DIGIT_VARIES + 2] == 0u
             || words[words_first + HS_DIGIT_VARIES + 3] == 0u; // in a digit
@@ -3028,7 +3029,7 @@ void main()
     int bucket = hs_group_id() * 256 + hs_local_id(), shift = 32 - bits;
     if (bucket > 1 << bits) return;
 
-    // search: the first key of the bucket
+    // search: locate the first key of the bucket
     int begin = 0, end = hs_n();
     while (begin < end) {
         int mid = begin + (end - begin) / 2;
@@ -3037,7 +3038,7 @@ void main()
     }
     bounds[bounds_first + bucket] = hs_to_u32(begin);
 
-    // fallback: if the bucket has more keys than a work-group holds
+    // fallback: test whether the bucket has more keys than a work-group holds
     if (begin < hs_n() - 1280)
         if (hs_digit(hs_twiddle_in(destination[destination_first + begin + 1280]), shift, (1 << bits) - 1) == bucket)
             hs_atomic_store(words[words_first + HS_PAIR_STATUS], 1u);
@@ -3227,7 +3228,7 @@ void main()
 
     // scan: the keys in lower bins
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+    shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 1; e++) {
         int bin = hs_local_id() * 1 + e;
@@ -3366,7 +3367,7 @@ void main()
         int bucket = hs_to_int(bounds[bounds_first + (1 << bits) + 1 + number]);
         int begin = hs_to_int(bounds[bounds_first + bucket]), valid = hs_to_int(bounds[bounds_first + bucket + 1]) - begin;
 
-        // tile: load keys, which say where their values are, and the values
+        // tile: load the keys, which contain the slots of their values, and the values
         for (int q = hs_local_id(); q < valid; q += 256) held[q] = values_out[values_out_first + begin + q];
         int row = hs_subgroup_id() * 160 + hs_lane_id();
         hs_key k[5];
@@ -3387,7 +3388,7 @@ void main()
             }
             hs_barrier();
             {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 HS_UNROLL for (int i = 0; i < 5; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
             }
             hs_barrier();
@@ -3421,11 +3422,11 @@ void main()
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
             if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                 HS_UNROLL for (int i = 0; i < 5; i++) tile[row + i * 32] = k[i];
             } else {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 {
                     int d = hs_local_id();
                     for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -3445,7 +3446,7 @@ void main()
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -3495,15 +3496,16 @@ void main()
     }
     if (!uneven) return; // the keys are at the destination
 
-    // order: of the passes that are left
+    // order: choose the order and the buffers of the passes that are left
     int left = 0;
     for (int q = 0; q < 4; q++) left += hs_to_int(words[words_first + HS_PASS_ORDER + q]);
-    // in place an even number of passes ends in the destination, else any number but none: constant digits help out
+    // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
+    // constant digits are added to get such a number
     int more = left & 1;
     if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
     if (left + more > 4) more = 0; // the keys are copied at the end
     left += more;
-    // with an odd number of passes the first may go to the destination, unless that is the source
+    // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
     int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
     for (int q = 0; q < 4; q++) {
         words[words_first + HS_BUFFERS + q] = hs_to_u32(place);

@@ -97,8 +97,8 @@
 // compare a of each lane with b of its mirror lane
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
     a = hs_keep(a, t_, bit); b = hs_keep(b, u_, bit); }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -1612,7 +1612,7 @@ shared hs_key tile[2048];
 
 void main()
 {
-    // the chunk: from slot `place` on, of a span of 8192 << level slots
+    // the chunk from slot `place` on, in a span of 8192 << level slots
     // with two runs of 4096 << level keys
     int level = hs_argument() & 255, run = 4096 << level;
     int lg_chunks = level + 2;
@@ -1769,7 +1769,7 @@ void main()
 {
     if (hs_group_id() > 0) return;
 
-    // clear: the first histogram
+    // clear: write 0 to the first histogram
     for (int i = hs_local_id(); i < 512; i += 512)
         words[words_first + HS_FIRST_HISTOGRAM + i] = 0u;
     if (hs_local_id() == 0) words[words_first + HS_CROWDED_BUCKETS] = 0u;
@@ -1811,14 +1811,14 @@ void main()
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the counters, and the second histograms
+    // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
     int lane = group * 512 + hs_local_id(); // of all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[words_first + HS_BUCKET_STARTS + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the keys of this work-group
     int next = begin + hs_local_id();
     int set = hs_local_id() & 3;
     for (; next + 1536 < end; next += 2048) {
@@ -1832,7 +1832,7 @@ void main()
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
@@ -1865,7 +1865,7 @@ void main()
     int second_bits = bits / 2;
     bool fits = true;
 
-    // starts: where the keys of each value begin
+    // starts: compute where the keys of each value begin
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += words[words_first + HS_FIRST_HISTOGRAM + d];
@@ -1891,14 +1891,14 @@ void main()
         }
     }
 
-    // fallback: if some bucket gets too many keys, however the second digit spreads them
+    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
     hs_barrier();
     if (!fits) {
         words[words_first + HS_USE_PARTITION] = 0u;
         words[words_first + HS_USE_BUCKETS] = 0u;
     }
 
-    // tiles: of the second partition, in which a tile has keys of one value
+    // tiles: count the tiles of the second partition, in which a tile has keys of one value
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += (words[words_first + HS_FIRST_HISTOGRAM + d] + 2047u) / 2048u;
@@ -1964,7 +1964,7 @@ void main()
     int valid = hs_n() - begin < 2048 ? hs_n() - begin : 2048;
     int first_bits = (bits + 1) / 2, shift = 64 - first_bits, mask = (1 << first_bits) - 1;
 
-    // clear: the histogram of the tile
+    // clear: write 0 to the histogram of the tile
     for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
     if (hs_local_id() == 0) tile_shift[0] = hs_to_u32(shift);
     hs_barrier();
@@ -2010,7 +2010,7 @@ void main()
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
     // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
     hs_u32 sum = 0u;
@@ -2035,7 +2035,7 @@ void main()
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 2048) {
         HS_UNROLL for (int i = 0; i < 4; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -2043,7 +2043,7 @@ void main()
     }
     hs_barrier();
 
-    // store: the keys of each digit, from the reserved offset on
+    // store: write the keys of each digit from the reserved offset on
     if (valid == 2048) {
         HS_UNROLL for (int i = 0; i < 4; i++) { hs_key key = tile[hs_local_id() + i * 512]; partitioned[partitioned_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + i * 512] = hs_raw_out(key); }
     } else {
@@ -2089,7 +2089,7 @@ void main()
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: of one value of the first digit
+    // tile: determine its value of the first digit
     int value = hs_to_int(tile_value[0]), valid;
     int begin;
     int value_tile = tile_id - hs_to_int(words[words_first + HS_FIRST_TILES + value]);
@@ -2097,7 +2097,7 @@ void main()
     int value_end = hs_to_int(words[words_first + HS_FIRST_STARTS + 1 + value]);
     valid = value_end - begin < 2048 ? value_end - begin : 2048;
 
-    // histogram: of this tile
+    // histogram: count the keys of this tile
     int next = hs_local_id(), end = valid;
     int set = hs_local_id() & 1;
     for (; next + 1536 < end; next += 2048) {
@@ -2111,7 +2111,7 @@ void main()
     }
     hs_barrier();
 
-    // sum: over all tiles of the value
+    // sum: add the histogram to that of all tiles of the value
     int histogram = HS_BUCKET_STARTS + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -2145,7 +2145,7 @@ void main()
     if (value >= 1 << first_bits || words[words_first + HS_USE_PARTITION] == 0u) return;
     int starts = HS_BUCKET_STARTS + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: of the counts of a lane
+    // sum: add the counts of a lane
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) sum += words[words_first + cursors + d];
     hs_u32 before = 0u;
@@ -2162,7 +2162,7 @@ void main()
     }
     before += words[words_first + HS_FIRST_STARTS + value];
 
-    // starts: where each bucket begins; the fallback sorts all keys if a bucket has too many
+    // starts: compute where each bucket begins; the fallback sorts all keys if a bucket has too many keys
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) {
         hs_u32 c = words[words_first + cursors + d];
         words[words_first + starts + d] = before;
@@ -2268,9 +2268,9 @@ void main()
         }
     }
     hs_barrier();
-    shift = hs_to_int(tile_shift[0]); // read again: else compilers keep all digits, and spill
+    shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: room for the keys of each bucket, by additions to the cursors
+    // reserve: get room for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2293,7 +2293,7 @@ void main()
     }
     hs_barrier();
 
-    // order: bring the keys into the order of their digits, in local memory
+    // order: put the keys in the order of their digits, in local memory
     if (valid == 2048) {
         HS_UNROLL for (int i = 0; i < 4; i++) tile[hs_to_int(counts[hs_digit(k[i], shift, mask)]) + hs_to_int(ranks[(i) / 2] >> (i) % 2 * 16 & 65535u)] = k[i];
     } else {
@@ -2301,7 +2301,7 @@ void main()
     }
     hs_barrier();
 
-    // store: the keys of each bucket, from the reserved offset on
+    // store: write the keys of each bucket from the reserved offset on
     if (valid == 2048) {
         HS_UNROLL for (int i = 0; i < 4; i++) { hs_key key = tile[hs_local_id() + i * 512]; destination[destination_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + i * 512] = hs_raw_out(key); }
     } else {
@@ -2482,7 +2482,7 @@ void main()
 
     // scan: the keys in lower bins
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(bin_shift[0]); // read again: else compilers keep all bins, and spill
+    shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 4; e++) {
         int bin = hs_local_id() * 4 + e;
@@ -2632,7 +2632,7 @@ void main()
             }
             hs_barrier();
             {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 HS_UNROLL for (int i = 0; i < 5; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
             }
             hs_barrier();
@@ -2666,11 +2666,11 @@ void main()
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
             if (mixed[0] == 0u) { // all keys have one digit and stay in their order
                 HS_UNROLL for (int i = 0; i < 5; i++) tile[row + i * 32] = k[i];
             } else {
-                int bins = hs_subgroup_id() * 256; // those of this subgroup
+                int bins = hs_subgroup_id() * 256; // the counts of this subgroup
                 {
                     int d = hs_local_id();
                     for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -2690,7 +2690,7 @@ void main()
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -2760,7 +2760,7 @@ void main()
     int each = (tiles + groups - 1) / groups * 4096; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
 
-    // clear: the counters, and the states of these tiles
+    // clear: write 0 to the counters, and clear the states of these tiles
     for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
     int state_rows = hs_n() > 15753216 ? (hs_n() + 8191) / 8192
         : (hs_n() + 4095) / 4096;
@@ -2769,7 +2769,7 @@ void main()
         if (i < state_rows * 256) words[words_first + HS_TILE_STATES + i] = 0u;
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next + 3840 < end; next += 4096) {
         hs_key k[16];
@@ -2798,7 +2798,7 @@ void main()
     }
     hs_barrier();
 
-    // sum: over all work-groups
+    // sum: add the histogram to that of all work-groups
     for (int i = hs_local_id(); i < 2048; i += 256) {
         hs_u32 sum = counts[i];
         if (sum != 0u) hs_atomic_add(words[words_first + HS_DIGIT_STARTS + i], sum);
@@ -2829,7 +2829,7 @@ void main()
 {
     if (hs_n() > 524288 && hs_n() <= 272629760 && words[words_first + HS_USE_BUCKETS] != 0u) return; // buckets have sorted the keys
 
-    // scan: the histogram of each pass
+    // scan: turn the histogram of each pass into digit starts
     for (int pass = 0; pass < 8; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -2870,17 +2870,18 @@ void main()
         hs_barrier();
     }
 
-    // order: of the passes in which digits differ
+    // order: choose the order and the buffers of the passes in which digits differ
     if (hs_local_id() == 0) {
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(words[words_first + HS_PASS_ORDER + q]);
-        // in place an even number of passes ends in the destination, else any number but none: constant digits help out
+        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
+        // constant digits are added to get such a number
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 8) more = 0; // the keys are copied at the end
         left += more;
-        // with an odd number of passes the first may go to the destination, unless that is the source
+        // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 8; q++) {
             words[words_first + HS_BUFFERS + q] = hs_to_u32(place);
@@ -2951,11 +2952,11 @@ void main()
         if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[words_first + HS_TICKETS + pass], 1u);
         hs_barrier();
         int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;
-        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
+        // the kinds of states; their bits alternate between launches, so that states of the previous launch read as empty
         bool odd = (((pass_order - 1u) * (hs_n() > 15753216 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 4095) / 4096) {
-            // a row without a tile: else its old state could be read as one
+            // mark a row without a tile, because its old state could otherwise be read as a new state
             if (hs_n() > 15753216 && tile_id / state_rows < 2) {
                 {
                     int d = hs_local_id();
@@ -2992,7 +2993,7 @@ void main()
             }
         }
 
-        // rank: the histogram of the tile
+        // rank: count the histogram of the tile
         for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -3000,7 +3001,7 @@ void main()
         }
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             HS_UNROLL for (int i = 0; i < 16; i++) hs_local_atomic_add(counts[bins + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
@@ -3017,13 +3018,13 @@ void main()
             totals[d] = d == mask ? sum - hs_to_u32(4096 - valid) : sum;
         }
 
-        // publish: the histogram, as the partial states of the tile
+        // publish: store the histogram as the partial states of the tile
         {
             int d = hs_local_id();
             hs_atomic_store(words[words_first + HS_TILE_STATES + (state_row) * 256 + d], totals[d] | (state_row == 0 ? inclusive : partial));
         }
 
-        // rank: bring the keys into the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         hs_barrier();
         {
             int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
@@ -3042,11 +3043,11 @@ void main()
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: otherwise compilers keep all digits in registers, and spill
         if (mixed[0] == 0u) { // all keys have one digit and stay in their order
             HS_UNROLL for (int i = 0; i < 16; i++) tile[row + i * 32] = k[i];
         } else {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             {
                 int d = hs_local_id();
                 for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -3066,14 +3067,14 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
         }
         hs_barrier();
 
-        // look-back: the offset of each digit, from the states of earlier tiles
+        // look-back: compute the offset of each digit from the states of earlier tiles
         {
             int d = hs_local_id();
             hs_u32 prefix = 0u;
@@ -3098,12 +3099,12 @@ void main()
             if (portion > 0) prefix += words[words_first + HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
             bool last = state_row == state_rows - 1;
             if (last) words[words_first + HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
-            // less the first rank of the digit, since a key adds its rank in the tile
+            // less the first rank of the digit, because a key adds its rank in the tile
             bases[d] = words[words_first + HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         if (to == 1) {
             if (valid == 4096) {
                 HS_UNROLL for (int i = 0; i < 16; i++) {
@@ -3141,7 +3142,7 @@ void main()
                 }
             }
         }
-        if (hs_n() > 15753216) return; // the other tiles are those of other portions
+        if (hs_n() > 15753216) return; // all other tiles belong to other portions
     }
 }
 #endif

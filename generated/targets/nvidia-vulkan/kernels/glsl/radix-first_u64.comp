@@ -69,8 +69,8 @@
 #define hs_ballot(vote) subgroupBallot(vote).x
 // remove the lanes whose digits differ from this lane's in bit b
 #define hs_match_bit(same, d, b) { hs_lanemask set_ = hs_ballot(((d) >> (b) & 1) != 0); same &= ((d) >> (b) & 1) != 0 ? set_ : ~set_; }
-// an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
-// are handled at once, end of the bit range | its first bit << 8 | flags << 20
+// the argument of a pass: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20. The
+// argument of a kernel that runs all passes: end of the bit range | its first bit << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
@@ -126,7 +126,7 @@ shared uint counts[256];
 void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + HS_FAILED + q];
         if (failed == 0u) return;
@@ -143,13 +143,13 @@ void main()
     }
     hs_barrier();
 
-    // histogram: of this work-group
+    // histogram: count the digits of this work-group's keys
     int next = begin + hs_local_id();
     for (; next < end; next += 256)
         hs_local_atomic_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
 
-    // publish: a column of the table
+    // publish: store the histogram as a column of the table
     {
         int d = hs_local_id();
         words[words_first + HS_GROUP_HISTOGRAMS + d * groups + group] = counts[d];
@@ -176,7 +176,7 @@ shared uint sums[256];
 void main()
 {
     int pass = hs_pass(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + HS_FAILED + q];
         if (failed == 0u) return;
@@ -187,11 +187,11 @@ void main()
     int row = hs_group_id() * columns, each = (columns + 255) / 256;
     int begin = hs_local_id() * each, end = begin + each < columns ? begin + each : columns;
 
-    // reduce: the columns of a lane
+    // reduce: add the columns of a lane
     hs_u32 sum = 0u;
     for (int i = begin; i < end; i++) sum += words[words_first + HS_GROUP_HISTOGRAMS + row + i];
 
-    // scan: over the lanes
+    // scan: compute prefixes over the lanes
     sums[hs_local_id()] = sum;
     hs_barrier();
     for (int distance = 1; distance < 256; distance *= 2) {
@@ -203,7 +203,7 @@ void main()
     }
     hs_u32 prefix = sums[hs_local_id()] - sum;
 
-    // store: the prefixes of the columns, and the sum of the row
+    // store: write the prefixes of the columns, and the sum of the row
     for (int i = begin; i < end; i++) {
         hs_u32 c = words[words_first + HS_GROUP_HISTOGRAMS + row + i];
         words[words_first + HS_GROUP_HISTOGRAMS + row + i] = prefix;
@@ -265,7 +265,7 @@ shared uint bases[256];
 void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_redo()) { // only where a look-back failed, in this pass or one before
+    if (hs_redo()) { // only if a look-back failed in this pass or in an earlier pass
         hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + HS_FAILED + q];
         if (failed == 0u) return;
@@ -280,7 +280,7 @@ void main()
     hs_select_keys(from, at);
     hs_select_keys(to, next);
 
-    // offsets: of each digit, for this work-group
+    // offsets: compute the offset of each digit for this work-group
     {
         int d = hs_local_id();
         totals[d] = d <= mask ? words[words_first + HS_HISTOGRAM + d] : 0u;
@@ -323,11 +323,11 @@ void main()
             k[1] = row + 32 < valid ? hs_load(from, begin + row + 32) : HS_GREATEST;
         }
 
-        // rank: the keys in the order of their digits, in local memory
+        // rank: put the keys in the order of their digits, in local memory
         for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
         hs_barrier();
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             hs_local_atomic_add(counts[bins + hs_digit(k[0], shift, mask)], 1u);
             hs_local_atomic_add(counts[bins + hs_digit(k[1], shift, mask)], 1u);
         }
@@ -362,7 +362,7 @@ void main()
             hs_barrier();
         }
         {
-            int bins = hs_subgroup_id() * 256; // those of this subgroup
+            int bins = hs_subgroup_id() * 256; // the counts of this subgroup
             {
                 int d = hs_local_id();
                 for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
@@ -375,7 +375,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[0];
             }
@@ -386,14 +386,14 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
                 hs_subgroup_barrier();
                 tile[rank] = k[1];
             }
         }
         hs_barrier();
 
-        // scatter: each key to the offset of its digit + its rank
+        // scatter: store each key at the offset of its digit + its rank
         {
             if (hs_local_id() + 0 < valid) {
                 hs_key key = tile[hs_local_id() + 0];
@@ -410,7 +410,7 @@ void main()
         }
         hs_barrier();
 
-        // advance: the offsets, by the histogram of the tile
+        // advance: add the histogram of the tile to the offsets
         {
             int d = hs_local_id();
             bases[d] += totals[d];

@@ -88,7 +88,7 @@ static inline cudaError_t hipGetDeviceProperties(hipDeviceProp_t *properties, in
 {
     const cudaError_t code = cudaGetDeviceProperties(properties, device);
     snprintf(properties->gcnArchName, sizeof properties->gcnArchName, "sm_%d%d", properties->major, properties->minor);
-    properties->sharedMemPerBlock = properties->sharedMemPerBlockOptin; /* AMD's devices need not be asked for it */
+    properties->sharedMemPerBlock = properties->sharedMemPerBlockOptin; /* AMD devices need no opt-in */
     return code;
 }
 
