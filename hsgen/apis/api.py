@@ -135,6 +135,8 @@ class Api:
     """Whether the runtime launches kernels; otherwise it returns the launches to the program."""
     cooperative: bool = False
     """Whether the work-groups of a launch can wait for each other."""
+    rows: bool = False
+    """Whether the kernel language loads and stores adjacent keys as a vector of any width (`row_block`)."""
     lone_lanes: bool = False
     """Whether CPU runtimes run a work-group of one lane as a plain loop."""
     python: bool = False

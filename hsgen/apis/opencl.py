@@ -34,6 +34,7 @@ API = Api(
     prefixes=("cl",),
     text=True,
     lone_lanes=True,
+    rows=True,
     python=True,
     cpu_platform="Intel",
     prepare=lambda: toolchain.prepare_opencl(),

@@ -93,9 +93,11 @@ def able(r: Reader, names: list[str], choices: Mapping[tuple[str, str], Any], de
         able = ", ".join(f'"{a.name}"' for a in having(lambda a: a.key_pairs))
         hint = f"give apis = [{able}], where such keys are pairs of words, or no tables of these keys"
         r.error("apis", f"{api.name} sorts no 64-bit keys on a device without 64-bit integers", hint)
+    rows = having(lambda api: api.rows)
     for (label, key), p in choices.items():
-        if getattr(p, "row_block", None) and names != ["opencl"]:
-            r.error(f"{label}.{key}.row_block", "only OpenCL has rows", 'give apis = ["opencl"], or omit it')
+        if getattr(p, "row_block", None) and not all(APIS[name].rows for name in names):
+            hint = f'give apis = ["{rows[0].name}"], or omit it'
+            r.error(f"{label}.{key}.row_block", f"only {' and '.join(a.title for a in rows)} has rows", hint)
     if all(APIS[name].cooperative for name in names):
         return
     launching = having(lambda api: api.cooperative)

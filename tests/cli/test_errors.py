@@ -63,7 +63,7 @@ def test_wrong_names_exit_with_2(
 def test_a_wrong_target_file_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad = tmp_path / "bad.toml"
     text = (resources.targets() / "cpu.toml").read_text().replace('name = "cpu"', 'name = "bad"')
-    bad.write_text(text.replace("height = 16", "height = 7"))
+    bad.write_text(text.replace("height = 16", "height = 7").replace("\nrow_block = ", "\n# row_block = "))
     assert main(["generate", "-t", "cpu", "-t", str(bad), "-o", str(tmp_path / "out")]) == 2
     lines = said(capsys).splitlines()
     assert len(lines) == 2 and all("height: 7 is odd; give an even number, 6 or 8" in x for x in lines)

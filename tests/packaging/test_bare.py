@@ -38,7 +38,7 @@ def test_it_fails_where_no_root_can_be_made(tmp_path: Path, user: str) -> None:
 
 
 def test_the_check_begins_there_and_the_workflow_runs_the_check() -> None:
-    steps = re.findall(r'^step "([^"]+)"', (ROOT / ".ci/run").read_text(encoding="utf-8"), re.MULTILINE)
+    steps = re.findall(r'^ *step "([^"]+)"', (ROOT / ".ci/run").read_text(encoding="utf-8"), re.MULTILINE)
     assert steps[:3] == ["a bare machine", "optional tools", "set-up"]
     assert "bash .ci/run" in (ROOT / ".github/workflows/check.yml").read_text(encoding="utf-8")
 

@@ -29,6 +29,7 @@ from hsgen.tools.tune.detected import of_host
 
 INTEL, AMD, NVIDIA, MESA = 0x8086, 0x1002, 0x10DE, 0x10005
 POCL, EMBEDDED = "Portable Computing Language", "Intel(R) OpenCL"
+LOCAL = 1 << 18  # bytes of local memory that Intel's runtime for CPUs reports
 XEON, EPYC = "Intel(R) Xeon(R) Platinum 8480+", "AMD EPYC 7763 64-Core Processor"
 
 
@@ -55,15 +56,17 @@ def pocl(name: str) -> Host:
     return device(name, POCL, shuffle=False, ballot=False, widths=())
 
 
-INTEL_CPU = numbered(pocl(f"cpu-sapphirerapids-{XEON}"), device(XEON, EMBEDDED))
-AMD_CPU = numbered(pocl(f"pthread-znver3-{EPYC}"), device(EPYC, EMBEDDED))
-NEW_POCL = numbered(device(f"cpu-znver3-{EPYC}", POCL), device(EPYC, EMBEDDED))
+INTEL_CPU = numbered(pocl(f"cpu-sapphirerapids-{XEON}"), device(XEON, EMBEDDED, local_bytes=LOCAL))
+AMD_CPU = numbered(pocl(f"pthread-znver3-{EPYC}"), device(EPYC, EMBEDDED, local_bytes=LOCAL))
+NEW_POCL = numbered(device(f"cpu-znver3-{EPYC}", POCL), device(EPYC, EMBEDDED, local_bytes=LOCAL))
 LAPTOP = numbered(
     pocl("cpu-tigerlake-11th Gen Intel(R) Core(TM) i7-1185G7"),
     device("Intel(R) Iris(R) Xe Graphics", "Intel(R) OpenCL Graphics", "gpu", widths=(8, 16, 32)),
-    device("11th Gen Intel(R) Core(TM) i7-1185G7", EMBEDDED),
+    device("11th Gen Intel(R) Core(TM) i7-1185G7", EMBEDDED, local_bytes=LOCAL),
 )
-GPUS = numbered(*[device("NVIDIA H200", "NVIDIA CUDA", "gpu", NVIDIA, shuffle=False)] * 2, device(XEON, EMBEDDED))
+GPUS = numbered(
+    *[device("NVIDIA H200", "NVIDIA CUDA", "gpu", NVIDIA, shuffle=False)] * 2, device(XEON, EMBEDDED, local_bytes=LOCAL)
+)
 CUDA = numbered(*[device("NVIDIA H200", "NVIDIA CUDA", "gpu", NVIDIA, api="cuda", compute=90, local_bytes=232448)] * 2)
 VULKAN = numbered(
     device("llvmpipe (LLVM 19.1.7, 256 bits)", "llvmpipe", vendor=MESA, api="vulkan", widths=(8,)),

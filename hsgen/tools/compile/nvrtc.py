@@ -252,10 +252,6 @@ def main() -> None:
     Path(order["out"]).write_text(json.dumps(answer), encoding="utf-8")
 
 
-if __name__ == "__main__":
-    main()
-
-
 _PREFIX = ".text."
 
 
@@ -286,3 +282,7 @@ def instructions(data: bytes, arch: int) -> dict[str, int]:
             every = 0 if arch >= 70 else 4 if arch >= 50 else 8
             counts[label.removeprefix(_PREFIX)] = words - (words // every if every else 0)
     return counts
+
+
+if __name__ == "__main__":
+    main()
