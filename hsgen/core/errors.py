@@ -42,7 +42,7 @@ class Notice(UserWarning):
 class Terminated(BaseException):
     """Raised in a process that received a signal to terminate.
 
-    It is no `Exception`, so handlers of errors do not catch it.
+    The class is no `Exception`, so handlers of errors do not catch it.
     """
 
 

@@ -15,7 +15,7 @@ VARIANT = re.compile(r"[\w/]+\.j2(:\w+)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """One entry point, with all that its template and its launches need.
+    """An entry point, with all that its template and its launches need.
 
     template: a file under ``templates/``, without suffix.  If the file has several kernels, ``file:macro`` names one.
     index64: whether n is a 64-bit number.

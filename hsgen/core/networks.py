@@ -58,8 +58,8 @@ def bitonic_merge(n: int) -> Network:
     """Return a network that sorts any bitonic sequence of `n` values, for any n.
 
     The elements of even index form a bitonic sequence, and so do the elements of odd index.  The function sorts both by
-    recursion, then compares adjacent elements.  It would *not* suffice to take half-cleaners for the next power of two
-    and to drop the comparators beyond n, because a bitonic sequence may be rotated by any distance.
+    recursion, then compares adjacent elements.  Half-cleaners for the next power of two, without the comparators beyond
+    n, would *not* sort every input, because a bitonic sequence may be rotated by any distance.
     """
 
     def merge(at: tuple[int, ...]) -> list[Comparator]:

@@ -110,8 +110,8 @@ class Guard:
 class Grid:
     """The number of work-groups of a step: ``min((x + add) // div * mul, cap)``.
 
-    x: the quantity, a name in `hsgen.core.flags.QUANTITIES`.  If x is "rows", the number of work-groups is
-    ``min(rows * ((length + add) // div * mul), cap)``, where `length` is the number of keys in a row.
+    x: the quantity, a name in `hsgen.core.flags.QUANTITIES`.
+    If x is "rows", the number is ``min(rows * ((length + add) // div * mul), cap)``, with the length of a row in keys.
     All numbers are 64-bit integers; `add` may be negative.
     """
 

@@ -12,7 +12,7 @@ from hsgen.core.scratch import ANY_N
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One algorithm of a sort, which serves counts above `min_n` up to `max_n`.
+    """An algorithm of a sort, which serves counts above `min_n` up to `max_n`.
 
     label: the name of the algorithm in the target.
     A part whose range of counts is empty serves only bit ranges that the other parts do not support.

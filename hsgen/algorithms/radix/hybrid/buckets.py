@@ -181,8 +181,8 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
 def _counting(p: Hybrid) -> tuple[Kernel, ...]:
     """The kernel that sorts a bucket by counting.
 
-    Its arrays in local memory are the keys to store next, the counters, two in each word, a list of the long runs of
-    equal keys, and the arrays of a prefix sum.
+    Local memory holds the keys to store next, the counters (two in each word), a list of the long runs of equal keys,
+    and partial sums.
     """
     counting = present(p.counting)
     arrays = (

@@ -1,9 +1,9 @@
 """The stage for small counts of 32-bit keys with values of 4 bytes: one launch brings keys and indices into buckets.
 
 A bucket is sorted on chip by key and, among equal keys, by index.  The sort is therefore stable, although pairs reach
-their bucket in any order.  The index of a key also tells where its value is.  One partition replaces the two stable
-passes of `pair_buckets`, and no work-group waits for another.  If a bucket would get too many pairs, the fallback sorts
-all pairs.
+their bucket in any order.  The index of a key also tells where its value is.  The partition replaces the two
+stable passes of `pair_buckets`, and no work-group waits for another.  If a bucket would get too many pairs, the
+fallback sorts all pairs.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ class PairPartition(Stage):
     def steps(self) -> list[Step]:
         """Return the plan rows of this stage.
 
-        The first row runs in every sort.  Its kernel sets the status that the pairs are not partitioned, so that the
-        fallback sorts the pairs unless a later kernel changes the status.  The other rows run only in sorts out of
-        place by all bits: in place, a bucket would overwrite values that another bucket reads later.
+        The first row runs in every sort.  Its kernel sets the status to "fallback", which a later kernel changes if it
+        partitions the pairs.  The other rows run only in out-of-place sorts by all bits.  In place, a bucket would
+        overwrite values that another bucket reads later.
         """
         p, (low, high) = self.p, self.span
         bound = {**BOUND, PAIRS.name: OTHER, "words": words_binding(p)}
@@ -102,8 +102,9 @@ class PairPartition(Stage):
         return bytes_of.get(step.kernel, 0)
 
     def test_counts(self) -> Iterator[int]:
-        """Yield the count above which pairs are partitioned, the counts above which the number of buckets doubles, and
-        the sizes of 1 to 3 tiles.
+        """Yield the count above which pairs are partitioned, and further counts of the span.
+
+        At these counts, the number of buckets doubles, or there are 1, 2 or 3 full tiles.
         """
         p = self.p
         yield least(p)

@@ -55,31 +55,28 @@ def _kernel(
 
 
 def begin(p: Hybrid) -> Kernel:
-    """Return the kernel that clears the histogram of the highest digit.  It is used if the fallback is reduce-scan."""
+    """Return the kernel that clears the histogram of the highest digit, for a reduce-scan fallback."""
     return _kernel(p, "ahead_begin", "begin", "clear the histogram of the highest digit", (WORDS,))
 
 
 def histogram(p: Hybrid) -> Kernel:
-    """Return the kernel that counts the highest digit.  It is used if the fallback is reduce-scan."""
+    """Return the kernel that counts the highest digit, for a reduce-scan fallback."""
     counters = Counters(radix=p.radix, lanes=p.work_group, sets=_SETS, at_once=min(_BYTES // p.key.bytes, p.items))
     counts = (word_array("counts", _SETS * p.radix),)
     return _kernel(p, "ahead_histogram", "histogram", "count the highest digit", (SOURCE, WORDS), counts, counters)
 
 
 def decide(p: Hybrid) -> Kernel:
-    """Return the kernel that decides whether the two passes by the highest digits run first.
-
-    The kernel is used if the fallback is reduce-scan.
-    """
+    """Return the kernel that decides whether the two passes run first, for a reduce-scan fallback."""
     return _kernel(
         p, "ahead_decide", "decide", "say whether the passes by the two highest digits run ahead of others", (WORDS,)
     )
 
 
 def starts(p: Hybrid) -> Kernel:
-    """Return the kernel that scans the histograms of all passes, and decides whether the two passes run first.
+    """Return the kernel that scans the histograms of all passes, for a fallback with look-back.
 
-    The kernel is used if the fallback uses look-back.
+    The kernel also decides whether the two passes run first.
     """
     summary = "turn the histograms into starts; say whether the passes by the two highest digits run ahead"
     return _kernel(p, "ahead_starts", "starts", summary, (WORDS,), digit_arrays(p))

@@ -1,15 +1,15 @@
 """The bucket sort of pairs (keys with values), and the numbers that describe buckets of pairs.
 
 Two stable passes sort the pairs by the two highest digits.  Keys that share their highest bits are then adjacent and in
-their original order.  These keys are a bucket, which one work-group sorts on chip.
+their original order.  Keys with the same highest bits are a *bucket*, which one work-group sorts on chip.
 
 A *slot* is the position of a key in its bucket before the bucket sort.  The keys of a bucket share at least as many
 highest bits as a slot number has.  The slot number therefore replaces shared bits of each key.  All keys of the bucket
 then differ, so any sort of them is stable, and each key tells the slot of its value.
 
-The sort follows Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017), but its
-passes keep the order of equal digits.  If a bucket has more pairs than a work-group holds, passes over all digits sort
-the pairs.
+The sort follows Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017).  Unlike
+their passes, the passes here are stable.  If a bucket has more pairs than a work-group holds, passes over all digits
+sort the pairs.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ WIDE_DIGIT = 10
 class Hybrid(Onesweep):
     """The target table ``[radix.KEY.hybrid]``, and the table of its fallback.
 
-    The fallback consists of passes over all digits.  It sorts the keys if buckets cannot hold them.
+    The fallback consists of passes over all digits.  The fallback sorts the keys if buckets cannot hold them.
 
     waitless: whether the fallback is reduce-scan, in which no work-group waits for another.  Otherwise the fallback
     uses look-back, except in kernels with 64-bit indices.
@@ -72,8 +72,8 @@ class Hybrid(Onesweep):
     def pieces(self) -> bool:
         """Whether a sample chooses the passes before buckets, and large buckets are cut into pieces (`pieces`).
 
-        This does not pay for keys of four digits without values.  Two passes and buckets take as long as two partitions
-        and buckets.  Three passes and buckets take as long as four passes.
+        Keys of four digits without values do not gain by passes before buckets.  Two passes and buckets take as long as
+        two partitions and buckets.  Three passes and buckets take as long as four passes.
         """
         return self.sampled > 0 and (self.has_pair_buckets or len(self.digits) > 4)
 

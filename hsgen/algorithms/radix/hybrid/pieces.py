@@ -1,8 +1,8 @@
 """The stage with a sample: passes by some of the highest digits, then a sort of buckets, or of pieces of buckets.
 
 The stage `pair_buckets` always runs passes by two digits, and passes by all digits if a bucket is too large.  In this
-stage, a sample of the keys decides by which digits passes run.  The passes are by 2 to 4 of the highest digits in which
-keys differ, by up to 5 for pairs, or by all digits.
+stage, a sample of the keys decides by which digits passes run: by 2 to 4 (pairs: 2 to 5) of the highest digits in which
+keys differ, or by all digits.
 
 A bucket that is too large is cut into *pieces*.  A cut lies between adjacent keys that differ in the digits of the
 passes.  A *range* is a bucket or a piece.  Ranges are sorted on chip.  If a range is too large, or if its keys crowd
