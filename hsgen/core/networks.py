@@ -59,7 +59,7 @@ def bitonic_merge(n: int) -> Network:
 
     The elements of even index form a bitonic sequence, and so do the elements of odd index.  The function sorts both by
     recursion, then compares adjacent elements.  Half-cleaners for the next power of two, without the comparators beyond
-    n, would *not* sort every input, because a bitonic sequence may be rotated by any distance.
+    n, would *not* sort every input.  The reason is that a bitonic sequence may be rotated by any distance.
     """
 
     def merge(at: tuple[int, ...]) -> list[Comparator]:

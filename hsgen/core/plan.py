@@ -111,7 +111,7 @@ class Grid:
     """The number of work-groups of a step: ``min((x + add) // div * mul, cap)``.
 
     x: the quantity, a name in `hsgen.core.flags.QUANTITIES`.
-    If x is "rows", the number is ``min(rows * ((length + add) // div * mul), cap)``, with the length of a row in keys.
+    If x is "rows", the number is ``min(rows * ((length + add) // div * mul), cap)``.  The length is that of a row.
     All numbers are 64-bit integers; `add` may be negative.
     """
 

@@ -181,8 +181,8 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
 def _counting(p: Hybrid) -> tuple[Kernel, ...]:
     """The kernel that sorts a bucket by counting.
 
-    Local memory holds the keys to store next, the counters (two in each word), a list of the long runs of equal keys,
-    and partial sums.
+    Local memory holds the keys to store next, the counters, and a list of the long runs of equal keys.  Each word holds
+    two counters.
     """
     counting = present(p.counting)
     arrays = (
