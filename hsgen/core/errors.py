@@ -1,4 +1,4 @@
-"""Errors, each kind with its exit code.  No function of this module prints or exits."""
+"""The classes of errors, each with its exit code.  No function of this module prints or exits."""
 
 from __future__ import annotations
 

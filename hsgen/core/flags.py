@@ -17,7 +17,7 @@ FLAGS = {
 }
 """The meaning of each argument flag, in the order of bits.
 
-DIRECT in a plan is a permission: the interpreter decides for each call whether the kernel gets the flag.
+In a plan, DIRECT is only a permission.  The interpreter decides for each call whether the kernel gets the flag.
 """
 
 FIRST = 20

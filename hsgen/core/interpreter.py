@@ -190,9 +190,9 @@ def _pass(step_pass: Pass, begin: int, end: int, flags: int) -> int | None:
         return None
     shift, width = digit(begin, end, step_pass.bits, step_pass.number)
     if left % 2 == 0:
-        flags &= ~DIRECT  # passes alternate, so the last pass would not store to the destination
+        flags &= ~DIRECT  # passes alternate: if this pass stored to the destination, the last would not
     if left > 1:
-        flags &= ~DISCARD  # only the last pass may omit the keys
+        flags &= ~DISCARD  # only the last pass may leave out the keys
     return step_pass.number | shift << 8 | width << 16 | flags
 
 

@@ -43,7 +43,7 @@ class Type:
 
     name: str
     key: str
-    kind: int  # 0 unsigned, 1 signed in two's complement, 2 float: sign, exponent, fraction
+    kind: int  # 0 unsigned, 1 signed in two's complement, 2 float (sign, exponent, fraction)
     element: str
 
     @property

@@ -57,9 +57,9 @@ def halves(n: int) -> Network:
 def bitonic_merge(n: int) -> Network:
     """Return a network that sorts any bitonic sequence of `n` values, for any n.
 
-    The elements of even index form a bitonic sequence, and so do the elements of odd index.  The function sorts both by
-    recursion, then compares adjacent elements.  Half-cleaners for the next power of two, without the comparators beyond
-    n, would *not* sort every input.  The reason is that a bitonic sequence may be rotated by any distance.
+    The elements of even index form a bitonic sequence, and so do the elements of odd index.  The network sorts both, by
+    recursion, and then compares adjacent elements.  Half-cleaners for the next power of two, without the comparators
+    beyond n, would *not* sort every input.  The reason is that a bitonic sequence may be rotated by any distance.
     """
 
     def merge(at: tuple[int, ...]) -> list[Comparator]:

@@ -15,7 +15,7 @@ from typing import ClassVar
 from hsgen.core.flags import ARGUMENTS
 from hsgen.core.scratch import Scratch
 
-UNCAPPED = 2**32 - 1  # the cap of a grid without a cap
+UNCAPPED = 2**32 - 1  # stands for no cap
 
 ROLES = (
     "source",
@@ -141,7 +141,7 @@ def fixed(groups: int) -> Grid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Literal:
-    """The constant `value`, in the bits below the flags."""
+    """The constant `value`, which takes the bits below the flags."""
 
     kind: ClassVar[str] = "literal"
     value: int = 0
@@ -164,7 +164,7 @@ class Pass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BitRange:
-    """The end and the start of the bit range, for a kernel that runs all passes."""
+    """The end and the start of the call's bit range, for a kernel that runs all passes."""
 
     kind: ClassVar[str] = "bit_range"
     flags: int = 0
@@ -209,7 +209,11 @@ assert [kind.kind for kind in (Literal, Pass, BitRange, PassCount, CallNumber, I
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One guarded launch."""
+    """One launch, with the guard that tells when the launch runs.
+
+    kernel: the name of the kernel.
+    bindings: the buffers of the kernel, in the order of `Kernel.buffers`.
+    """
 
     kernel: str
     bindings: tuple[Binding, ...]

@@ -1,4 +1,4 @@
-"""Rules for the size of scratch memory by count; C runtimes evaluate the same rules."""
+"""Rules that give the size of scratch memory for each count.  The C runtimes evaluate the same rules."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Sort:
 
     @property
     def name(self) -> str:
-        """A unique name within a bundle.  Code never parses the name."""
+        """A name that is unique within a bundle.  No code parses the name."""
         return f"{self.target}/{self.file}"
 
     @property

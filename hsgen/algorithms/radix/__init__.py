@@ -48,7 +48,7 @@ def moved(p: Tile, step: Step, n: int) -> int:
 
 
 def block(p: Tile) -> int:
-    """Return the count around which validations test most densely: the smaller of a tile and `p.alone`."""
+    """Return the count around which validations test most counts: a tile, or `p.alone` if it is smaller and not 0."""
     return min(p.tile, p.alone) or p.tile
 
 

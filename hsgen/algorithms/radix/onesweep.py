@@ -79,7 +79,7 @@ class Onesweep(Ranked):
 
     @property
     def looks_back(self) -> bool:
-        """True."""
+        """True, because every pass uses look-back."""
         return True
 
     @property
@@ -157,7 +157,7 @@ def again(p: Onesweep) -> list[Kernel]:
 
 
 def _redone(p: Onesweep) -> Onesweep:
-    """The shape of the kernels of a retry."""
+    """The shape of the kernels of a retry, which may have fewer work-groups."""
     return replace(p, groups=portions.counted_groups(p))
 
 
@@ -168,7 +168,7 @@ def kernels(p: Onesweep) -> tuple[Kernel, ...]:
 
 
 def head(p: Onesweep) -> list[Step]:
-    """Return the plan rows that count all digits."""
+    """Return the plan rows that clear flags and counts, and count the digits of all passes."""
     return [
         rows.row(p, begin(p), rows.fixed(1)),
         rows.row(p, histogram(p), rows.tiles(p, more=1 if p.sampled and p.has_pair_buckets else 0), BitRange()),

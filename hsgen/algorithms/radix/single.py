@@ -80,7 +80,7 @@ def _keeps_values(p: Ranked) -> bool:
 
 
 def kernel(p: Single) -> Kernel:
-    """Return the only kernel."""
+    """Return the kernel with which one work-group sorts all keys."""
     buffers = tuple(b for b in moving(p, SOURCE, DESTINATION) if b != VALUES_TMP)
     summary = f"sort up to {p.alone} keys in one work-group"
     stable = p.valued or p.signature.bit_range
@@ -130,7 +130,7 @@ def _lane_values(p: Single) -> bool:
 
 
 def kernels(p: Single) -> tuple[Kernel, ...]:
-    """Return the only kernel."""
+    """Return every kernel, which is a single one."""
     return (kernel(p),)
 
 

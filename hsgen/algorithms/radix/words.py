@@ -181,7 +181,7 @@ def _looking_back(p: Tile, rule: ScratchRule, buckets: ScratchRule) -> list[Scra
                     rule, min_n=max(top, least), plus=rule.plus + row * -(-top // p.tile), unit=1, per_unit=0, units=0
                 )
             )
-        if not p.forward_progress:  # the table of counts of retries
+        if not p.forward_progress:  # the table in which retries count
             rules.append(replace(rule, min_n=max(top, least), units=portions.counted_groups(p)))
     if mean:  # up to 2 n / mean buckets, each with a start, a cursor and a list entry: 24 bytes for each `mean` keys
         rules.append(replace(buckets, units=greatest(p) // mean + 1))

@@ -168,7 +168,7 @@ def fitted(p: Hybrid) -> Hybrid:
         shape = replace(shape, sample=0)
     if p.waitless and (
         p.signature.bit_range or shape.has_pair_buckets
-    ):  # as `reduce_scan.fitted`; the two passes before buckets move keys first
+    ):  # as in `reduce_scan.fitted`; also, passes before buckets move keys first
         shape = replace(shape, sorted_exit=False)
     return shape
 

@@ -46,7 +46,10 @@ def limit(p: Hybrid) -> int:
 
 
 def most(p: Hybrid) -> int:
-    """Return the greatest count for which buckets are tried; for more keys, two digits give too few buckets."""
+    """Return the greatest count for which buckets are tried, at most 2^32.
+
+    Unless buckets are sorted by counting, two digits give too few buckets for more keys.
+    """
     return 1 << 32 if p.counted else min(limit(p) << 2 * p.partition_bits, 1 << 32)
 
 
@@ -91,7 +94,7 @@ def sizes(p: Hybrid) -> Sizes:
 
 
 def groups(p: Hybrid) -> int:
-    """Return the most work-groups that count the first digit, or sort crowded buckets."""
+    """Return the greatest number of work-groups that count the first digit, or that sort crowded buckets."""
     return min(p.groups, _GROUPS)
 
 
@@ -159,7 +162,7 @@ def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
 
 
 def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
-    """The kernel that sorts a bucket, and the kernel that sorts buckets with crowded bins."""
+    """The kernel that sorts a bucket and, unless a kernel of `pieces` does so, the kernel for crowded bins."""
     bucket = present(p.bucket)
     summary = f"sort a bucket of up to {capacity(p)} keys on chip"
     arrays = (Array(name="tile", type="key", count=capacity(p)), *bin_sort.arrays(bucket, p.subgroup))

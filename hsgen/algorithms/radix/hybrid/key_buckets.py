@@ -52,12 +52,13 @@ class KeyBuckets(Stage):
             return (0, high, grid)
 
         first = partition.begin(p)
-        if not p.looks_back and p.signature.bit_range:  # by fewer bits, the flags make all passes run
+        if not p.looks_back and p.signature.bit_range:
+            # in a sort by fewer bits, the kernel sets its flags so that all passes run
             launches = [launch(first, bound, low, high, fixed(1), BitRange())]
         else:
             launches = rows(first)
         tile, more = buckets.tile(p), 1 if p.sampled else 0
-        # tiles by the second digit: each value of the first digit may have one partial tile
+        # for each value of the first digit, the second partition may have a partial tile
         second = grid(Grid(add=p.partition_radix * tile, div=tile))
         launches += rows(
             partition.histogram(p), grid(Grid(add=(more + 1) * tile - 1, div=tile, cap=buckets.groups(p) + more))

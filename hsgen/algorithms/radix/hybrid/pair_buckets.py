@@ -53,7 +53,8 @@ class PairBuckets(Stage):
         launches: list[Step] = []
         if p.waitless:
             begin = pair_passes.begin(p)
-            if p.signature.bit_range:  # by fewer bits, the status makes all passes run
+            if p.signature.bit_range:
+                # in a sort by fewer bits, the kernel sets the status so that all passes run
                 launches.append(launch(begin, bound, low, high, fixed(1), BitRange()))
             else:
                 launches += rows(begin, fixed(1))

@@ -65,7 +65,7 @@ class Hybrid(Onesweep):
 
     @property
     def sampled(self) -> int:
-        """Number of keys of the sample; 0 without a sample.  Only a sort with a look-back fallback has a sample."""
+        """Number of keys of the sample; 0 if there is none.  Only a sort whose fallback uses look-back has a sample."""
         return self.sample if self.looks_back and (self.has_key_buckets or self.has_pair_buckets) else 0
 
     @property
@@ -122,7 +122,7 @@ class Hybrid(Onesweep):
 
     @property
     def room(self) -> stages.Room | None:
-        """The scratch that buckets need; None without buckets."""
+        """The scratch that buckets need; None if there are no buckets."""
         if not (self.has_key_buckets or self.has_pair_buckets):
             return None
         return stages.Room(

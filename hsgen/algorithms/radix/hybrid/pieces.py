@@ -84,7 +84,7 @@ class Kernels:
 
 
 def parts(p: Hybrid) -> Kernels:
-    """Return the kernels of a shape."""
+    """Return the kernels of this stage for a shape."""
     common = replace(pairs.sizes(p), **{**pairs.ABSENT, "groups": groups(p)})
     plan, find = "choose the digits that are passed, and scan the histograms", "find where each bucket begins"
     cut, settle = "cut buckets that are too large", "sort crowded or alike keys in memory, a digit at a time"
@@ -111,7 +111,7 @@ def parts(p: Hybrid) -> Kernels:
 
 
 def _key_sort(p: Hybrid) -> Kernel:
-    """The bucket sort of keys without values."""
+    """The kernel that sorts buckets of keys without values."""
     return buckets.kernels(p, rank_arrays(buckets.rest(p)))[0]
 
 

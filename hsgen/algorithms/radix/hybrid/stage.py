@@ -51,7 +51,7 @@ class Stage(ABC):
         """Yield the problems of the parameters of the stage on a device."""
 
     def serves(self, n: int) -> bool:
-        """Return true if the stage serves `n` keys."""
+        """Whether the stage serves `n` keys."""
         low, high = self.span
         return low < n <= high
 

@@ -131,5 +131,5 @@ def words(p: Partition) -> Words:
 
 
 def columns(p: Partition) -> int:
-    """Return the number of digits whose histograms one work-group scans."""
+    """Return the number of digits whose counts one work-group of the separate scan takes."""
     return min(COLUMNS, p.radix, 1 << p.work_group.bit_length() - 1)

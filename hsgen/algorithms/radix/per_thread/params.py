@@ -57,7 +57,7 @@ class PerThread(Tile):
 
     @property
     def serial(self) -> bool:
-        """True."""
+        """True, because each lane, or each subgroup, walks through its own chunk."""
         return True
 
     @property
