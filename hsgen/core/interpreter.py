@@ -30,8 +30,9 @@ class Options:
 
     kind: the kind of the key type (`hsgen.core.keys.Type.kind`).
     descending: whether the greatest key comes first.
-    begin, end: the bit range by which keys are sorted.  Bits are those after the order transform of the key type
-    (docs/reference/semantics.md).  The range ends before bit `end`; None means that it ends after the last bit.
+    begin, end: the bit range by which keys are sorted, from bit `begin` up to, but not including, bit `end`; None means
+    up to the last bit.  The range applies to keys after the order transform of their type
+    (docs/reference/semantics.md).
     discard: whether the caller of an argsort discards the sorted keys.
     device_count: whether device memory contains the count; n is then the capacity.
 
@@ -102,7 +103,7 @@ def options(key: str = "u32", order: str = "ascending", **more: int | None) -> O
 class Launch:
     """A launch of a step.
 
-    argument: the second number that the kernel receives, with all flags.
+    argument: the number that the kernel receives after n, with all flags.
     groups: the number of work-groups that the step needs.
     grid: the two-dimensional grid, with at least `groups` work-groups.
     """
@@ -241,7 +242,7 @@ def offset(binding: Binding, n: int) -> int:
 
 
 def numbers(sort: Sort, step: Step, call: Options) -> tuple[int, ...]:
-    """Return the two numbers that the kernel of a step receives after n and the argument, or no number."""
+    """Return the numbers that the kernel of a step receives after n and the argument: two numbers, or none."""
     if sort.signature.rows:
         low = call.layouts & (1 << LAYOUT_BITS) - 1
         return call.segment_count | low, call.take | call.layouts >> LAYOUT_BITS

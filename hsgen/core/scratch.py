@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 ANY_N = 2**63 - 1
-"""The greatest count of a rule that applies to all counts."""
+"""The greatest count of a rule, or of a plan, that has no other bound."""
 UNIT = 1024
 """The alignment of offsets in scratch memory, in bytes."""
 

@@ -44,8 +44,8 @@ class BinSort:
 
     The other fields name variants of phases in the template:
     load: the way in which a lane loads its keys.
-    shift: the origin of the number of the lowest bit that belongs to the bin of a key.  The number is "found" from the
-    keys, or "given" by the kernel.
+    shift: the bin of a key is its digit from a certain bit on.  "found": the kernel finds this bit from the keys.
+    "given": the kernel knows this bit in advance.
     ties: the way in which equal keys are ranked.
     """
 

@@ -131,8 +131,7 @@ def kernel(
 def holding(kernel: Kernel, p: Hybrid) -> Kernel:
     """Return the kernel with `resident` set, for a kernel whose lanes hold their keys in registers.
 
-    `resident` is the number of work-groups that a core holds if each lane uses 64 registers.  If `p.resident` is 0, it
-    is 0.
+    `resident` is the number of work-groups that a core holds if each lane uses 64 registers; 0 if `p.resident` is 0.
     """
     return replace(kernel, resident=max(1, LANES // kernel.work_group) if p.resident else 0)
 
