@@ -94,8 +94,8 @@ Params = Onesweep
 def begin(p: Onesweep) -> Kernel:
     """Return the kernel that clears flags, tickets and counts.
 
-    If passes may be retried, the kernel runs for every device-side count, because the flags of retries are read for
-    every count.
+    If passes may be retried, the kernel runs for every device-side count.  The reason is that the flags of retries are
+    read for every count.
     """
     kernel = plain(p, "begin", "clear flags, tickets and counts", (WORDS,), template=f"{_KERNELS}:begin")
     return replace(kernel, always=not p.forward_progress)
@@ -268,7 +268,7 @@ def space(key: KeyType, device: Device) -> Iterator[Box]:
 
 
 def fitted(p: Onesweep) -> Onesweep:
-    """Return the shape, without `large` if a device-side count, or indices that a later stage reports, have 32 bits."""
+    """Return the shape; `large` is off with a device-side count or a report of indices, because both have 32 bits."""
     return replace(p, large=p.large and not (p.signature.device_count or p.signature.followed))
 
 

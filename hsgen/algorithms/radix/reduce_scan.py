@@ -203,7 +203,7 @@ def fitted(p: ReduceScan) -> ReduceScan:
     """Return the shape, without choices that do not work for its key type or form.
 
     `sorted_exit` is off in a sort by a bit range, because a kernel of one pass does not know the whole range.  `large`
-    is off if a device-side count, or indices that a later stage reports, have 32 bits.
+    is off with a device-side count or a report of indices, because both have 32 bits.
     """
     few = p.signature.device_count or p.signature.followed
     return replace(p, sorted_exit=p.sorted_exit and not p.signature.bit_range, large=p.large and not few)

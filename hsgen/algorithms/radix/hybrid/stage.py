@@ -87,6 +87,6 @@ def numbered(limit: int, bits: int, *, device_count: bool) -> list[Span]:
     limit: the greatest mean number of keys of a bucket.
     bits: there are at most 2^bits buckets.
     """
-    if device_count:  # the number of buckets is between n / limit and twice that
+    if device_count:  # more buckets than n / limit, but no more than twice that
         return [(0, limit << bits, Grid(add=-1, div=limit, mul=2, cap=1 << bits))]
     return [(limit << b - 1, limit << b, fixed(1 << b)) for b in range(1, bits + 1)]

@@ -70,7 +70,7 @@ def fitted(p: Partition) -> Partition:
 def _fewer(p: Partition, tiles: T) -> T:
     """The tiles with fewer keys per lane.
 
-    The keys, with values of 4 bytes, then fit the memory that more keys without values would take.
+    With values of 4 bytes, the fewer keys take no more memory than the keys of `tiles` without values.
     """
     return replace(tiles, items=max(1, tiles.items * p.key.held // (p.key.held + 4)))
 

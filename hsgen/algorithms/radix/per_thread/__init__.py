@@ -51,7 +51,10 @@ def test_counts(p: PerThread, greatest: int) -> set[int]:
 
 
 def fitted(p: PerThread) -> PerThread:
-    """Return the shape, in sorts by a bit range without `sorted_exit`: a kernel of one pass does not know the range."""
+    """Return the shape, with `sorted_exit` off if the sort is by a bit range.
+
+    A kernel of one pass does not know the whole bit range.
+    """
     return replace(p, sorted_exit=p.sorted_exit and not p.signature.bit_range)
 
 
