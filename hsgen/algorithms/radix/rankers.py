@@ -41,8 +41,8 @@ class Ranked(Tile):
     ranker: the way in which a work-group ranks a tile.
     - "match_ballot": the lanes of a subgroup vote on each bit of the digit.
     - "match_broadcast": each lane compares its digit with the digits of all lanes of its subgroup, which is narrow.
-    - "bitmask": each digit has a mask in local memory.  Each lane sets its bit in the mask of its digit, and counts the
-      bits of earlier lanes.
+    - "bitmask": each value of the digit has a mask in local memory.  Each lane sets its bit in the mask of its value,
+      and counts the bits of earlier lanes.
     - "radix_split": a sequence of stable splits, each by `split` bits and with a scan in local memory.
 
     ahead: with "match_ballot", a lane loads a value this many keys before it ranks the key of the value.  If `ahead` is

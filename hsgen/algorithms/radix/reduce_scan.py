@@ -45,8 +45,8 @@ class ReduceScan(Ranked):
     keys.
     compact: whether kernels have a form that compiles faster.  Full and partial tiles then share statements, the
     iterations of loops over keys are written out, and no pass is skipped.
-    large: whether the sort also supports 2^30 keys and more.  Look-back serves them if 32-bit counts suffice, otherwise
-    separate kernels with 64-bit counts.
+    large: whether the sort also supports 2^30 keys and more.  In strategies with look-back, the usual passes serve them
+    as long as 32-bit counts suffice.  Otherwise separate kernels with 64-bit counts serve them.
     """
 
     STRATEGY: ClassVar[str] = "reduce_scan"

@@ -130,7 +130,7 @@ def _lane_values(p: Single) -> bool:
 
 
 def kernels(p: Single) -> tuple[Kernel, ...]:
-    """Return every kernel, which is a single one."""
+    """Return the kernels of the strategy, a single kernel."""
     return (kernel(p),)
 
 

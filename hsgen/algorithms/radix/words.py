@@ -25,7 +25,7 @@ class Words:
     because tiles of several sizes share the layout.
     histogram: D words.
     unsorted, unsorted_groups: empty without `sorted_exit`.
-    tile_states, group_histograms, bucket_starts: all three have the rest of scratch; a launch uses only one of them.
+    tile_states, group_histograms, bucket_starts: all three begin at the same word; a launch uses only one of them.
     use_partition and all later regions: in a hybrid sort, see `hsgen.algorithms.radix.hybrid.regions`; else None.
     """
 

@@ -101,7 +101,7 @@ class Words:
     histograms: P x D words.
     bucket_starts: D + 1 words.
     histogram: D words.
-    group_histograms, tile_states: both have the rest of scratch; a launch uses only one of them.
+    group_histograms, tile_states: both begin at the same word; a launch uses only one of them.
     """
 
     fallback: Region
