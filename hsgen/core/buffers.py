@@ -1,4 +1,4 @@
-"""The memory of kernels: global buffers and arrays in local memory."""
+"""The memory that kernels use: buffers in global memory, and arrays in local memory."""
 
 from __future__ import annotations
 
@@ -7,32 +7,37 @@ from dataclasses import dataclass
 from hsgen.core.keys import KeyType
 
 PICKED = {"key": ("source", "destination", "other"), "value": ("values_in", "values_out", "values_tmp")}
-"""The buffers among which a kernel selects at run time, in the order of their numbers.
+"""The buffers among which a kernel selects at run time, for keys and for values.
 
-The first buffer is the input; passes alternate between the second and the third.
+The index of a buffer in its tuple is the number by which kernels select the buffer.  The first buffer is the input.
+Passes alternate between the second and the third buffer.
 """
 COUNT_BUFFER = "device_n"
-"""The buffer of a device-side count, one 32-bit word."""
+"""The name of the buffer that holds a device-side count, one 32-bit word."""
 
 GROUP, DEVICE = "group", "device"
-"""The lanes whose stores a lane may load during a launch.
+"""The values of `Buffer.coherent`, which state whose stores a lane may load during the same launch.
 
-`GROUP`: lanes of its work-group, after `hs_barrier_global`.  `DEVICE`: also lanes of other work-groups, after
-`hs_await` or a barrier of the grid.
+`GROUP`: the stores of lanes of its work-group, after `hs_barrier_global`.
+`DEVICE`: also the stores of lanes of other work-groups, after `hs_await` or a barrier of the grid.
 """
 BYTES = {"u32": 4, "u64": 8}
-"""The size in bytes of each element type of fixed size; the sizes of keys, values and pairs depend on the sort."""
+"""The size in bytes of each element type that has the same size in every sort.
+
+The sizes of keys, values and pairs depend on the sort.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buffer:
-    """A buffer parameter of a kernel, with elements of type "key", "value", "pair" or a name in `BYTES`.
+    """A buffer parameter of a kernel.
 
+    type: the element type: "key", "value", "pair" or a name in `BYTES`.
+    unit: the element type in whose size a call states the offset of the buffer; "" if this type is `type`.
     coherent: `GROUP` or `DEVICE` if a lane loads elements that another lane has stored during the same launch, else "".
     Atomic accesses do not count.
-    unit: the element type in which a call states the buffer's offset; "" if that is `type`.
     times: the number of elements per key.
-    shared: a call may bind the same memory to several such buffers, because kernels only read them.
+    shared: whether a call may bind the same memory to this buffer and to other shared buffers; kernels only read it.
     """
 
     name: str
@@ -48,7 +53,8 @@ class Buffer:
 class Array:
     """An array in local memory: `count` elements of type "key", "pair" or a name in `BYTES`.
 
-    align: the alignment in bytes, for dialects that store whole lines from the array; 0: the size of an element.
+    align: the alignment in bytes, for dialects that store whole cache lines from the array.  0 means the size of an
+    element.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The facts of a device, which limit the parameters of algorithms."""
+"""The facts about a device that limit the parameters of algorithms."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """Facts of a device family: the table ``[device]`` of a target.  Sizes are in bytes.
+    """Facts about a device family: the table ``[device]`` of a target file.  Sizes are in bytes.
 
-    The fields `threads` to `local` may be unknown.  These fields limit no parameter; `hsgen.tools.suggest` derives
-    initial parameters from them.  A *core* is the unit that runs a work-group: an SM, a compute unit, a sub-slice.
+    A *core* is the unit that runs a work-group: an SM, a compute unit or a sub-slice.  The fields `threads` to `local`
+    limit no parameter: `hsgen.tools.suggest` derives initial parameters from them.  The fields `threads` to `cores` are
+    None if they are unknown.
 
-    unroll: "text" if the compiler leaves an array in memory when an unrolled loop indexes the array; kernel text then
-    contains the statements of each iteration.  threads: subgroups resident on a core.  units: SIMD units of a core.
-    registers: 32-bit registers of a core, over all lanes.  cores: cores of the largest device.  local: "chip" for
-    dedicated local memory, "memory" for ordinary memory.  cooperative: all work-groups of a grid can wait for each
-    other.
+    unroll: "text" if the compiler keeps an array in memory whenever an unrolled loop indexes the array.  Kernel text
+    then contains the statements of each iteration.
+    threads: the number of subgroups that are resident on a core at once.
+    units: the number of SIMD units of a core.
+    registers: the number of 32-bit registers of a core, over all lanes.
+    cores: the number of cores of the largest device.
+    local: "chip" if local memory is dedicated memory, "memory" if it lies in ordinary memory.
+    cooperative: whether all work-groups of a grid can wait for each other.
     """
 
     subgroups: tuple[int, ...]
@@ -40,10 +44,10 @@ class Device:
 
     @property
     def forward_progress(self) -> bool:
-        """Whether a started work-group makes progress while others wait for it, by guarantee or by observation."""
+        """Whether a started work-group makes progress while others wait for it, as guaranteed or merely as observed."""
         return self.progress != "none"
 
     @property
     def promised(self) -> bool:
-        """Whether forward progress is guaranteed: look-back then spins without a limit, and no pass needs a retry."""
+        """Whether forward progress is guaranteed.  Look-back then spins without a limit, and no pass needs a retry."""
         return self.progress == "guaranteed"

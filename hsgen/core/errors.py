@@ -1,4 +1,4 @@
-"""Errors, each kind with its exit code.  No function of this module prints or exits."""
+"""The classes of errors, each with its exit code.  No function of this module prints or exits."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import unicodedata
 from typing import Any
 
 SHOWN = 200
-"""The most characters of an untrusted value that a message shows."""
+"""A message shows at most this many characters of an untrusted value."""
 LINE = 2000
-"""The most characters of a line of a message, such as a list of names."""
+"""A line of a message, such as a list of names, has at most about this many characters."""
 
 
 def printable(text: object, most: int = LINE) -> str:
@@ -27,7 +27,7 @@ def printable(text: object, most: int = LINE) -> str:
 
 
 def shown(value: object) -> str:
-    """Return an untrusted value, such as a path, as a message shows it: printable and at most `SHOWN` characters."""
+    """Return an untrusted value, such as a path, as printable text of at most about `SHOWN` characters."""
     return printable(value, SHOWN)
 
 
@@ -40,11 +40,17 @@ class Notice(UserWarning):
 
 
 class Terminated(BaseException):
-    """The exception of a process that received a signal to terminate; handlers of errors do not catch it."""
+    """Raised in a process that received a signal to terminate.
+
+    The class is no `Exception`, so handlers of errors do not catch it.
+    """
 
 
 class HsgenError(Exception):
-    """An error that a user can act on: one or more lines, each with the place, the problem and the remedy."""
+    """An error that a user can act on.
+
+    The error has one or more lines.  Each line states the place, the problem and the remedy.
+    """
 
     exit_code = 1
 
@@ -55,13 +61,13 @@ class HsgenError(Exception):
 
 
 class Wrong(HsgenError):
-    """A negative result: stale files, an incorrect sort, a kernel that does not build.  Exit code 1."""
+    """A check failed: files are stale, a sort is incorrect, or a kernel does not build.  Exit code 1."""
 
     exit_code = 1
 
 
 class Usage(HsgenError):
-    """Invalid input: an unusable name, file, parameter or folder.  Exit code 2."""
+    """Invalid input, such as an unusable name, file, parameter or folder.  Exit code 2."""
 
     exit_code = 2
 
@@ -74,18 +80,18 @@ class OutOfRange(Usage, ValueError):
         self.argument, self.number, self.remedy = argument, number, remedy
 
     def renamed(self, argument: str) -> OutOfRange:
-        """Return the error with another name for the argument."""
+        """Return the same error for an argument named `argument`."""
         return OutOfRange(argument, self.number, self.remedy)
 
 
 class Unavailable(HsgenError):
-    """A missing prerequisite: no device, no compiler, an unsupported capability.  Exit code 3."""
+    """A prerequisite is missing, such as a device, a compiler or a capability of the device.  Exit code 3."""
 
     exit_code = 3
 
 
 def wrong_type(name: str, expected: str, value: Any) -> TypeError:
-    """Return the error for an argument `name` of a wrong Python type."""
+    """Return the `TypeError` for the argument `name`, whose `value` has a wrong Python type."""
     kind = type(value).__name__
     description = "None" if value is None else f"{'an' if kind[0] in 'AEIOaeio' else 'a'} {kind}"
     return TypeError(f"{name} is {description}; give {expected}")

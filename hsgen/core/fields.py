@@ -1,4 +1,4 @@
-"""Strict readers of tables.  Unknown keys and wrong types are errors; all errors of a file are reported at once."""
+"""A strict reader of tables in files.  Unknown keys and wrong types are errors; all errors of a file are reported."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from hsgen.core.records import DOT, record_of, records
 class Field:
     """The type and range of a key's value.
 
-    kind: int, bool, str, ints or strs.  hint: the valid values, for messages.  least, greatest: the range of integers.
-    choices: the valid strings; empty: any.  filled: the value must not be empty.
+    kind: "int", "bool", "str", "ints" or "strs"; the last two are lists.
+    hint: a description of the valid values, for messages.
+    least, greatest: the range of integers, inclusive.
+    choices: the valid strings; empty if every string is valid.
+    filled: whether an empty value is an error.
     """
 
     kind: str
@@ -67,7 +70,10 @@ def _shown(value: object) -> str:
 
 
 def _number(value: object) -> object:
-    """Return the value as text; for integers with more digits than Python converts, their size in bits."""
+    """Return the value as text.
+
+    Python refuses to convert very long integers; for such an integer, the text states its size in bits.
+    """
     try:
         return str(value)
     except ValueError:
@@ -75,30 +81,30 @@ def _number(value: object) -> object:
 
 
 LINES = 20
-"""The most errors that a message shows for one file."""
+"""A message shows at most this many errors of one file."""
 
 
 @dataclass(slots=True)
 class Reader:
-    """A reader of one file, which collects errors; `where` is the prefix of each error's line."""
+    """A reader of one file, which collects errors.  The line of each error begins with `where`."""
 
     where: str
     errors: list[str] = field(default_factory=list)
     _meant: set[str] = field(default_factory=set)  # missing keys whose misspelt form was reported
 
     def error(self, key: str, problem: str, hint: str) -> None:
-        """Record an error: the problem with `key`, and a hint at the remedy."""
+        """Record an error: `key` has `problem`, and `hint` says how to mend it."""
         self.errors.append(f"{self.where}: {shown(key)}: {problem}; {hint}")
 
     def misspelt(self, key: str) -> bool:
-        """Whether an error records a misspelt form of `key`."""
+        """Whether a recorded error already reports a misspelt form of `key`."""
         return key in self._meant
 
     def check(self) -> None:
         """Raise the recorded errors, if there are any.
 
         Raises:
-            Usage: the file has errors; the message shows the first `LINES` of the distinct errors.
+            Usage: the file has errors.  The message shows each distinct error once, and at most `LINES` lines.
         """
         errors = list(dict.fromkeys(self.errors))
         if len(errors) > LINES:
@@ -107,7 +113,10 @@ class Reader:
             raise Usage(*errors)
 
     def table(self, parent: Mapping[str, Any], name: str, *, required: bool = True) -> dict[str, Any] | None:
-        """Return the table `name` of `parent`; record an error and return None if the key is missing or no table."""
+        """Return the table `name` of `parent`, or None if there is no such table.
+
+        A value that is not a table is an error.  A missing table is an error only if it is `required`.
+        """
         value = parent.get(name.split(".")[-1])
         if isinstance(value, dict):
             return value
@@ -118,8 +127,8 @@ class Reader:
     def fields(self, table: Mapping[str, Any], name: str, known: Mapping[str, Field]) -> dict[str, Any]:
         """Return the valid values of `table` by key; record an error for each invalid, missing or unknown key.
 
-        A key of `known` such as ``bucket.items`` is the key ``items`` of an inner table ``bucket``.  Inner tables are
-        optional.
+        A dotted key of `known`, such as ``bucket.items``, stands for the key ``items`` of an inner table ``bucket``.
+        Inner tables are optional.
         """
         prefix = f"{name}." if name else ""
         table = self._opened(table, prefix, known)
@@ -138,7 +147,7 @@ class Reader:
         return good
 
     def _opened(self, table: Mapping[str, Any], prefix: str, known: Iterable[str]) -> dict[str, Any]:
-        """Return the table with dotted keys instead of the inner tables that `known` names."""
+        """Return the table with each inner table replaced by dotted keys, if `known` has keys of that inner table."""
         inner = {record_of(key) for key in known} - {""}
         dotted: dict[str, Any] = {}
         for key, value in table.items():
@@ -153,7 +162,7 @@ class Reader:
         return dotted
 
     def unknown(self, table: Mapping[str, Any], name: str, known: Iterable[str]) -> None:
-        """Record an error for each key of `table` that `known` lacks."""
+        """Record an error for each key of `table` that is not in `known`."""
         names = list(known)
         for key in table:
             if key not in names:
@@ -169,14 +178,15 @@ PLAIN_TEXT = f"give 1 to {LONGEST_TEXT} printable ASCII characters"
 
 
 def presentable(text: str) -> bool:
-    """Whether a text can be shown unchanged in C strings, comments and terminals."""
+    """Whether a text has 1 to `LONGEST_TEXT` characters, all printable ASCII, which every terminal can show."""
     return 0 < len(text) <= LONGEST_TEXT and text.isascii() and text.isprintable()
 
 
 def plain(text: str) -> bool:
-    """Whether a text needs no escapes in C strings and comments, and contains no name that a bundle's prefix replaces.
+    """Whether a text can stand unchanged in C strings and comments.
 
-    The empty text is plain.
+    A plain text needs no escapes, does not end a comment, and contains no name that a bundle's prefix replaces.  The
+    empty text is plain.
     """
     prefixed = re.search(r"(?<![A-Za-z0-9])(hs|HS)[_/.]", text)
     return (

@@ -1,4 +1,4 @@
-"""Constants that plans, kernels and the C runtimes share: argument flags and kinds of steps.
+"""Constants that plans, kernels and the C runtimes share: the flags in arguments, and the names of steps' conditions.
 
 Only this module defines the constants.  `hsgen.emit.c_constants` renders them for C; kernel templates read `bit.NAME`.
 """
@@ -17,14 +17,14 @@ FLAGS = {
 }
 """The meaning of each argument flag, in the order of bits.
 
-DIRECT in a plan is a permission: the interpreter decides for each call whether the kernel gets the flag.
+In a plan, DIRECT is only a permission.  The interpreter decides for each call whether the kernel gets the flag.
 """
 
 FIRST = 20
 """The bit of the first flag.
 
-The lower bits for a pass: the number of the pass, the digit's shift << 8 and the digit's width << 16.  The lower bits
-for a kernel that runs all passes: the end of the bit range and its start << 8.
+The lower bits hold numbers.  For a kernel of one pass: the pass number, the digit's shift << 8, and the digit's width
+<< 16.  For a kernel that runs all passes: the end of the bit range, and the start of the bit range << 8.
 """
 
 BIT = {name: FIRST + i for i, name in enumerate(FLAGS)}
@@ -40,28 +40,38 @@ ARGUMENTS = {
     "call_number": "the second number of the call, without flags; the sign bit is set if it bounds one on the device",
     "indirect_grids": "for the kernel that computes the grids of all other steps from a device-side count",
 }
-"""The kinds of step arguments, each with the number that the kernel receives."""
+"""The kinds of step arguments (`hsgen.core.plan.Argument`), each with the number that the kernel receives."""
 
 PLACES = {"any": "ANYWHERE", "in": "IN_PLACE", "out": "OUT_OF_PLACE"}
-"""The calls for which a step runs: all, only in place, only out of place; each with its name in C."""
+"""The values of `Guard.place`, each with its name in C.
+
+The step runs for all calls ("any"), only for sorts in place ("in"), or only for sorts out of place ("out").
+"""
 
 RANGES = {"any": "ANY_BITS", "whole": "ALL_BITS", "part": "SOME_BITS"}
-"""The calls for which a step runs: all, only for the whole bit range, only for a part; each with its name in C."""
+"""The values of `Guard.range`, each with its name in C.
+
+The step runs for all calls ("any"), only for sorts by all bits ("whole"), or only for sorts by fewer bits ("part").
+"""
 
 REDUCTIONS = {"any": "ANY_REDUCTION", "exact": "EXACT_REDUCTION", "rounded": "ROUNDED_REDUCTION"}
-"""The calls for which a step runs, each with its name in C.
+"""The values of `Guard.reduction`, each with its name in C.
 
-exact: only for reductions whose result is the same in any order of values.  rounded: only for sums of floats, whose
-result is rounded at each addition.
+any: the step runs for all calls.
+exact: the step runs only for reductions whose result does not depend on the order of the values.
+rounded: the step runs only for sums of floats, because each addition rounds.
 """
 
 REDUCTION_MASK, FLOAT_SUM = 15, 8
-"""The bits of a call's second number that identify the reduction and the type of values, and these bits for a sum of
-floats.  `hsgen.operations.reduce_by_key.number` returns the bits."""
+"""`REDUCTION_MASK` selects the bits of a call's second number that identify the reduction and the type of its values.
+`FLOAT_SUM` is the value of these bits for a sum of floats.  `hsgen.operations.reduce_by_key.number` returns the bits.
+"""
 
 QUANTITIES = {"n": "BY_N", "number": "BY_NUMBER", "length": "BY_LENGTH", "rows": "BY_ROWS"}
-"""The quantity that determines a grid or a guard, each with its name in C.
+"""The quantities that a grid (`Grid.x`) or a guard (`Guard.x`) may depend on, each with its name in C.
 
-number: the second number of the call, for grids only.  length: the length of rows, n divided by that number, for guards
-only.  rows: for grids only, the work-groups for a row of that length, times the number of rows.
+n: the count.
+number: the second number of the call; only grids use this quantity.
+length: the length of each row, which is n divided by the second number; only guards use this quantity.
+rows: the grid has enough work-groups for one row, times the number of rows; only grids use this quantity.
 """

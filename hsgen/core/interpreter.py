@@ -1,4 +1,4 @@
-"""The interpreter of plans: computes the launches of a call for n keys.  The C runtimes implement the same rules."""
+"""The interpreter of plans: it computes the launches of a call for n keys.  The C runtimes follow the same rules."""
 
 from __future__ import annotations
 
@@ -29,22 +29,27 @@ class Options:
     """The options of one call.
 
     kind: the kind of the key type (`hsgen.core.keys.Type.kind`).
-    begin, end: the bit range by which keys are sorted, after their type's order transform
-    (docs/reference/semantics.md); end None: up to the last bit.
-    discard: an argsort that discards the sorted keys.
-    device_count: n is the capacity; device memory contains the count.  A call has at most one of the next six fields;
-    the operation determines the field.
+    descending: whether the greatest key comes first.
+    begin, end: the bit range by which keys are sorted, from bit `begin` up to, but not including, bit `end`; None means
+    up to the last bit.  The range applies to keys after the order transform of their type
+    (docs/reference/semantics.md).
+    discard: whether the caller of an argsort discards the sorted keys.
+    device_count: whether device memory contains the count; n is then the capacity.
+
+    A call has at most one of the next six fields.  The operation determines which field.
+
     shift: the number of low bits of a key that the stage after a sort ignores.
     segment_count: the number of segments.
     first_count: the number of keys in the first of two arrays.
     capacity: the number of keys that a digest covers.
     reduction: the reduction of values by key, and the buffers to store (`hsgen.operations.reduce_by_key`).
     columns: the types and orders of columns to pack (`hsgen.operations.pack`).
+
+    rows: whether segments are rows of equal length, n / segment_count; the call then has no offsets.
+    take: the number of keys that a selection takes from each of `segment_count` rows.  In a gather, the number of
+    values in each of `segment_count` items.
     layouts: the strides and offsets of the columns' items, for columns that are not arrays.
-    take: the number of keys that a selection takes from each of `segment_count` rows; in a gather, the number of values
-    in each of `segment_count` items.
-    rows: segments are rows of equal length, n / segment_count; the call has no offsets.
-    segments_counted: segment_count is the capacity; device memory contains the number of segments.
+    segments_counted: whether device memory contains the number of segments; `segment_count` is then the capacity.
     """
 
     kind: int = 0
@@ -66,7 +71,7 @@ class Options:
 
     @property
     def number(self) -> int:
-        """The second number of the call, on which grids and kernels depend in addition to n."""
+        """The second number of the call: grids and kernels depend on n and on this number."""
         counts = self.shift or self.segment_count or self.first_count or self.capacity
         return counts or self.reduction or self.columns
 
@@ -82,22 +87,26 @@ PLAIN = Options()
 NUMBERS = ("shift", "segment_count", "first_count", "capacity", "reduction", "columns", "take", "layouts")
 """The fields of `Options` that are numbers, in the order of ``hn_call`` in C.
 
-`Options.number` returns one of the fields, but never one of the last two.
+`Options.number` returns one of these fields, except the last two, `take` and `layouts`.
 """
 LAYOUT_BITS = 30
-"""The number of bits of `Options.layouts` that the first of a kernel's two numbers holds; the second number holds the
-rest.
+"""A kernel receives `Options.layouts` in two numbers: the first holds this many low bits, the second the higher bits.
 """
 
 
 def options(key: str = "u32", order: str = "ascending", **more: int | None) -> Options:
-    """Return the options for a key type, an order, and further fields by name."""
+    """Return the options for the key type `key` and the order `order`; `more` has further fields of `Options`."""
     return Options(kind=TYPES[key].kind, descending=order == "descending", **more)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A launch of a step: its argument, its number of work-groups, and its two-dimensional grid."""
+    """A launch of a step.
+
+    argument: the number that the kernel receives after n, with all flags.
+    groups: the number of work-groups that the step needs.
+    grid: the two-dimensional grid, with at least `groups` work-groups.
+    """
 
     step: Step
     argument: int
@@ -120,8 +129,8 @@ def bit_range(plan: Plan, call: Options) -> tuple[int, int]:
 def digit(begin: int, end: int, bits: int, number: int) -> tuple[int, int]:
     """Return the shift and the width of digit `number` of a bit range.
 
-    The range is split into the fewest digits of at most `bits` bits.  Their widths differ by at most one; wider digits
-    come first.
+    The range is split into the fewest digits of at most `bits` bits each.  The widths of the digits differ by at most
+    one bit.  The wider digits are the lower ones.
     """
     count = passes(begin, end, bits)
     least, more = divmod(end - begin, count)
@@ -137,14 +146,15 @@ def digits(begin: int, end: int, bits: int) -> tuple[tuple[int, int], ...]:
 def passes(begin: int, end: int, bits: int) -> int:
     """Return the number of passes for a bit range.
 
-    An empty range takes one pass, which copies the keys: all digits have width 0 and are equal.
+    An empty range takes one pass with a digit of width 0.  All digits are then equal, so the pass copies the keys.
     """
     return max(1, -(-(end - begin) // bits))
 
 
 def argument(plan: Plan, step: Step, call: Options, *, in_place: bool) -> int | None:
-    """Return the argument of a step's kernel; None if the step does not run for the bit range or for the reduction of
-    the call.
+    """Return the argument of a step's kernel.
+
+    None means that the step does not run for the bit range of the call, or for its reduction.
 
     Raises:
         Usage: the bit range is reversed or exceeds the key.
@@ -181,18 +191,19 @@ def _pass(step_pass: Pass, begin: int, end: int, flags: int) -> int | None:
         return None
     shift, width = digit(begin, end, step_pass.bits, step_pass.number)
     if left % 2 == 0:
-        flags &= ~DIRECT  # if this pass stored to the destination, the last pass would not
+        flags &= ~DIRECT  # passes alternate: if this pass stored to the destination, the last would not
     if left > 1:
-        flags &= ~DISCARD  # only the last pass may omit the keys
+        flags &= ~DISCARD  # only the last pass may leave out the keys
     return step_pass.number | shift << 8 | width << 16 | flags
 
 
 def groups(step: Step, n: int, *, in_place: bool, device_count: bool = False, number: int = 0, take: int = 0) -> int:
-    """Return the number of work-groups that `step` launches for `n` keys; 0 if its guard excludes n, or excludes calls
-    in place or out of place.
+    """Return the number of work-groups that `step` launches for `n` keys; 0 if its guard excludes the call.
 
-    number: the second number of the call.  take: `Options.take`.  device_count: n is the capacity, so the guard's upper
-    bound excludes no step: the count may be lower.
+    number: the second number of the call.
+    take: `Options.take`.
+    device_count: whether n is only a capacity.  The guard's upper bound then excludes no step, because the count on the
+    device may be lower than n.
     """
     guard = step.guard
     by_length = guard.x == "length"
@@ -211,7 +222,7 @@ def groups(step: Step, n: int, *, in_place: bool, device_count: bool = False, nu
 
 
 def launched_up_to(steps: Iterable[Step], max_n: int, limit: int) -> int:
-    """Return the greatest count, at most `max_n`, up to which every grid fits in limit x limit work-groups.
+    """Return the greatest count up to `max_n` for which every grid has at most limit x limit work-groups.
 
     Grids that depend on the second number of the call are ignored.
     """
@@ -225,13 +236,13 @@ def launched_up_to(steps: Iterable[Step], max_n: int, limit: int) -> int:
 
 
 def offset(binding: Binding, n: int) -> int:
-    """Return the byte offset of a binding in the buffer of its role; offsets in scratch are multiples of 1024."""
+    """Return the byte offset at which a binding begins in the buffer of its role, in a call for `n` keys."""
     begin = binding.plus + binding.per_n * (n if binding.max_n is None else min(n, binding.max_n))
     return aligned(begin) if binding.role == "scratch" else begin
 
 
 def numbers(sort: Sort, step: Step, call: Options) -> tuple[int, ...]:
-    """Return the numbers that the kernel of a step receives after n and the argument: two or none."""
+    """Return the numbers that the kernel of a step receives after n and the argument: two numbers, or none."""
     if sort.signature.rows:
         low = call.layouts & (1 << LAYOUT_BITS) - 1
         return call.segment_count | low, call.take | call.layouts >> LAYOUT_BITS
@@ -239,7 +250,10 @@ def numbers(sort: Sort, step: Step, call: Options) -> tuple[int, ...]:
 
 
 def spare_at(sort: Sort, n: int) -> int:
-    """Return the byte offset in scratch of an argsort's discarded keys, which follow the scratch of the sort."""
+    """Return the byte offset in scratch at which an argsort stores keys that the caller discards.
+
+    The keys lie behind the scratch of the sort.
+    """
     return aligned(sort.plan.scratch.bytes(n))
 
 
@@ -251,9 +265,10 @@ def scratch_bytes(sort: Sort, n: int, how: Options = PLAIN) -> int:
 
 
 def launches(plan: Plan, n: int, limit: int = 2**32 - 1, *, in_place: bool, how: Options = PLAIN) -> Iterator[Launch]:
-    """Yield the launches that sort `n` keys; `limit` is the device's greatest grid size in one dimension.
+    """Yield the launches that sort `n` keys.
 
-    A two-dimensional grid may have more work-groups than the step needs; the excess work-groups return at once.
+    limit: the greatest grid size of the device in one dimension.
+    A two-dimensional grid may have more work-groups than the step needs.  The excess work-groups return at once.
 
     Raises:
         Usage: n is negative, exceeds the plan's greatest count or needs a grid beyond limit * limit; the bit range is

@@ -1,4 +1,4 @@
-"""Kernels as plain values: entry points with their buffers, local arrays and parameters."""
+"""Kernels as plain values: each is an entry point with its buffers, local arrays and parameters."""
 
 from __future__ import annotations
 
@@ -10,33 +10,32 @@ from hsgen.core.buffers import DEVICE, Array, Buffer, element_bytes
 from hsgen.core.keys import KeyType
 
 VARIANT = re.compile(r"[\w/]+\.j2(:\w+)?")
-"""The name of a template, or of a set of macros in it."""
+"""Matches the name of a template, ``file.j2``, or of a set of macros in the template, ``file.j2:name``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """One entry point: the input of its template and of its launches.
+    """An entry point, with all that its template and its launches need.
 
-    template: a file under ``templates/``, without suffix; ``file:macro`` in a file of several kernels.
-    index64: n is a 64-bit number.
-    subgroup: the number of lanes that exchange values; 1: lanes exchange none.
-    ballot: lanes vote.
-    always: the kernel runs regardless of the device-side count.
-    cooperative: work-groups wait for each other, so all work-groups of a launch must be resident.
-    picks: the types, as keys of `PICKED`, of the buffers that the kernel selects at run time.
-    row: the number of keys in a vector, for dialects with rows; 0: the kernel handles keys singly.
-    by_rows: the kernel has no text for dialects without rows.
-    marks: the kernel examines many adjacent keys at a time for run boundaries, in dialects with marks.
-    vectors: the kernel accesses four adjacent elements at a time, in dialects with vectors.
-    key_vectors: the kernel loads and stores keys 16 bytes at a time, in dialects with vectors.
-    resident: the number of work-groups that must fit on a core; 0: the compiler decides.
-    gate: the name of a buffer; the kernel returns at once if the buffer's first word is not 0.
+    template: a file under ``templates/``, without suffix.  If the file has several kernels, ``file:macro`` names one.
+    index64: whether n is a 64-bit number.
+    subgroup: the width of the subgroups in which lanes exchange values; 1 if lanes exchange no values.
+    ballot: whether the lanes of a subgroup vote.
+    always: whether the kernel runs regardless of the device-side count.
+    cooperative: whether work-groups wait for each other, so that all work-groups of a launch must be resident.
+    picks: the types of the buffers that the kernel selects at run time, as keys of `hsgen.core.buffers.PICKED`.
+    row: the number of keys in a vector, for dialects with rows; 0 if the kernel handles keys one by one.
+    by_rows: whether the kernel exists only in dialects with rows.
+    marks: whether the kernel tests many adjacent keys at once for run boundaries, in dialects with marks.
+    vectors: whether the kernel accesses four adjacent elements at once, in dialects with vectors.
+    key_vectors: whether the kernel loads and stores keys 16 bytes at once, in dialects with vectors.
+    resident: the number of work-groups that must fit on a core at once; 0 if the compiler decides.
+    gate: the name of a buffer, or "".  The kernel returns at once if the first word of this buffer is not 0.
     params: the algorithm's parameters.
-    common: the parameters on which the text depends; kernels that differ only in other parameters share the text.
-    data: the algorithm's description of the body.  A field that names a template is a variant of a phase; the kernel's
-    template calls the variant by the name of the field.  The field is ``file.j2``, or ``file.j2:name`` for a set of
-    macros in the file.
-    scratch: the layout of the buffer ``words``, whose regions the template addresses by name (`hsgen.core.regions`).
+    common: the parameters on which the kernel text depends.  Kernels whose other parameters differ share one text.
+    data: the algorithm's input of the template.  A field that names a template (see `VARIANT`) is a variant of a phase.
+    The kernel's template calls the variant by the name of the field.
+    scratch: the layout of the buffer ``words``.  The template addresses the regions by name (`hsgen.core.regions`).
     """
 
     name: str
@@ -66,11 +65,11 @@ class Kernel:
 
     @property
     def handover(self) -> bool:
-        """Whether a work-group loads stores of other work-groups of the launch without a barrier of the grid."""
+        """Whether work-groups load what other work-groups stored in the same launch, without a grid barrier."""
         return not self.cooperative and any(b.coherent == DEVICE for b in self.buffers)
 
     def layout(self, key: KeyType) -> list[tuple[Array, int]]:
-        """Return the arrays with their byte offsets.  Larger elements come first, so every array is aligned."""
+        """Return each local array with its byte offset.  Arrays of larger elements come first, so all are aligned."""
         placed, at = [], 0
         for array in sorted(self.arrays, key=lambda a: -element_bytes(a.type, key)):
             placed.append((array, at))
@@ -83,7 +82,7 @@ class Kernel:
 
 
 def variants(data: object) -> Iterator[tuple[str, str]]:
-    """Yield (field, template) for each field of a kernel's description that names a variant of a phase."""
+    """Yield (field, template) for each field of `data` (see `Kernel.data`) that names a variant of a phase."""
     for field in fields(data) if is_dataclass(data) else ():
         value = getattr(data, field.name)
         if isinstance(value, str) and VARIANT.fullmatch(value):

@@ -1,4 +1,4 @@
-"""Key widths, key types, kinds of values, orders, and the signature of a sort, as plain values."""
+"""Key widths, key types, kinds of values, orders and the signature of a sort, as plain values."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from hsgen.core.errors import Usage, shown
 
 BFLOAT16 = "bfloat16"
-"""The name in array libraries of floats that are the upper half of a 32-bit float."""
+"""The name that array libraries use for floats that are the upper half of a 32-bit float."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyType:
-    """The keys of one width as kernels process them: unsigned numbers, regardless of the key type."""
+    """Keys of one width.  Kernels handle them as unsigned numbers, regardless of the key type."""
 
     name: str
     bytes: int
@@ -24,35 +24,36 @@ class KeyType:
 
     @property
     def held(self) -> int:
-        """The size in bytes of a key in a register or in local memory, at least 4."""
+        """The size in bytes that a key takes in a register or in local memory, at least 4."""
         return max(self.bytes, 4)
 
     @property
     def greatest(self) -> int:
-        """The greatest key; kernels use it instead of the keys at or beyond n."""
+        """The greatest key; kernels use it in place of keys whose index is n or more."""
         return (1 << self.bits) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Type:
-    """A key type: its width, as a name in `KEYS`, and the interpretation of its bits.
+    """A key type: a key width, and the meaning of the bits.
 
+    key: the key width, a name in `KEYS`.
     element: the name of the type in array libraries.
     """
 
     name: str
     key: str
-    kind: int  # 0 unsigned, 1 signed in two's complement, 2 float: sign, exponent, fraction
+    kind: int  # 0 unsigned, 1 signed in two's complement, 2 float (sign, exponent, fraction)
     element: str
 
     @property
     def numpy(self) -> str:
-        """The name of the type in numpy.  numpy lacks bfloat16; its bits are uint16."""
+        """The name of the numpy type that holds such keys; uint16 for bfloat16, which numpy lacks."""
         return self.element if self.element != BFLOAT16 else f"uint{self.key[1:]}"
 
 
 KEYS = {f"u{8 * size}": KeyType(name=f"u{8 * size}", bytes=size) for size in (1, 2, 4, 8)}
-"""The key widths by the name of the unsigned type."""
+"""The key widths, by the name of the unsigned type of that width."""
 
 _KINDS = (("u", "uint"), ("i", "int"), ("f", "float"))
 _FLOATS = ("u16", "u32", "u64")
@@ -66,15 +67,17 @@ _NAMES.insert(-2, ("bf16", "u16", 2, BFLOAT16))
 _NAMES.append(("bool", "u8", 0, "bool"))
 
 TYPES = {name: Type(name=name, key=key, kind=kind, element=element) for name, key, kind, element in _NAMES}
-"""The key types by name; a bool is a byte with the value 0 or 1."""
+"""The key types by name.  A bool is a byte with the value 0 or 1."""
 
 ORDERS = ("ascending", "descending")
 
 VALUES = {"none": 0, "v4": 4, "v8": 8, "v16": 16, "index": 4, "index64": 8, "packed": 0}
-"""The kinds of values, each with its size in bytes in a separate buffer.
+"""The kinds of values, each with the size in bytes of a value in a separate buffer; 0 if there is no such buffer.
 
-v4, v8, v16: values of 4, 8 or 16 bytes.  index, index64: the original index of each key (argsort).  packed: the value
-is the lower half of a 64-bit word, the key is the upper half.
+none: keys without values.
+v4, v8, v16: values of 4, 8 or 16 bytes.
+index, index64: the value is the original index of the key, of 4 or 8 bytes (an argsort).
+packed: the value is the lower half of a 64-bit word, and the key is the upper half.
 """
 
 FEATURES = (
@@ -91,11 +94,18 @@ FEATURES = (
 )
 """The optional features of a sort.
 
-bit-range: each call selects a bit range.  device-count: the count is in device memory.  run-boundaries: a report of run
-boundaries.  segment-ends: segments have separate ends.  segment-count: the number of segments is in device memory.
-row-lengths: rows of a selection have separate lengths.  row-starts: these rows also have separate starts.
-row-takes: each row has its number of keys to take.  row-count: the number of rows is in device memory.  value-starts:
-the values of a row start at a separate index.
+bit-range: each call selects a bit range.
+device-count: a call may read the count from device memory.
+run-boundaries: the sort reports run boundaries.
+segment-ends: device memory has the end of each segment, so gaps between segments are allowed.
+segment-count: a call may read the number of segments from device memory.
+
+The other features concern the rows of a selection:
+row-lengths: device memory has the length of each row.
+row-starts: device memory has the start of each row.
+row-takes: device memory has the number of keys to take from each row.
+row-count: device memory has the number of rows.
+value-starts: device memory has the index of the first value of each row.
 """
 
 
@@ -104,21 +114,12 @@ class Signature:
     """The signature of a sort: the features of its kernels beyond unsigned keys in ascending order.
 
     value: a name in `VALUES`.
-    key_transform: signed and float keys, and descending order.
-    bit_range: each call selects a bit range.
-    device_count: the count is in device memory.
-    run_boundaries: the sort reports run boundaries.
-    epilogue: the text of an epilogue (`hsgen.stages.epilogue`); "" for none.
-    floats: kernels calculate with floats: the values, or the keys if the sort has no values.
-    rows: kernels receive two more numbers: the number of rows of a call and the number of keys to take from each row,
-    or the layouts of columns.
-    segment_ends: segments have separate ends, so gaps between segments are allowed.
-    segment_count: a call may read the number of segments from device memory.
-    row_lengths: rows have separate lengths.
-    row_starts: rows have separate starts.
-    row_takes: rows have separate numbers of keys to take.
-    row_count: the number of rows is in device memory.
-    value_starts: the values of a row have a separate start.
+    key_transform: whether calls may state signed or float keys, and descending order.
+    epilogue: the text of an epilogue (`hsgen.stages.epilogue`); "" if there is none.
+    floats: whether kernels calculate with floats.  The floats are the values, or the keys if the sort has no values.
+    rows: whether kernels receive two more numbers: the number of rows of a call and the number of keys to take from
+    each row, or the layouts of columns.
+    The other fields are features, as described at `FEATURES`.
     """
 
     value: str = "none"
@@ -139,14 +140,15 @@ class Signature:
 
     @property
     def numbers(self) -> bool:
-        """Whether kernels receive two numbers after n and the argument: the bounds of the step, or the numbers that
-        `rows` describes.
+        """Whether kernels receive two numbers after n and the argument.
+
+        The numbers are the bounds of the step's guard, or the numbers that `rows` describes.
         """
         return self.device_count or self.rows
 
     @property
     def value_bytes(self) -> int:
-        """The size in bytes of a value in a separate buffer; 0 without such a buffer."""
+        """The size in bytes of a value in a separate buffer; 0 if there is no such buffer."""
         return VALUES[self.value]
 
     @property
@@ -161,24 +163,25 @@ class Signature:
 
     @property
     def of_rows(self) -> bool:
-        """Whether device memory holds numbers for the rows of a selection, such as their lengths."""
+        """Whether the sort is a selection that reads numbers about its rows, such as lengths, from device memory."""
         return self != self.of_equal_rows
 
     @property
     def of_equal_rows(self) -> Signature:
-        """The signature without the features of rows of a selection."""
+        """The same signature for rows of equal length, without features of the rows of a selection."""
         return replace(self, row_lengths=False, row_starts=False, row_takes=False, row_count=False, value_starts=False)
 
     @property
     def fills(self) -> bool:
-        """Whether a row may have fewer results than the call takes from each row; the kernels then fill the rest of the
-        row.
+        """Whether a row may have fewer results than the call takes from each row.
+
+        Kernels then fill the rest of the row.
         """
         return self.row_lengths or self.row_takes
 
     @property
     def index(self) -> bool:
-        """Whether the values are the original indices of the keys; kernels generate such values."""
+        """Whether the values are the original indices of the keys, which kernels compute instead of loading them."""
         return self.value.startswith("index")
 
 
@@ -186,7 +189,7 @@ PLAIN = Signature()
 
 
 def described(signature: Signature) -> str:
-    """Return a signature as text, such as "with value v4, a bit range"; "" for plain keys."""
+    """Return a signature as text, such as "with value v4, a bit range"; "" if it has no features."""
     words = (
         ["signed and float keys, both orders"] * signature.key_transform
         + ["a bit range"] * signature.bit_range
@@ -205,10 +208,10 @@ def described(signature: Signature) -> str:
 
 
 def value_kind(value: str | int) -> str:
-    """Return a kind of values as a name in `VALUES`.
+    """Return the name in `VALUES` of the kind of values that a user states as `value`.
 
-    value: the name, the size in bytes, or a key type of this size.  "v4", 4, "4", "u32", "i32" and "f32" have the same
-    result.
+    value: the name itself, the size of a value in bytes, or a key type of that size.  For example, "v4", 4, "4", "u32",
+    "i32" and "f32" all give "v4".
 
     Raises:
         Usage: there is no such kind.

@@ -1,6 +1,7 @@
 """Sorting and merging networks as lists of comparators.
 
-A comparator (i, j) puts the smaller of two values at i and the greater value at j; i may exceed j.
+A comparator (i, j) compares the values at i and j, and puts the smaller value at i and the greater value at j.  i may
+exceed j.
 ``tests/unit/test_networks.py`` proves all networks by the 0-1 principle (Knuth, TAOCP 3, 5.3.4).
 """
 
@@ -28,7 +29,7 @@ def odd_part(n: int) -> int:
 
 
 def sorting(n: int) -> Network:
-    """Return a network that sorts `n` values, for any n: Batcher's merge exchange (TAOCP 3, 5.2.2, algorithm M)."""
+    """Return Batcher's merge exchange (TAOCP 3, 5.2.2, algorithm M), a network that sorts `n` values for any n."""
     out: list[Comparator] = []
     p = pow2_ceil(n) // 2 if n > 1 else 0
     top = p
@@ -44,7 +45,7 @@ def sorting(n: int) -> Network:
 
 
 def halves(n: int) -> Network:
-    """Return the half-cleaners of distances n/2, n/4, ..., 1, which sort a bitonic sequence; n is a power of two."""
+    """Return half-cleaners of distances n/2, n/4, ..., 1, which sort a bitonic sequence of n = 2^k values."""
     out: list[Comparator] = []
     d = n // 2
     while d:
@@ -54,11 +55,11 @@ def halves(n: int) -> Network:
 
 
 def bitonic_merge(n: int) -> Network:
-    """Return a network that sorts any bitonic sequence of any length n: the odd-merge recursion.
+    """Return a network that sorts any bitonic sequence of `n` values, for any n.
 
-    The recursion sorts the elements of even index and the elements of odd index; each set is a bitonic sequence.
-    Comparators of adjacent elements follow.  Half-cleaners without the comparators beyond n would *not* sort every
-    input, because a bitonic sequence may be rotated by any distance.
+    The elements of even index form a bitonic sequence, and so do the elements of odd index.  The network sorts both, by
+    recursion, and then compares adjacent elements.  Half-cleaners for the next power of two, without the comparators
+    beyond n, would *not* sort every input.  The reason is that a bitonic sequence may be rotated by any distance.
     """
 
     def merge(at: tuple[int, ...]) -> list[Comparator]:
@@ -78,7 +79,7 @@ def bitonic_merge(n: int) -> Network:
 
 
 def layered(network: Iterable[Comparator]) -> Network:
-    """Return the same network with its comparators ordered by depth, then by their indices."""
+    """Return the same network, with its comparators in the order of their depth, then of their indices."""
     depth: dict[int, int] = {}
     layers: dict[int, list[Comparator]] = {}
     for i, j in network:
@@ -88,5 +89,5 @@ def layered(network: Iterable[Comparator]) -> Network:
 
 
 def mirrored(network: Network, n: int, shift: int) -> Network:
-    """Return `network` for `n` values in reverse order, in the registers `shift` to shift + n - 1."""
+    """Return `network` for `n` values that lie in reverse order in the registers `shift` to shift + n - 1."""
     return tuple((shift + n - 1 - i, shift + n - 1 - j) for i, j in network)

@@ -1,4 +1,4 @@
-"""Checks of counts, sizes and other numbers from callers."""
+"""Checks of the counts, sizes and other numbers that callers give."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from hsgen.core.errors import OutOfRange, wrong_type
 
 MOST = 2**31 - 1
-"""The greatest number, other than the count, that a call can pass to kernels."""
-_SHOWN = 256  # bits of the greatest number that a message shows
+"""The greatest number that a call can pass to kernels; the count n alone may be greater."""
+_SHOWN = 256  # a message shows the digits of numbers of at most this many bits
 
 
 def integer(name: str, value: Any, least: int, greatest: int) -> int:
-    """Return a caller's number as a Python integer, whose arithmetic never wraps.
+    """Return `value` as a Python integer, whose arithmetic never wraps around.
 
-    name: the caller's argument, for messages.  least, greatest: the valid range, inclusive.
+    name: the name of the caller's argument, for messages.  least, greatest: the valid range, inclusive.
 
     Raises:
         TypeError: the value is not an integer, or is a bool.

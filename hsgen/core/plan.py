@@ -1,6 +1,8 @@
-"""Plans: ordered tables of guarded launches, as plain values.  `hsgen.core.interpreter` and C runtimes interpret them.
+"""Plans as plain values: a plan lists all launches of a sort, each with the condition under which it runs.
 
-A *step* is one row of a plan: a kernel, the kernel's buffers, a guard, a grid and an argument.  The guard states for
+`hsgen.core.interpreter` and the C runtimes interpret plans.
+
+A *step*, or row, of a plan has a kernel, the kernel's buffers, a guard, a grid and an argument.  The guard states for
 which counts and calls the step runs.  The grid states the number of work-groups.  The argument is the number that the
 kernel receives in addition to n.
 """
@@ -13,7 +15,7 @@ from typing import ClassVar
 from hsgen.core.flags import ARGUMENTS
 from hsgen.core.scratch import Scratch
 
-UNCAPPED = 2**32 - 1  # the cap of a grid that only the count limits
+UNCAPPED = 2**32 - 1  # stands for no cap
 
 ROLES = (
     "source",
@@ -30,18 +32,23 @@ ROLES = (
 )
 """The buffers of a call.
 
-source, destination: keys.  values, values_out: values before and after.  count: a device-side count.  other,
-other_values: further inputs, such as offsets of segments, or the second of two arrays and its values.  takes,
-value_starts: the numbers of keys to take of the rows of a selection, and the indices of the rows' first values.
+source, destination: the keys before and after the call.
+values, values_out: the values before and after the call.
+scratch: the memory that the caller lends to the call.
+count: the device-side count.
+other, other_values: further inputs, such as the offsets of segments, or the second of two arrays and its values.
+takes: for each row of a selection, the number of keys to take.
+value_starts: for each row of a selection, the index of its first value.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
-    """A buffer of a step: a role, which is a name in `ROLES`, and an offset of ``plus + per_n * min(n, max_n)`` bytes.
+    """A buffer of a step: a role, and an offset of ``plus + per_n * min(n, max_n)`` bytes.
 
-    In scratch, the offset is rounded up to a multiple of 1024 bytes.  max_n: the greatest count of the step, or None.
-    With a device-side count, n is the capacity, which may exceed the greatest count.
+    role: the buffer of the call, a name in `ROLES`.  In scratch, the offset is rounded up to a multiple of 1024 bytes.
+    max_n: the greatest count of the step; None if the offset needs no such bound.  With a device-side count, n is the
+    capacity, which may exceed the greatest count.
     """
 
     role: str
@@ -50,24 +57,24 @@ class Binding:
     max_n: int | None = None
 
     def after(self, room: int) -> Binding:
-        """Return the binding, moved by `room` bytes if it is in scratch."""
+        """Return the binding; if its role is scratch, its offset is `room` bytes greater."""
         return replace(self, plus=self.plus + room) if self.role == "scratch" else self
 
     def bounded(self, max_n: int) -> Binding:
-        """Return the binding for at most `max_n` keys."""
+        """Return the binding whose offset grows only up to `max_n` keys; only bindings to scratch change."""
         least = max_n if self.max_n is None else min(max_n, self.max_n)
         return replace(self, max_n=least) if self.role == "scratch" and self.per_n else self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """The condition under which a step runs: ``min_n < n <= max_n``, and `place`, `range` and `reduction` match.
+    """The condition under which a step runs: ``min_n < n <= max_n``, and all other fields match the call.
 
     place: a name in `hsgen.core.flags.PLACES`.
     range: a name in `hsgen.core.flags.RANGES`.
     at_zero: the step also runs for n = 0.
-    x: the quantity that is compared with both bounds: "n", or "length" for the length of rows, n divided by the second
-    number of the call.
+    x: the quantity that is compared with `min_n` and `max_n`: the count, "n", or the length of each row, "length".  The
+    length is n divided by the second number of the call.
     reduction: a name in `hsgen.core.flags.REDUCTIONS`, for calls that reduce values.
     min_take, max_take: if `max_take` is not 0, the step runs only for calls with ``min_take < take <= max_take``.
     """
@@ -85,7 +92,7 @@ class Guard:
     def within(self, low: int, high: int) -> Guard:
         """Return the guard restricted to counts above `low` up to `high`.
 
-        A guard of row lengths is restricted by `high` only, because a row can have fewer than `low` keys although n
+        If the guard compares row lengths, only `high` restricts it: a row can have fewer than `low` keys although n
         exceeds `low`.
         """
         low = low if self.x == "n" else 0
@@ -103,8 +110,9 @@ class Guard:
 class Grid:
     """The number of work-groups of a step: ``min((x + add) // div * mul, cap)``.
 
-    For x = "rows": ``min(rows * ((length + add) // div * mul), cap)``, with the length of a row.
-    x: a name in `hsgen.core.flags.QUANTITIES`.  All numbers are 64-bit integers; `add` may be negative.
+    x: the quantity, a name in `hsgen.core.flags.QUANTITIES`.
+    If x is "rows", the number is ``min(rows * ((length + add) // div * mul), cap)``.  The length is that of a row.
+    All numbers are 64-bit integers; `add` may be negative.
     """
 
     x: str = "n"
@@ -114,7 +122,10 @@ class Grid:
     cap: int = UNCAPPED
 
     def groups(self, x: int, times: int = 1) -> int:
-        """Return the number of work-groups for a value of the quantity; for "rows", `times` is the number of rows."""
+        """Return the number of work-groups if the quantity has the value `x`.
+
+        If the quantity is "rows", `x` is the length of a row, and `times` is the number of rows.
+        """
         return min(times * ((x + self.add) // self.div * self.mul), self.cap)
 
     @property
@@ -124,13 +135,13 @@ class Grid:
 
 
 def fixed(groups: int) -> Grid:
-    """Return a grid of `groups` work-groups for every count."""
+    """Return a grid that has `groups` work-groups for every count."""
     return Grid(mul=groups, cap=groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Literal:
-    """The constant `value`, in the bits below the flags."""
+    """The constant `value`, which takes the bits below the flags."""
 
     kind: ClassVar[str] = "literal"
     value: int = 0
@@ -139,8 +150,9 @@ class Literal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pass:
-    """The number of a pass, and the shift and width of its digit, which has at most `bits` bits.
+    """The number of a pass, and the shift and the width of its digit.
 
+    bits: the most bits of a digit.
     The step runs only if the bit range needs more than `number` passes.
     """
 
@@ -152,7 +164,7 @@ class Pass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BitRange:
-    """The end and the start of the bit range, for a kernel that runs all passes."""
+    """The end and the start of the call's bit range, for a kernel that runs all passes."""
 
     kind: ClassVar[str] = "bit_range"
     flags: int = 0
@@ -160,7 +172,7 @@ class BitRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassCount:
-    """The number of passes over digits of at most `bits` bits."""
+    """The number of passes that the bit range needs, if a digit has at most `bits` bits."""
 
     kind: ClassVar[str] = "pass_count"
     bits: int
@@ -177,9 +189,9 @@ class CallNumber:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndirectGrids:
-    """The greatest grid in one dimension, for the kernel that computes all other grids from a device-side count.
+    """The greatest grid size in one dimension; the kernel computes all other grids from a device-side count.
 
-    Only hosts with indirect dispatch run its step; at present, only Vulkan has such hosts.
+    Only hosts with indirect dispatch run the step.  At present, all such hosts use Vulkan.
     """
 
     kind: ClassVar[str] = "indirect_grids"
@@ -187,9 +199,9 @@ class IndirectGrids:
 
 
 Argument = Literal | Pass | BitRange | PassCount | CallNumber | IndirectGrids
-"""The second number that a kernel receives.
+"""The number that a kernel receives after n.
 
-flags: REDO and DIRECT of `hsgen.core.flags`; the interpreter adds the flags of the call.
+flags: REDO and DIRECT of `hsgen.core.flags`, or neither; the interpreter adds the flags of the call.
 """
 
 assert [kind.kind for kind in (Literal, Pass, BitRange, PassCount, CallNumber, IndirectGrids)] == list(ARGUMENTS)
@@ -197,7 +209,11 @@ assert [kind.kind for kind in (Literal, Pass, BitRange, PassCount, CallNumber, I
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One guarded launch."""
+    """One launch, with the guard that tells when the launch runs.
+
+    kernel: the name of the kernel.
+    bindings: the buffers of the kernel, in the order of `Kernel.buffers`.
+    """
 
     kernel: str
     bindings: tuple[Binding, ...]
@@ -207,7 +223,7 @@ class Step:
 
     @property
     def pass_number(self) -> int | None:
-        """The number of the step's pass, or None if its argument is no pass."""
+        """The number of the pass that the step belongs to; None if the argument is not a `Pass`."""
         return self.argument.number if isinstance(self.argument, Pass) else None
 
     @property
@@ -223,9 +239,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceStatus:
-    """The status of a sort: `words` 32-bit words at `binding`.
+    """Where a sort reports retries: `words` 32-bit words at `binding`, one for each pass.
 
-    Each word is 1 if its pass needed a retry.  The words are valid for counts above `min_n`.
+    A word is 1 if its pass needed a retry.  The words are valid only for counts above `min_n`.
     """
 
     binding: Binding
@@ -235,10 +251,10 @@ class DeviceStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """An ordered table of steps for counts up to `max_n`.
+    """The steps of a sort in their order, for counts up to `max_n`.
 
-    first_bit, bits: the position and the number of the bits from which a call selects its bit range.
-    whole_words: the sort compares packed words as a whole and ignores the bit range.
+    first_bit, bits: a call selects its bit range among `bits` bits of the key, from bit `first_bit` on.
+    whole_words: whether the sort compares packed words as a whole and ignores the bit range.
     """
 
     steps: tuple[Step, ...]
@@ -250,7 +266,7 @@ class Plan:
     device_status: DeviceStatus | None = None
 
     def after(self, room: int) -> Plan:
-        """Return the plan with all its bindings to scratch moved by `room` bytes."""
+        """Return the plan whose scratch begins `room` bytes later."""
         status = self.device_status
         return replace(
             self,

@@ -1,7 +1,7 @@
-"""Conversions between records and tables of values with dotted names, such as ``bucket.items``.
+"""Conversions between records and dictionaries whose keys are dotted names, such as ``bucket.items``.
 
-A field of a parameter class may be a record: a frozen dataclass, or None if the parameters have no such record.
-Target files, searches and tests name a record's values by the field and the value.
+A *record* is a frozen dataclass in a field of a parameter class; the field is None if the parameters have no such
+record.  Target files, searches and tests write ``field.value`` for a value in a record.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 DOT = "."
 RECORD = "record"
-"""The key of a field's metadata that names the class of its records."""
+"""The key in a field's metadata under which the class of the record is stored."""
 
 
 def record_of(name: str) -> str:
@@ -21,12 +21,15 @@ def record_of(name: str) -> str:
 
 
 def records(names: Mapping[str, Any]) -> list[str]:
-    """Return the distinct records of the dotted names, in the order of the names."""
+    """Return the distinct record names in the dotted names of `names`, in order; names without a dot are ignored."""
     return list(dict.fromkeys(record_of(name) for name in names if DOT in name))
 
 
 def flat(params: Any) -> dict[str, Any]:
-    """Return the values of parameters by name; the values of a record have dotted names, absent records have none."""
+    """Return the values of parameters by name.
+
+    A value in a record has a dotted name.  An absent record has no entry.
+    """
     values: dict[str, Any] = {}
     for f in dataclasses.fields(params):
         value = getattr(params, f.name)
@@ -38,7 +41,7 @@ def flat(params: Any) -> dict[str, Any]:
 
 
 def nested(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `values` with an inner table for each record, at the position of the record's first value."""
+    """Return `values` with an inner dictionary for each record, where the record's first value was."""
     tables: dict[str, Any] = {}
     for name, value in values.items():
         if DOT in name:
@@ -49,12 +52,12 @@ def nested(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def defaults(params: type[Any]) -> dict[str, Any]:
-    """Return the defaults of a parameter class by name, without those of records."""
+    """Return the default of each field of a parameter class, by name; fields that hold records are left out."""
     return {f.name: f.default for f in dataclasses.fields(params) if not f.metadata.get(RECORD)}
 
 
 def names(params: type[Any]) -> set[str]:
-    """Return the valid names in tables of a parameter class; names of a record's values are dotted."""
+    """Return the names of all values of a parameter class.  The name of a value in a record is dotted."""
     known: set[str] = set()
     for f in dataclasses.fields(params):
         of = f.metadata.get(RECORD)
@@ -63,7 +66,7 @@ def names(params: type[Any]) -> set[str]:
 
 
 def built(params: type[Any], values: Mapping[str, Any]) -> Any:
-    """Return an instance of the parameter class `params` from a table with dotted names."""
+    """Return an instance of the parameter class `params` from `values`, whose keys may be dotted names."""
     known: dict[str, Any] = {f.name: f.metadata.get(RECORD) for f in dataclasses.fields(params)}
     fields = {name: value for name, value in values.items() if DOT not in name}
     for name in records(values):
@@ -73,7 +76,10 @@ def built(params: type[Any], values: Mapping[str, Any]) -> Any:
 
 
 def changed(params: Any, values: Mapping[str, Any]) -> Any:
-    """Return parameters with the values of a table with dotted names replaced; the value None removes a record."""
+    """Return `params` with the values that `values` names replaced; keys may be dotted names.
+
+    The value None for a field that holds a record removes the record.
+    """
     gone = {k for k, v in values.items() if v is None and DOT not in k}
     values_before = {k: v for k, v in flat(params).items() if record_of(k) not in gone}
     return built(type(params), {**values_before, **values})

@@ -14,11 +14,14 @@ T = TypeVar("T")
 class Region:
     """Consecutive 32-bit words of scratch.
 
-    name: upper case, unique in a layout.  start: the index of the first word.  size: the number of words; 0 for an
-    absent region, and for the last region, which has the remaining words.  meaning: a comment for generated text.
-    offset: the number of words to skip.
+    name: upper case, unique in a layout.
+    start: the index of the first word in scratch.
+    size: the number of words.  0 means that the region is absent, or that it is the last region and has all remaining
+    words.
+    meaning: a comment for generated text.
+    offset: the number of words to skip from `start`; set by ``region + number``.
 
-    The text of a region is the name of its constant in kernels: ``{{ region + 1 }}`` renders ``HS_NAME + 1``.
+    As text, a region is the name of its constant in kernels: ``{{ region + 1 }}`` renders ``HS_NAME + 1``.
     """
 
     name: str
@@ -40,7 +43,10 @@ class Region:
 
 
 def placed(sizes: Iterable[tuple[str, int, str]], start: int = 0) -> dict[str, Region]:
-    """Return consecutive regions by name, the first at word `start`, for their (name, number of words, meaning)."""
+    """Place regions one after the other from word `start` on, and return them by name.
+
+    sizes: (name, number of words, meaning) of each region.
+    """
     out: dict[str, Region] = {}
     for name, size, meaning in sizes:
         out[name] = Region(name=name.upper(), start=start, size=size, meaning=meaning)
@@ -49,13 +55,13 @@ def placed(sizes: Iterable[tuple[str, int, str]], start: int = 0) -> dict[str, R
 
 
 def of(layout: object) -> Iterator[Region]:
-    """Yield the regions among the fields of a dataclass; other objects have no regions."""
+    """Yield each field of a dataclass that is a region; yield nothing for an object that is no dataclass."""
     if is_dataclass(layout):
         yield from (x for f in fields(layout) if isinstance(x := getattr(layout, f.name), Region))
 
 
 def distinct(regions: Iterable[Region]) -> dict[Region, Region]:
-    """Return each region with a name that identifies its start.
+    """Return, for each region, the region under a name that only regions with the same start have.
 
     If two regions have the same name but start at different words, the later region gets a number: NAME_2.
     """
@@ -70,9 +76,10 @@ def distinct(regions: Iterable[Region]) -> dict[Region, Region]:
 
 
 def renamed(layout: T, names: Mapping[Region, Region]) -> T:
-    """Return a dataclass with its regions replaced as `names` states; other objects are returned unchanged.
+    """Return the dataclass `layout` with each region replaced by its value in `names`.
 
-    The keys of `names` are regions without offsets; the result has the offsets of the layout's regions.
+    Objects that are no dataclasses are returned unchanged.  The keys of `names` are regions with offset 0.  A replaced
+    region keeps the offset that the region of `layout` has.
     """
     moved: dict[str, Any] = {}
     if is_dataclass(layout):

@@ -1,24 +1,27 @@
-"""Rules for the size of scratch memory by count; C runtimes evaluate the same rules."""
+"""Rules that give the size of scratch memory for each count.  The C runtimes evaluate the same rules."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 ANY_N = 2**63 - 1
-"""The bound that stands for unlimited counts."""
+"""The greatest count of a rule, or of a plan, that has no other bound."""
 UNIT = 1024
 """The alignment of offsets in scratch memory, in bytes."""
 
 
 def aligned(size: int) -> int:
-    """Return a number of bytes rounded up to a multiple of `UNIT`."""
+    """Return `size` bytes, rounded up to a multiple of `UNIT`."""
     return -(-size // UNIT) * UNIT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScratchRule:
-    """The scratch size in bytes of the steps for a range of counts: 0 for up to `min_n` keys, else
-    ``plus + per_n * m + per_unit * min(ceil(m / unit), units)`` with ``m = min(n, max_n)``."""
+    """The scratch size of some steps, in bytes, as a function of the count n.
+
+    Up to `min_n` keys, the size is 0.  Above, with ``m = min(n, max_n)``, the size is
+    ``plus + per_n * m + per_unit * min(ceil(m / unit), units)``.
+    """
 
     min_n: int = 0
     max_n: int = ANY_N
@@ -38,9 +41,10 @@ class ScratchRule:
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """The scratch size: for each count, the maximum over the rules.
+    """The scratch size of a plan: for each count, the greatest size that any rule gives.
 
-    A rule also applies beyond its `max_n`, so the scratch for n keys suffices for fewer keys.
+    Above its `max_n`, a rule still gives the size for `max_n` keys.  The scratch for n keys therefore also suffices for
+    every lower count.
     """
 
     rules: tuple[ScratchRule, ...] = ()
@@ -50,11 +54,14 @@ class Scratch:
         return max((rule.bytes(n) for rule in self.rules), default=0)
 
     def after(self, room: int) -> Scratch:
-        """Return the scratch size of steps that start `room` bytes later; counts without scratch still need none."""
+        """Return the scratch size of the same steps if their scratch begins `room` bytes later.
+
+        Counts that need no scratch still need none.
+        """
         return Scratch(tuple(replace(r, plus=r.plus + room) for r in self.rules))
 
     def within(self, low: int, high: int) -> Scratch:
-        """Return the scratch size of the steps restricted to counts above `low` up to `high`."""
+        """Return the scratch size of the same steps if they run only for counts above `low` up to `high`."""
         narrowed = (replace(r, min_n=max(r.min_n, low), max_n=min(r.max_n, high)) for r in self.rules)
         return Scratch(tuple(r for r in narrowed if r.min_n < r.max_n))
 
@@ -62,11 +69,12 @@ class Scratch:
 def scratch_limit(n: int, item: int) -> int:
     """Return the greatest scratch size, in bytes, that a sort of `n` items may need.
 
-    item: the size of a key and its value in bytes.  The limit is a second buffer for the items, 3 % more, and 512 KiB.
+    item: the size in bytes of a key with its value.
+    The limit is the size of a second buffer for the items, plus 3 %, plus 512 KiB.
     """
     return 103 * item * n // 100 + (512 << 10)
 
 
 def scratch_of(**rule: int) -> Scratch:
-    """Return the scratch size of one rule with these fields."""
+    """Return the scratch size with a single rule, which has the fields `rule`."""
     return Scratch((ScratchRule(**rule),))

@@ -1,4 +1,4 @@
-"""Sorts as plain values: the kernels and the plan for a target and a key type."""
+"""Sorts as plain values: each has the kernels and the plan for one target and one key type."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from hsgen.core.scratch import ANY_N
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """An algorithm of a sort, for counts above `min_n` up to `max_n`; `label` is its name in the target.
+    """An algorithm of a sort, which serves counts above `min_n` up to `max_n`.
 
-    A part with an empty range of counts serves bit ranges that the other parts do not support.
+    label: the name of the algorithm in the target.
+    A part whose range of counts is empty serves only bit ranges that the other parts do not support.
     """
 
     algorithm: str
@@ -28,16 +29,16 @@ class Part:
 class Sort:
     """A sort, or another operation, with all data for its generated files.
 
-    algorithm: the name for users.
-    parts: the algorithms by count.
+    algorithm: the name that users see.
+    parts: the algorithms, each with its range of counts.
     operation: a name in `hsgen.operations`.
     limit: the greatest count for which code is generated.
     columns: the number of elements per item; 1 for keys.
     groups: the greatest grid of the target in one dimension.
-    pair: the device lacks 64-bit integers, so a 64-bit key is two 32-bit words.
-    vulkan: the least version of Vulkan, which determines the version of SPIR-V.
-    written_out: kernel text has no loops over registers, but the statements of each iteration.
-    first: the file of the sort that serves calls while this sort's kernels are compiled; "" for none.
+    pair: whether a 64-bit key is two 32-bit words, because the device lacks 64-bit integers.
+    vulkan: the least version of Vulkan that the kernels need; it determines the version of SPIR-V.
+    written_out: whether kernel text contains the statements of each iteration instead of loops over registers.
+    first: the file of the sort that serves calls while the kernels of this sort are compiled; "" if there is none.
     """
 
     target: str
@@ -60,8 +61,8 @@ class Sort:
     def label(self) -> str:
         """The name of the key width.
 
-        If kernels calculate with float keys, it is the name of the key type.  For packed values, it is the width of the
-        key within the 64-bit word.
+        If kernels calculate with float keys, the label is the name of the key type, such as "f32".  If values are
+        packed, the label is "u" and the width of the key within the 64-bit word.
         """
         if self.signature.floats and self.signature.value == "none":
             return f"f{self.key.bits}"
@@ -75,7 +76,7 @@ class Sort:
 
     @property
     def name(self) -> str:
-        """A unique name within a bundle.  Code never parses the name."""
+        """A name that is unique within a bundle.  No code parses the name."""
         return f"{self.target}/{self.file}"
 
     @property
@@ -85,12 +86,12 @@ class Sort:
 
     @property
     def lanes(self) -> int:
-        """The width of the subgroups that exchange values; 1 if no kernel exchanges values."""
+        """The width of the subgroups in which lanes exchange values; 1 if no kernel exchanges values."""
         return max(k.subgroup for k in self.kernels)
 
     @property
     def paired(self) -> bool:
-        """Whether any kernel processes keys paired with their original indices."""
+        """Whether any kernel handles pairs of a key and its original index."""
         types = (x for k in self.kernels for x in (*(b.type for b in k.buffers), *(a.type for a in k.arrays)))
         return "pair" in types
 

@@ -1,8 +1,9 @@
 """Radix sorts: stable sorts with one pass per digit, least significant digit first.
 
-A strategy decides how the work-groups of a pass learn where their keys go.  There are seven strategies, one module
-each: `reduce_scan`, `onesweep`, `cooperative`, `hybrid`, `partition`, `per_thread` and `single`.  Strategies share the
-tile (`tile`), four rankers (`rankers`), the regions of scratch (`words`) and the rows of launch plans (`rows`).
+A *strategy* is the way in which the work-groups of a pass learn where their keys go.  There are seven strategies, each
+in a module of its name: `reduce_scan`, `onesweep`, `cooperative`, `hybrid`, `partition`, `per_thread` and `single`.
+Strategies share the parameters of tiles (`tile`), four rankers (`rankers`), the scratch layout (`words`) and the
+builders of plan rows (`rows`).
 """
 
 from hsgen.algorithms.radix import rows
@@ -47,7 +48,7 @@ def moved(p: Tile, step: Step, n: int) -> int:
 
 
 def block(p: Tile) -> int:
-    """Return the count around which validations test most densely: the smaller of a tile and `p.alone`."""
+    """Return the count around which validations test most counts: a tile, or `p.alone` if it is smaller and not 0."""
     return min(p.tile, p.alone) or p.tile
 
 
@@ -57,8 +58,9 @@ def test_counts(p: Tile, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Tile, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end within each row of a tile, where some lanes pass a bounds check and
-    others fail.
+    """Return counts up to `greatest` that end within a row of a tile, one count for each row.
+
+    At such a count, some lanes pass the bounds check of the row and other lanes fail it.
     """
     return rows.row_test_counts(p, greatest)
 

@@ -1,4 +1,4 @@
-"""Sorts by bins on chip: one work-group counts its keys by bin, and compares the keys of a bin.
+"""Sorts by bins on chip: one work-group distributes its keys over bins, and compares only keys of the same bin.
 
 The template is ``templates/radix/bin_sort.j2``.
 """
@@ -17,11 +17,11 @@ from hsgen.core.keys import KeyType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crowd:
-    """The bound above which bins have too many keys to compare the keys of a bin with each other.
+    """The rule that tells when bins are *crowded*: too full to compare the keys of a bin with each other.
 
-    measure: "greatest", the number of keys in the fullest bin; or "mean", the mean over all keys of the number of keys
-    in the same bin.
-    limit: the bound; bins are crowded if the measure exceeds it.
+    measure: "greatest" is the number of keys in the fullest bin.  "mean" is the number of keys that share a bin with a
+    key, as a mean over all keys.
+    limit: bins are crowded if the measure exceeds this number.
     """
 
     measure: str = "greatest"
@@ -29,7 +29,7 @@ class Crowd:
 
 
 SPREAD = Crowd(measure="mean", limit=SQUARES)
-"""The bound for sorts that have no other sort on chip for crowded buckets.  The bound allows a few bins with many
+"""The rule for kernels that cannot sort a bucket with crowded bins on chip.  The rule tolerates a few bins with many
 keys.
 """
 
@@ -38,13 +38,15 @@ keys.
 class BinSort:
     """A sort by bins of at most work_group x items keys.
 
-    shape: the lanes, the keys of a lane, and the bins.
-    digit: the word of the dialect that returns the bin of a key.
+    shape: the number of lanes, of keys per lane, and of bins.
+    digit: the word (macro or function) of the dialect that returns the bin of a key.
+    crowd: the rule that tells when bins are crowded.
 
-    Variants of phases, by their names in the templates:
-    load: how a lane loads its keys.
-    shift: the lowest bit of the bin number, "found" from the keys or "given" by the kernel.
-    ties: how equal keys are ranked.
+    The other fields name variants of phases in the template:
+    load: the way in which a lane loads its keys.
+    shift: the bin of a key is its digit from a certain bit on.  "found": the kernel finds this bit from the keys.
+    "given": the kernel knows this bit in advance.
+    ties: the way in which equal keys are ranked.
     """
 
     shape: Bucket
@@ -58,12 +60,12 @@ class BinSort:
 
     @property
     def work_group(self) -> int:
-        """Lanes of the work-group."""
+        """Number of lanes of the work-group."""
         return self.shape.work_group
 
     @property
     def items(self) -> int:
-        """Greatest number of keys of a lane."""
+        """Greatest number of keys per lane."""
         return self.shape.items
 
     @property
@@ -73,7 +75,7 @@ class BinSort:
 
     @property
     def rank_words(self) -> int:
-        """Words of a lane that hold the ranks of its keys within their bins; a word holds two ranks."""
+        """Number of words in which a lane holds the ranks of its keys within their bins, two ranks in each word."""
         return (self.shape.items + 1) // 2
 
     @property
@@ -83,7 +85,7 @@ class BinSort:
 
     @property
     def near(self) -> int:
-        """Number of keys from the start of a bin that are compared without a bounds check."""
+        """Lanes compare this many keys, from the start of a bin, without a bounds check."""
         return NEAR
 
 
@@ -91,14 +93,14 @@ class BinSort:
 class StableBinSort(BinSort):
     """A sort by bins that keeps equal keys in their order.
 
-    store: the variant of the last phases: "directly", "later" or "by_bin".
+    store: the variant of the phases that store the result: "directly", "later" or "by_bin".
     """
 
     store: str = "directly"
 
     @property
     def keeps_values(self) -> bool:
-        """Whether the values of a bucket are kept in local memory, by slot."""
+        """Whether local memory holds the values of a bucket, in the order of the slots of their keys."""
         return self.load in ("pairs_in_bounds", "pairs_clamped")
 
 
@@ -106,9 +108,9 @@ class StableBinSort(BinSort):
 class OnChip(Body):
     """Input of the template of a kernel that sorts on chip.
 
-    bins: the sort by bins.
+    bins: the parameters of the sort by bins.
     lane_values: whether lanes hold values in registers.
-    groups: the work-groups that sort pieces of buckets of keys without values.
+    groups: the number of work-groups that sort pieces of buckets of keys without values; 0 in all other kernels.
     """
 
     bins: BinSort
@@ -117,12 +119,15 @@ class OnChip(Body):
 
 
 def arrays(shape: Bucket, subgroup: int) -> tuple[Array, ...]:
-    """Return the arrays in local memory of a sort by bins, except the arrays of its keys."""
+    """Return the arrays in local memory that a sort by bins needs, except the arrays of keys and slots."""
     facts = word_array("crowded", 1), word_array("bin_shift", 1), word_array("differing", 2)
     return (word_array("bin_counts", shape.bins), *sums(shape.work_group, subgroup), *facts)
 
 
 def with_room(kernel: Kernel) -> Kernel:
-    """Return the kernel with `NEAR` more elements in `tile` and `order`, for comparisons beyond the last key."""
+    """Return the kernel with `NEAR` more elements in the local arrays `tile` and `order`.
+
+    Comparisons without a bounds check may read these elements, behind the last key.
+    """
     wider = (replace(a, count=a.count + NEAR) if a.name in ("tile", "order") else a for a in kernel.arrays)
     return replace(kernel, arrays=tuple(wider))

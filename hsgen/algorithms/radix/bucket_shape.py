@@ -1,4 +1,4 @@
-"""Constraints of kernels that hold buckets or tiles on chip: the lanes, the keys of a lane, and the bins."""
+"""Constraints of the lanes, the keys per lane and the bins of kernels that hold buckets or tiles on chip."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hsgen.core.device import Device
 
 
 def problems(tiles: Tiles, subgroup: int, device: Device, name: str, bins: int | None = None) -> Iterator[Problem]:
-    """Yield the problems of the tiles of stage `name`, or of its buckets, which have `bins` bins."""
+    """Yield the problems of the tiles or buckets of the stage `name`; `bins` is None if the stage has no bins."""
     lanes, each = tiles.work_group, tiles.items
     group, items, spots = f"{name}.work_group", f"{name}.items", f"{name}.bins"
     odd = [(x, n) for x, n in ((group, lanes), (spots, bins)) if n is not None and n & n - 1]

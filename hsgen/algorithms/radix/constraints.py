@@ -1,4 +1,4 @@
-"""Constraints of a radix sort: its choices compared with the device's facts and with each other."""
+"""Constraints of a radix sort: the problems of its parameters, with each other and with the facts of the device."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OWN = {
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of single values, regardless of other values."""
+    """Yield the problems that single values of a target table have, whatever the other values are."""
     yield from _lanes(values, device)
     yield from strategies.misplaced(values)
 
@@ -34,7 +34,10 @@ def _lanes(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 
 def problems(p: Tile, device: Device) -> list[Problem]:
-    """Return all problems of a complete shape; the key "" stands for the strategy itself."""
+    """Return the problems of a complete shape.  The key "" stands for the strategy itself.
+
+    Local memory is checked only if there is no other problem.
+    """
     values = {"subgroup": p.subgroup, "work_group": p.work_group}
     first = [*_lanes(values, device), *strategies.of(p).problems(p, device)]
     return first or list(_memory(p, device))

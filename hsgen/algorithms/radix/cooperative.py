@@ -1,9 +1,11 @@
-"""The sort in one launch: all work-groups are resident and wait for each other at barriers of the grid (CUDA).
+"""The sort in one launch (CUDA): all work-groups are resident, and wait for each other at grid barriers.
 
-A work-group keeps its keys in registers.  In each pass, the work-group stores the histogram of its keys and ranks the
-keys.  After a barrier of the grid, the work-group sums the histograms of earlier work-groups and scatters its keys; a
-second barrier ends the pass.  Before the passes, work-groups may try to partition keys: each work-group gets the keys
-of a range of highest digits, and sorts them on chip.
+A work-group keeps its keys in registers.  In each pass, the work-group stores the histogram of its keys, and ranks its
+keys.  After a grid barrier, the work-group sums the histograms of earlier work-groups and scatters its keys.  A second
+grid barrier ends the pass.
+
+Before the passes, work-groups may try to partition the keys.  Each work-group then gets the keys whose highest digits
+are in its range, and sorts these keys on chip.
 """
 
 from __future__ import annotations
@@ -41,16 +43,17 @@ FIELDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cooperative(Ranked):
-    """The table ``[radix.KEY.cooperative]``, for devices with `hsgen.core.device.Device.cooperative`.
+    """The target table ``[radix.KEY.cooperative]``, for devices with `hsgen.core.device.Device.cooperative`.
 
-    groups: the most work-groups.  All work-groups must be resident at once; the greatest count is the number of keys
-    that they hold.
-    least: the least number of keys of a lane; more work-groups, up to `groups`, start only if each lane gets that many
-    keys.
-    bins: the number of bins by which a work-group sorts keys on chip, as in `hsgen.algorithms.radix.single.Single`.
-    With bins, work-groups first try to partition the keys by their highest digit.  0 means that keys are neither
-    partitioned nor sorted by bins.
-    quantiles: keys are partitioned by their quantile in a sample, for uneven keys (see `uneven`).
+    groups: the greatest number of work-groups, all of which must be resident at once.  The sort supports as many keys
+    as they hold.
+    least: the least number of keys per lane.  A launch has one work-group for every `work_group` x `least` keys, up to
+    `groups` work-groups.
+    bins: the number of bins with which a work-group sorts on chip, as in `hsgen.algorithms.radix.single.Single`.  With
+    bins, work-groups first try to partition the keys by their highest digit.  0 means that work-groups neither
+    partition keys nor sort by bins.
+    quantiles: whether keys are partitioned by their quantile in a sample, not by their highest digit, for uneven keys
+    (see `uneven`).
     """
 
     STRATEGY: ClassVar[str] = "cooperative"
@@ -60,24 +63,26 @@ class Cooperative(Ranked):
 
     @property
     def partitioned(self) -> bool:
-        """True if work-groups first try to partition keys and to sort them by bins; never true in sorts by a bit
-        range.
+        """Whether work-groups first try to partition the keys, and to sort them by bins.
+
+        False in sorts by a bit range.
         """
         return self.bins > 0 and not self.signature.bit_range
 
     @property
     def partition_bits(self) -> int:
-        """Bits of the number whose highest digit partitions keys; the number is the key, or the key's quantile in a
-        sample.
+        """Bits of the number whose highest digit partitions the keys.
+
+        The number is the key or, with `quantiles`, the quantile of the key in a sample.
         """
         return (self.radix * self.bins).bit_length() - 1 if self.quantiles else self.key.bits
 
     @property
     def bin_sort(self) -> BinSort:
-        """The sort by bins of the keys of a work-group.
+        """The sort by bins with which a work-group sorts its keys.
 
-        If keys are partitioned by quantiles, the bins have less even numbers of keys, so the bound for crowded bins is
-        twice as high.
+        With `quantiles`, the numbers of keys in the bins are less even.  The bound for crowded bins is then twice as
+        high.
         """
         return (StableBinSort if self.valued else BinSort)(
             shape=single.bucket(self, self.bins),
@@ -90,10 +95,9 @@ class Cooperative(Ranked):
 
     @property
     def alongside(self) -> bool:
-        """Whether values go through local memory next to their keys.
+        """Whether values go through local memory together with their keys.
 
-        Indices do not go through local memory if keys are partitioned by their digits, because indices are cheap to
-        compute.
+        If keys are partitioned by their highest digit, indices do not, because they are cheap to compute.
         """
         return super(Cooperative, self).alongside and not (
             self.partitioned and self.signature.index and not self.quantiles
@@ -103,15 +107,15 @@ class Cooperative(Ranked):
 Params = Cooperative
 MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
 _BOTH = 34
-"""The most 32-bit keys with values that a lane can hold in 128 registers."""
+"""A lane can hold at most this many 32-bit keys with their values in 128 registers."""
 
 
 def uneven(p: Cooperative) -> Cooperative:
     """Return the shape for uneven keys, such as floats, which partitions keys by their quantiles in a sample.
 
-    Even keys are partitioned by their highest digit, because a sample takes longer than a histogram.  With values, a
-    lane holds fewer keys.  64-bit keys with values of 4 bytes keep their shape, because a lane would hold too few of
-    them.
+    For even keys, the given shape is faster: a histogram of the highest digit takes less time than a sample.
+    With 32-bit keys and values, a lane of the result holds at most `_BOTH` keys.  The shape does not change if 64-bit
+    keys go through local memory with their values, because a lane would hold too few keys.
     """
     shape = replace(p, quantiles=p.partitioned and p.radix <= p.bins <= p.tile)
     if not (shape.quantiles and shape.valued):
@@ -122,18 +126,18 @@ def uneven(p: Cooperative) -> Cooperative:
 
 
 def max_n(p: Cooperative) -> int:
-    """Return the greatest count: the number of keys that all work-groups hold."""
+    """Return the greatest count, which is the number of keys that all work-groups hold together."""
     return min(p.groups * p.tile, MAX_N)
 
 
 def _table(p: Cooperative) -> int:
-    """Bytes of the two tables of counts, of even and of odd passes, rounded up to a multiple of 1024."""
+    """Bytes of both tables of histograms, one for even and one for odd passes, rounded up to a multiple of 1024."""
     return aligned(2 * 4 * p.radix * p.groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """The regions of scratch: the histograms of all work-groups, in even and in odd passes."""
+    """The regions of scratch: a table of the histograms of all work-groups for even passes, and one for odd passes."""
 
     grid_histograms: Region
     odd_grid_histograms: Region
@@ -153,11 +157,11 @@ def tables(p: Cooperative) -> Tables:
 class OneLaunch(Body):
     """The variants of the phases of the kernel, as names of sets of macros.
 
-    values: how values move in a pass.
-    attempt: whether work-groups try to partition keys before the passes.
-    by: the number whose highest digit partitions keys: the key or its quantile.
-    sort: how a work-group sorts its partitioned keys.
-    restore: whether zeros and NaNs get their original bits at the end.
+    values: the variant that moves values in a pass, or that has no values to move.
+    attempt: the variant in which work-groups try to partition the keys before the passes, or do not try.
+    by: the variant that partitions by the highest digit of the key, or of the key's quantile.
+    sort: the variant that sorts the keys of a work-group after the partition.
+    restore: the variant that restores the original bits of zeros and NaNs at the end, or that does nothing.
     """
 
     values: str
@@ -200,7 +204,7 @@ def kernel(p: Cooperative) -> Kernel:
 
 
 def _single(p: Cooperative) -> Kernel:
-    """The kernel of the sort by one work-group alone; its tile is just large enough for `p.alone` keys."""
+    """The kernel with which one work-group sorts alone.  Its tile is just large enough for `p.alone` keys."""
     return single.kernel(single.of(p, items=-(-p.alone // p.work_group), bins=p.bins))
 
 
@@ -210,9 +214,9 @@ def kernels(p: Cooperative) -> tuple[Kernel, ...]:
 
 
 def plan(p: Cooperative) -> Plan:
-    """Return the plan: a row for the sort by one work-group alone, and a row for all larger counts.
+    """Return the plan: a row for counts that one work-group sorts alone, and a row for all larger counts.
 
-    Scratch holds the tables of counts, then the second buffer of values.  Keys need no second buffer.
+    Scratch holds the tables of histograms, then the second buffer of values.  Keys need no second buffer.
     """
     bound = {**rows.BOUND, "words": Binding(role="scratch"), "values_tmp": Binding(role="scratch", plus=_table(p))}
     least = p.work_group * p.least
@@ -229,7 +233,7 @@ def plan(p: Cooperative) -> Plan:
 def moved(p: Cooperative, step: Step, n: int) -> int:
     """Return the bytes that the launch reads and writes for `n` keys.
 
-    Each pass moves keys and values once, and every work-group reads the counts of all work-groups.
+    Each pass moves keys and values once, and every work-group reads the histograms of all work-groups.
     """
     groups = min(-(-n // (p.work_group * p.least)), p.groups)
     both = 2 * n * (p.key.bytes + p.signature.value_bytes)
@@ -238,8 +242,9 @@ def moved(p: Cooperative, step: Step, n: int) -> int:
 
 
 def test_counts(p: Cooperative, greatest: int) -> set[int]:
-    """Return the counts at which a work-group is added; and, with all work-groups, at which each gets one more key per
-    lane.
+    """Return the counts at which the launches or their work change.
+
+    At such counts, the launch gets one more work-group or, if it has all work-groups, each lane gets one more key.
     """
     least = p.work_group * p.least
     each = (p.groups * p.work_group * n for n in (1, 2, p.least + 1, p.items - 1, p.items))
@@ -261,7 +266,10 @@ def problems(p: Cooperative, device: Device) -> Iterator[Problem]:
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield a box of choices for each ranker and subgroup width, with one or two work-groups per core."""
+    """Yield a search region for each ranker with subgroup operations, and for each subgroup width.
+
+    The candidates for `groups` are one or two work-groups per core, if the number of cores is known.
+    """
     if not device.cooperative:
         return
     groups = steps(16, min(device.groups, 1024)) if device.cores is None else (device.cores, 2 * device.cores)

@@ -1,6 +1,7 @@
-"""Sorts of floats in numeric order, where -0 equals +0 and all NaNs are equal; and argsorts with 64-bit indices.
+"""Variants of sorts for floats in numeric order, and of argsorts with 64-bit indices.
 
-No bundle has these variants: a host that knows the type of the keys chooses them (`hsgen.cuda`).
+In numeric order, -0 equals +0 and all NaNs are equal.  No bundle has these variants: `hsgen.cuda`, a host that knows
+the type of the keys, chooses them.
 """
 
 from __future__ import annotations
@@ -21,14 +22,15 @@ from hsgen.core.plan import Binding, Step
 from hsgen.core.sort import Sort
 
 INDICES = Binding(role="values")
-"""The buffer of the 64-bit indices of `widened`.  Its role is that of input values, which an argsort does not have."""
+"""The buffer for the 64-bit indices of `widened`.  Its role is "values", because an argsort has no input values."""
 _WIDENED = "_widened"  # suffix of the name of a kernel
 
 
 def uneven(sort: Sort, local_bytes: int) -> Sort:
-    """Return the sort with a first part for uneven keys, which partitions keys by their quantiles in a sample.
+    """Return the sort whose first part suits uneven keys: it partitions keys by their quantiles in a sample.
 
-    The sort does not change if its first part does not run in one launch, or if the result needs more local memory.
+    The sort does not change if its first part is not cooperative (all passes in one launch).  The sort also does not
+    change if the new part would serve fewer keys, or would need more local memory than the device has.
     local_bytes: the local memory of the device.
     """
     part = sort.parts[0]
@@ -43,12 +45,12 @@ def uneven(sort: Sort, local_bytes: int) -> Sort:
 
 
 def raw(sort: Sort) -> Sort | None:
-    """Return the argsort out of place that also restores the original bits of zeros and NaNs; None if the sort does not
-    allow it.
+    """Return the out-of-place argsort that also restores the original bits of zeros and NaNs.
 
-    Kernels in numeric order read all NaNs as one key, and all zeros as one key, because these are equal
-    (`hsgen.cuda.numeric`).  The kernels of the result read each sorted key again, by its index, after the sort.  The
-    result serves only the counts of the first part, and only if that part takes one launch.
+    None means that there is no such argsort.  Kernels that sort in numeric order read all NaNs as one key, and all
+    zeros as one key (`hsgen.cuda.numeric`).  After the sort, the kernels of the result therefore load each sorted key
+    from the input again, by its index.  The result serves only the counts of the first part of `sort`, which must
+    take a single launch.
     """
     part, signature = sort.parts[0], sort.signature
     if not isinstance(part.params, Cooperative | Single) or not signature.index or signature.followed:
@@ -66,12 +68,12 @@ def raw(sort: Sort) -> Sort | None:
 
 
 def widened(sort: Sort, *, raw: bool) -> Sort | None:
-    """Return the argsort out of place that stores 64-bit indices in `INDICES`; None if no pass uses look-back.
+    """Return the out-of-place argsort that stores 64-bit indices in `INDICES`.
 
-    All passes but the last move 32-bit indices.  The pass by the highest digit stores 64-bit indices instead, if no
-    buckets follow, and reports this in a word of scratch; see `turn`.  The 32-bit indices of the result are then
-    undefined.
-    raw: that pass also restores the original bits of zeros and NaNs, as `raw` does.
+    None means that there is no such argsort, for example because no pass uses look-back.  The pass by the highest digit
+    stores 64-bit indices if no buckets follow, and reports this in a word of scratch (`turn`).  The 32-bit indices of
+    the result are then undefined.  All earlier passes move 32-bit indices.
+    raw: whether that pass also restores the original bits of zeros and NaNs, as the function `raw` does.
     """
     signature = sort.signature
     if signature.value != "index" or signature.followed or signature.bit_range or signature.device_count:
@@ -96,7 +98,7 @@ def widened(sort: Sort, *, raw: bool) -> Sort | None:
 
 
 def _last(step: Step, kernel: Kernel) -> bool:
-    """True if a step is a whole pass with look-back by the highest digit."""
+    """Whether a step is the pass with look-back by the highest digit."""
     p = kernel.params
     return (
         isinstance(p, Onesweep)
@@ -109,10 +111,11 @@ def _last(step: Step, kernel: Kernel) -> bool:
 
 
 def turn(sort: Sort, n: int) -> int | None:
-    """Return the offset in scratch, in bytes, of the number of the pass by the highest digit in a sort of `n` keys.
+    """Return the byte offset in scratch of the word that tells whether a sort of `n` keys has stored 64-bit indices.
 
-    sort: a result of `widened`.  If the number is 1 to 255, the pass has stored 64-bit indices.  None means that no
-    launch for this count stores 64-bit indices.
+    The word is the number of the pass by the highest digit.  The pass has stored 64-bit indices if the number is 1 to
+    255.  None means that no launch for this count stores 64-bit indices.
+    sort: a result of `widened`.
     """
     for launch in launches(sort.plan, n, in_place=False):
         step, kernel = launch.step, sort.kernel(launch.step.kernel)

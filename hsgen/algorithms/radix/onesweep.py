@@ -1,8 +1,8 @@
-"""One launch per digit with decoupled look-back (Adinets and Merrill, arXiv:2206.01784).
+"""Passes of one launch each, with decoupled look-back (Adinets and Merrill, arXiv:2206.01784).
 
-One read counts the digits of all passes; each pass then reads the keys once.  On a device without guaranteed forward
-progress, a look-back may give up.  A retry then redoes the pass by counting, as `hsgen.algorithms.radix.reduce_scan`
-does.
+The histogram kernel reads the keys once and counts the digits of all passes.  Each pass then reads the keys once.  On a
+device without guaranteed forward progress, a look-back may give up.  A retry then repeats the pass by reduce-scan
+(`hsgen.algorithms.radix.reduce_scan`).
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from hsgen.core.plan import BitRange, Grid, Plan, Step
 
 _KERNELS, _VARIANTS = "radix/onesweep/onesweep", "radix/onesweep/variants.j2:"
 WIDENED, WIDENED_RAW = f"{_VARIANTS}widened", f"{_VARIANTS}widened_raw"
-"""The variants of the scatter that store 64-bit indices; the second also restores the bits of zeros and NaNs.
+"""The variants of the scatter phase that store 64-bit indices, for `hsgen.algorithms.radix.floats`.
 
-See `hsgen.algorithms.radix.floats`.
+`WIDENED_RAW` also restores the original bits of zeros and NaNs.
 """
 FIELDS = {
     **reduce_scan.SHARED,
@@ -55,16 +55,16 @@ FIELDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Onesweep(Ranked):
-    """The table ``[radix.KEY.onesweep]``.
+    """The target table ``[radix.KEY.onesweep]``.
 
     sorted_exit, large: as in `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
-    spins: the number of polls after which a look-back gives up, because the device seems to starve the tile.
-    sets: the sets of counters, a power of two, in a work-group that counts the digits of all passes.  Lanes that count
-    in different sets do not wait for each other.
+    spins: the number of polls after which a look-back gives up, because the device seems to starve the awaited tile.
+    sets: the number of sets of counters, a power of two, of a work-group that counts the digits of all passes.  Lanes
+    that count in different sets do not wait for each other.
 
-    For tests, which simulate devices without forward progress: withhold: one in `withhold` tiles publishes late; 0
-    means none.
-    starve: one in `starve` tiles never publishes; 0 means none.
+    Only tests set the other fields; `withhold` and `starve` simulate devices without forward progress:
+    withhold: one of every `withhold` tiles publishes late; 0 means none.
+    starve: one of every `starve` tiles never publishes; 0 means none.
     split_above: the count above which a pass has several launches; 0 leaves the decision to `portions`.
     """
 
@@ -79,7 +79,7 @@ class Onesweep(Ranked):
 
     @property
     def looks_back(self) -> bool:
-        """True."""
+        """True, because every pass uses look-back."""
         return True
 
     @property
@@ -94,7 +94,8 @@ Params = Onesweep
 def begin(p: Onesweep) -> Kernel:
     """Return the kernel that clears flags, tickets and counts.
 
-    If a pass may be retried, the kernel runs for every count, because the flags of retries are read for every count.
+    If passes may be retried, the kernel runs for every device-side count.  The reason is that the flags of retries are
+    read for every count.
     """
     kernel = plain(p, "begin", "clear flags, tickets and counts", (WORDS,), template=f"{_KERNELS}:begin")
     return replace(kernel, always=not p.forward_progress)
@@ -113,12 +114,12 @@ def histogram(p: Onesweep) -> Kernel:
 
 
 def _launch(p: Onesweep) -> str:
-    """The template for the number of launches of a pass."""
+    """The variant for passes of one launch, or of several launches."""
     return _VARIANTS + ("several" if portions.count(p) > 1 else "one_launch")
 
 
 def starts(p: Onesweep) -> Kernel:
-    """Return the kernel that turns counts into digit starts, and stores which buffer each pass reads."""
+    """Return the kernel that scans the counts to digit starts, and decides which buffer each pass reads."""
     return plain(
         p,
         "starts",
@@ -130,7 +131,7 @@ def starts(p: Onesweep) -> Kernel:
 
 
 def sweep(p: Onesweep) -> Kernel:
-    """Return the kernel of a pass: rank a tile, look back, scatter."""
+    """Return the kernel of a pass, which ranks a tile, looks back, and scatters the keys of the tile."""
     waits = () if p.forward_progress else (word_array("gave_up", 1),)
     more = (word_array("bases", p.radix), word_array("ticket", 1), *waits)
     summary = "a pass over one digit: rank a tile, look back, scatter"
@@ -145,18 +146,18 @@ def sweep(p: Onesweep) -> Kernel:
 
 
 def swept(p: Onesweep) -> list[Kernel]:
-    """Return the kernels of a sort with look-back, without retries and copy."""
+    """Return the kernels of a sort with look-back, except those of retries and the copy."""
     return [begin(p), histogram(p), starts(p), sweep(p)]
 
 
 def again(p: Onesweep) -> list[Kernel]:
-    """Return the kernels after those of `swept`: retries, and the copy."""
+    """Return the kernels of a sort with look-back that `swept` leaves out: those of retries, and the copy."""
     redone = [] if p.forward_progress else reduce_scan.passes(_redone(p))
     return [*redone, *([copy(p)] if p.copied else [])]
 
 
 def _redone(p: Onesweep) -> Onesweep:
-    """The shape of the kernels of a retry."""
+    """The shape of the kernels of a retry, which may have fewer work-groups."""
     return replace(p, groups=portions.counted_groups(p))
 
 
@@ -167,7 +168,7 @@ def kernels(p: Onesweep) -> tuple[Kernel, ...]:
 
 
 def head(p: Onesweep) -> list[Step]:
-    """Return the plan rows that count all digits."""
+    """Return the plan rows that clear flags and counts, and count the digits of all passes."""
     return [
         rows.row(p, begin(p), rows.fixed(1)),
         rows.row(p, histogram(p), rows.tiles(p, more=1 if p.sampled and p.has_pair_buckets else 0), BitRange()),
@@ -175,8 +176,9 @@ def head(p: Onesweep) -> list[Step]:
 
 
 def started(p: Onesweep, low: int, high: int, part: str = "any") -> list[Step]:
-    """Return the plan row that turns histograms into digit starts, for `low` + 1 to `high` keys; none if `low` >=
-    `high`.
+    """Return the plan row that turns histograms into digit starts, for `low` + 1 to `high` keys.
+
+    There is no row if `low` >= `high`.
     """
     if low >= high:
         return []
@@ -184,8 +186,9 @@ def started(p: Onesweep, low: int, high: int, part: str = "any") -> list[Step]:
 
 
 def sweeps(p: Onesweep, number: int, low: int, high: int, part: str = "any") -> list[Step]:
-    """Return the plan rows of pass `number` for counts above `low` up to `high`: one launch, or a launch for each
-    portion.
+    """Return the plan rows of pass `number`, for counts above `low` up to `high`.
+
+    The pass is one launch for counts up to `portions.whole(p)`, and one launch for each portion above.
     """
     several, kernel, nth = portions.count(p), sweep(p), rows.nth(p, number)
     top = min(high, portions.whole(p))
@@ -211,8 +214,8 @@ def passes(p: Onesweep) -> list[Step]:
 def plan(p: Onesweep) -> Plan:
     """Return the launch plan of the sort.
 
-    Buffers take turns as in `reduce_scan.plan`.  All digits are counted before any key moves.  A pass by a constant
-    digit therefore moves all keys if this avoids the copy at the end.
+    Passes alternate between two buffers, as in `reduce_scan.plan`.  All digits are counted before any key moves.  A
+    pass by a constant digit can therefore move all keys if this makes the copy at the end unnecessary.
     """
     steps = rows.single(p, single.kernel(single.of(p)))
     steps += [*head(p), *started(p, p.alone, max_n(p)), *passes(p)]
@@ -236,7 +239,7 @@ def moved(p: Onesweep, step: Step, n: int) -> int:
 def test_counts(p: Onesweep, greatest: int) -> set[int]:
     """Return the counts up to `greatest` at which the launches or their work change.
 
-    Portions begin at millions of keys; tests lower that bound by `split_above`.
+    Passes have portions only from millions of keys on.  Tests lower this bound by `split_above`.
     """
     top, unit = p.split_above, portions.count(p) * p.tile
     return rows.test_counts(p, greatest) | ({top, top + 1, top + unit, top + unit + 1} if top else set())
@@ -259,13 +262,13 @@ def problems(p: Onesweep, device: Device) -> Iterator[Problem]:
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield a box of choices for each ranker and each subgroup width; nothing on a device without forward progress."""
+    """Yield a search region for each ranker and each subgroup width; none on a device without forward progress."""
     if device.forward_progress:
         yield from search_space.ranked(device)
 
 
 def fitted(p: Onesweep) -> Onesweep:
-    """Return the shape without `large` if a device-side count or a report of indices needs 32-bit words."""
+    """Return the shape; `large` is off with a device-side count or a report of indices, because both have 32 bits."""
     return replace(p, large=p.large and not (p.signature.device_count or p.signature.followed))
 
 

@@ -1,4 +1,4 @@
-"""Variants of the phases of kernels, as names of templates: the builder of a kernel chooses them."""
+"""The variants of the phases of kernels, as names of templates; the builder of a kernel chooses the variants."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from hsgen.algorithms.radix.parts import Body
 class Sweep(Body):
     """The variants of the phases of a pass with look-back, as names of templates.
 
-    progress: how a work-group draws a tile, and how long a look-back waits.
-    launch: whether a pass has several launches.
-    scatter: how keys and values are stored.
+    progress: the variant for devices with, or without, guaranteed forward progress.  The variant determines how a
+    work-group draws a tile, and how long a look-back waits.
+    launch: the variant for passes of one launch, or of several launches.
+    scatter: the variant that stores keys and values.
     """
 
     progress: str
@@ -25,9 +26,9 @@ class Sweep(Body):
 class Histogram(Body):
     """The variants of the phases of the histogram of all passes, as names of templates.
 
-    launch: whether a pass has several launches.
-    order_check: the check for keys in order.
-    sample: whether one more work-group compares a sample of the keys.
+    launch: the variant for passes of one launch, or of several launches.
+    order_check: the variant that checks whether the keys are in order already, or that checks nothing.
+    sample: the variant in which one more work-group compares a sample of the keys, or in which there is no sample.
     """
 
     launch: str
@@ -39,10 +40,10 @@ class Histogram(Body):
 class Counted(Body):
     """The variants of the phases of a pass by reduce-scan, as names of templates.
 
-    order_check: the check for keys in order.
-    rounds: how a work-group counts its keys.
-    buffers: how the pass determines the buffers of its keys.
-    held: true if a lane loads all of its values before its keys are ranked; always false in compact kernels.
+    order_check: the variant that checks whether the keys are in order already, or that checks nothing.
+    rounds: the variant in which a work-group counts its keys tile by tile, or key by key.
+    buffers: the variant that determines which buffers a pass reads and writes.
+    held: whether a lane loads all of its values before its keys are ranked; always false in compact kernels.
     """
 
     order_check: str
@@ -55,7 +56,7 @@ class Counted(Body):
 class Scan(Body):
     """The variants of the phases of a scan, as names of templates.
 
-    order_check: the check for keys in order.
+    order_check: the variant that evaluates the check whether the keys are in order already, or that does nothing.
     """
 
     order_check: str

@@ -38,16 +38,19 @@ FIELDS = {
 class Ranked(Tile):
     """The parameters of strategies whose work-groups rank tiles.
 
-    ranker: the way in which a work-group ranks a tile.  "match_ballot": the lanes of a subgroup vote on each bit of the
-    digit.  "match_broadcast": each lane compares its digit with the digit of every other lane of a narrow subgroup.
-    "bitmask": each lane sets its bit in the mask of its digit in local memory, and counts the bits of earlier lanes.
-    "radix_split": stable splits by `split` bits at a time, with scans in local memory.
-    ahead: with "match_ballot", the distance, in keys, between the load of a value and the ranking of its key.  If
-    `ahead` is at least `items`, a pass with look-back loads all values of a tile at once; the buffer is picked once.
-    resident: the number of ranking work-groups that a core holds at once; CUDA's compiler then limits the registers of
-    a lane.  0 leaves the number to the compiler.
-    spread: each row of 32 keys of a tile is rotated in local memory.  If all digits are equally frequent, the first
-    keys of the digits would otherwise lie in few of the 32 banks.
+    ranker: the way in which a work-group ranks a tile.
+    - "match_ballot": the lanes of a subgroup vote on each bit of the digit.
+    - "match_broadcast": each lane compares its digit with the digits of all lanes of its subgroup, which is narrow.
+    - "bitmask": each value of the digit has a mask in local memory.  Each lane sets its bit in the mask of its value,
+      and counts the bits of earlier lanes.
+    - "radix_split": a sequence of stable splits, each by `split` bits and with a scan in local memory.
+
+    ahead: with "match_ballot", a lane loads a value this many keys before it ranks the key of the value.  If `ahead` is
+    at least `items`, a lane loads all its values before it ranks its keys (see `held`).
+    resident: the number of ranking work-groups that a core must hold at once.  CUDA's compiler then limits the
+    registers of a lane.  0 leaves the number to the compiler.
+    spread: whether each row of 32 keys of a tile is permuted in local memory.  Otherwise, if all digits are equally
+    frequent, the first keys of the digits would lie in few of the 32 banks.
     """
 
     ranker: str
@@ -58,30 +61,30 @@ class Ranked(Tile):
 
     @property
     def alongside(self) -> bool:
-        """Whether values of 4 bytes go through local memory next to their keys, so that each pair of a tile moves once.
+        """Whether values of 4 bytes go through local memory with their keys, so that a pair of a tile moves only once.
 
-        False with "match_broadcast", whose registers would spill with the compilers of Intel's GPUs.
+        False with "match_broadcast", because kernels would then spill registers with the compilers for Intel's GPUs.
         """
         return self.signature.value_bytes == 4 and self.ranker in ("match_ballot", "bitmask")
 
     @property
     def held(self) -> bool:
-        """Whether a lane loads all of its values before its keys are ranked, from a buffer that is picked once."""
+        """Whether a lane loads all of its values, from a buffer that it selects once, before its keys are ranked."""
         return self.alongside and self.ranker == "match_ballot" and self.ahead >= self.items
 
     @property
     def staged(self) -> bool:
-        """Whether values go through the tile's array of keys after the keys have left it; both must have 4 bytes."""
+        """Whether values use the local array of the keys once the keys have left it; both have 4 bytes."""
         return self.signature.value_bytes == 4 and self.key.held == 4 and not self.alongside
 
 
 def template(ranker: str) -> str:
-    """Return the template of a ranker, with the macros row, histogram and order."""
+    """Return the template of a ranker, which has the macros ``row``, ``histogram`` and ``order``."""
     return f"radix/rank_{'match' if ranker.startswith('match') else ranker}.j2"
 
 
 def digit_arrays(p: Tile) -> tuple[Array, ...]:
-    """Return the arrays in local memory of a scan over digits."""
+    """Return the arrays in local memory that a scan over the values of a digit needs."""
     return (
         word_array("totals", p.radix),
         word_array("firsts", p.radix),
@@ -93,7 +96,7 @@ def digit_arrays(p: Tile) -> tuple[Array, ...]:
 def rank_arrays(p: Ranked) -> tuple[Array, ...]:
     """Return the arrays in local memory that the ranker of a shape needs for a tile."""
     keys = Array(name="tile", type="key", count=p.tile)
-    order = (word_array("order", p.tile),) if p.valued else ()  # the original slots of keys, or values
+    order = (word_array("order", p.tile),) if p.valued else ()  # the original slots of the keys, or their values
     digits = (*digit_arrays(p), *order)
     if p.ranker in ("match_ballot", "match_broadcast"):
         return (keys, *digits, word_array("counts", p.subgroups * p.radix))
@@ -103,12 +106,12 @@ def rank_arrays(p: Ranked) -> tuple[Array, ...]:
 
 
 def flag_words(p: Tile) -> int:
-    """Return the number of words, for each value of a digit, that hold one bit for each lane."""
+    """Return the number of words of a mask with one bit for each lane of a work-group."""
     return -(-p.work_group // 32)
 
 
 def problems(p: Ranked) -> Iterator[Problem]:
-    """Yield those problems of a tile and its ranker that do not depend on a device."""
+    """Yield the problems of a tile and its ranker that do not depend on the device."""
     matching = p.ranker in ("match_ballot", "match_broadcast")
     if matching and p.subgroup == 1:
         yield "subgroup", f"the ranker {p.ranker} needs subgroups", "give their width, or another ranker"

@@ -1,4 +1,4 @@
-"""Passes that count the digits of all tiles, scan the counts and scatter the keys: no work-group waits for another."""
+"""Passes of three launches: count the digits, scan the counts, scatter the keys.  No work-group waits for another."""
 
 from __future__ import annotations
 
@@ -29,23 +29,24 @@ _KERNELS, _VARIANTS = "radix/reduce_scan/reduce_scan", "radix/reduce_scan/reduce
 LARGE = Field("bool", "whether counts of 2^30 and more are sorted, with 64-bit indices", required=False)
 COMPACT = Field("bool", "whether kernels are made for a short compilation", required=False)
 SHARED = {**rankers.FIELDS, "groups": tile.GROUPS, **tile.SINGLE, "sorted_exit": tile.SORTED_EXIT, "large": LARGE}
-"""The table keys of strategies whose passes, or whose retries, are by reduce-scan."""
+"""The keys in the target tables of all strategies whose passes, or whose retries, are by reduce-scan."""
 MORE = Field("int", "the most work-groups for counts so large that scratch has room", required=False, greatest=65535)
 FIELDS = {**SHARED, "compact": COMPACT, "large_groups": MORE}
 
 KEPT = 128
-"""The number of shapes whose kernels are cached.  A plan asks for the same kernels once per pass."""
+"""The number of shapes whose kernels are cached.  The builder of a plan asks for the same kernels in every pass."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReduceScan(Ranked):
-    """The table ``[radix.KEY.reduce_scan]``.
+    """The target table ``[radix.KEY.reduce_scan]``.
 
-    sorted_exit: the first kernel that reads all keys checks whether the keys are in order; if so, no pass moves them.
-    compact: kernels have a form that compiles fast: full and partial tiles share statements, loops over keys are
-    written out, and no pass is skipped.
-    large: the sort also supports 2^30 keys and more, by separate kernels with 64-bit counts, or by look-back where
-    32-bit counts suffice.
+    sorted_exit: whether the first kernel that reads all keys checks if they are in order already.  If so, no pass moves
+    keys.
+    compact: whether kernels have a form that compiles faster.  Full and partial tiles then share statements, the
+    iterations of loops over keys are written out, and no pass is skipped.
+    large: whether the sort also supports 2^30 keys and more.  In strategies with look-back, the usual passes serve them
+    as long as 32-bit counts suffice.  Otherwise separate kernels with 64-bit counts serve them.
     """
 
     STRATEGY: ClassVar[str] = "reduce_scan"
@@ -55,12 +56,12 @@ class ReduceScan(Ranked):
 
     @property
     def skips(self) -> bool:
-        """Whether a pass by a digit that is the same in all keys moves no keys."""
+        """Whether a pass moves no keys if all keys have the same digit."""
         return not self.compact
 
     @property
     def written_out(self) -> bool:
-        """Whether loops over registers are written out in the text, which then compiles faster."""
+        """Whether kernel text has the statements of each iteration, not loops over registers, to compile faster."""
         return self.compact
 
 
@@ -90,7 +91,7 @@ def _data(p: Ranked) -> Counted:
 
 @lru_cache(KEPT)
 def scanned(p: Ranked) -> Kernel:
-    """Return the kernel that scans the counts of one digit over all work-groups, one work-group per digit."""
+    """Return the kernel that scans the counts over all work-groups; each of its work-groups scans one digit value."""
     sums = Array(name="sums", type="u64" if p.index64 else "u32", count=p.work_group)
     kernel = plain(
         p, "rows", "scan the counts of one digit a work-group", (WORDS,), (sums,), template=f"{_KERNELS}:rows"
@@ -110,12 +111,12 @@ def scatter(p: Ranked) -> Kernel:
 
 
 def passes(p: Ranked) -> list[Kernel]:
-    """Return the kernels of a pass by reduce-scan, or of a retry."""
+    """Return the three kernels of a pass by reduce-scan, or of a retry."""
     return [count(p), scanned(p), scatter(p)]
 
 
 def beyond(p: Ranked) -> tuple[Kernel, ...]:
-    """Return the kernels for 2^30 keys and more."""
+    """Return the kernels for 2^30 keys and more; none unless `p.large`."""
     return kernels(large(p)) if p.large else ()
 
 
@@ -126,7 +127,7 @@ def kernels(p: Ranked) -> tuple[Kernel, ...]:
 
 
 def large(p: Ranked) -> ReduceScan:
-    """Return the shape of the kernels for 2^30 keys and more: the same tiles, with 64-bit counts."""
+    """Return the shape of the kernels for 2^30 keys and more, which has the same tiles and 64-bit counts."""
     return recast(p, ReduceScan, large=False, index64=True, single=0, sorted_exit=False)
 
 
@@ -141,11 +142,11 @@ def counted(p: Ranked, number: int, flags: int) -> list[Step]:
 
 
 def plan(p: Ranked, first: Sequence[Step] = ()) -> Plan:
-    """Return the launch plan of the sort; the rows of `first` precede its passes.
+    """Return the launch plan of the sort.  The rows of `first` precede the passes.
 
-    Passes take turns between two buffers: from the source to scratch, from scratch to the destination, and so on.  With
-    an odd number of passes, the first pass goes directly to the destination.  A sort in place cannot do so; a copy
-    follows its last pass.
+    Passes alternate between two buffers: from the source to scratch, from scratch to the destination, and so on.  With
+    an odd number of passes, the first pass stores directly to the destination, so that the last pass ends there.  In
+    place, the first pass cannot do so, and a copy follows the last pass.
     """
     steps = [*rows.single(p, single.kernel(single.of(p))), *first]
     for number in range(len(p.digits)):
@@ -154,12 +155,12 @@ def plan(p: Ranked, first: Sequence[Step] = ()) -> Plan:
 
 
 def joined(p: Ranked, narrow: Plan, wide: Plan | None = None, top: int | None = None) -> Plan:
-    """Return the plan `narrow`; if `p.large`, extended by the rows for larger counts.
+    """Return the plan `narrow`.  If `p.large`, the plan is extended by the rows for larger counts.
 
-    Larger counts start at 2^30 keys, or at fewer keys if tiles are tiny.
+    Larger counts begin at 2^30 keys, or at fewer keys if tiles are tiny.
 
-    wide: the plan of the larger counts; None means reduce-scan with 64-bit counts.
-    top: the greatest count of `narrow`; None means `max_n(p)`.
+    wide: the plan for the larger counts; None means reduce-scan with 64-bit counts.
+    top: the greatest count for which `narrow` is used; None means `max_n(p)`.
     """
     if not p.large:
         return narrow
@@ -194,15 +195,15 @@ def problems(p: Ranked, device: Device) -> Iterator[Problem]:
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield a box of choices for each ranker and each subgroup width."""
+    """Yield a search region for each ranker and each subgroup width."""
     yield from search_space.ranked(device)
 
 
 def fitted(p: ReduceScan) -> ReduceScan:
-    """Return the shape for its key and form.
+    """Return the shape, without choices that do not work for its key type or form.
 
-    `sorted_exit` is off in a sort by a bit range: a kernel of one pass does not know the whole range.  `large` is off
-    with a device-side count and with a report of indices: both are 32-bit words.
+    `sorted_exit` is off in a sort by a bit range, because a kernel of one pass does not know the whole range.  `large`
+    is off with a device-side count or a report of indices, because both have 32 bits.
     """
     few = p.signature.device_count or p.signature.followed
     return replace(p, sorted_exit=p.sorted_exit and not p.signature.bit_range, large=p.large and not few)

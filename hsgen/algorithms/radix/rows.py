@@ -1,4 +1,4 @@
-"""Plan rows: the launches of the kernels of every strategy, and the bytes that the launches move."""
+"""Builders of plan rows that strategies share, and the bytes that launches of reduce-scan move."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def launch(
 ) -> Step:
     """Return the plan row of a kernel for counts above `low` up to `high`.
 
-    part: "whole" if the row serves sorts by all bits only, "part" for other bit ranges only, "any" for both.
-    place: "in" if the row serves sorts in place only, "out" for out of place only, "any" for both.
+    part: "whole" if the row serves only sorts by all bits, "part" if only sorts by fewer bits, "any" if both.
+    place: "in" if the row serves only sorts in place, "out" if only sorts out of place, "any" if both.
     """
     return Step(
         kernel=kernel.name,
@@ -58,14 +58,17 @@ def launch(
 
 
 def tiles(p: Tile, *, capped: bool = True, more: int = 0) -> Grid:
-    """Return a grid of one work-group per tile and `more` work-groups; if `capped`, of at most `p.groups` + `more`."""
+    """Return a grid with one work-group per tile, and `more` work-groups in addition.
+
+    If `capped`, the grid has at most `p.groups` + `more` work-groups.
+    """
     return Grid(add=(more + 1) * p.tile - 1, div=p.tile, cap=p.groups + more if capped else UNCAPPED)
 
 
 def tiled(p: Tile, step: Step) -> list[Step]:
-    """Return the row of a kernel with the grid `tiles`.
+    """Return `step`, a row with the grid `tiles(p)`, and a second row if larger counts have more work-groups.
 
-    A second row follows if larger counts have more work-groups.
+    The two rows then serve different counts: up to `p.large_from`, and above.
     """
     grid = Grid(add=p.tile - 1, div=p.tile, cap=p.most_groups)
     parts = [(0, p.large_from, step.grid), (p.large_from, step.guard.max_n, grid)]
@@ -76,7 +79,7 @@ def tiled(p: Tile, step: Step) -> list[Step]:
 
 
 def nth(p: Tile, number: int, flags: int = 0) -> Pass:
-    """Return the argument of a kernel in pass `number`."""
+    """Return the argument of a kernel that runs pass `number`."""
     return Pass(number=number, bits=p.digit, flags=flags)
 
 
@@ -90,27 +93,27 @@ def row(
     high: int | None = None,
     part: str = "any",
 ) -> Step:
-    """Return the plan row of a kernel of a pass, for counts above `low` up to `high`.
+    """Return the plan row of a kernel, for counts above `low` up to `high`.
 
-    low, high: by default, all counts that one work-group does not sort alone.
+    By default, the row serves all counts that are too large for one work-group alone.
     """
     low, high = p.alone if low is None else low, max_n(p) if high is None else high
     return launch(kernel, bound(p), low, high, grid, argument, part=part)
 
 
 def bound(p: Tile) -> Mapping[str, Binding]:
-    """Return the binding of each buffer, for the kernels of counts that exceed what one work-group sorts alone."""
+    """Return the binding of each buffer by name, for counts that are too large for one work-group alone."""
     return {**BOUND, "values_tmp": values_binding(p), "words": words_binding(p), "table": table_binding(p)}
 
 
 def single(p: Tile, kernel: Kernel) -> list[Step]:
-    """Return the plan row of the sort by one work-group alone; none if there is no such sort."""
+    """Return the plan row of the kernel with which one work-group sorts alone; no row if there is no such kernel."""
     if not p.alone:
         return []
     if not p.halves:
         return [row(p, kernel, fixed(1), BitRange(), low=0, high=p.alone)]
     behind = {"values_tmp": values_binding(p, 2), "words": words_binding(p, 2)}
-    # with a device-side count, the capacity may exceed p.halves; scratch then has no halves
+    # with a device-side count, the capacity may exceed `p.halves`; scratch then has no halves
     bound = {**BOUND, **{name: replace(binding, max_n=p.halves) for name, binding in behind.items()}}
     return [launch(kernel, bound, 0, p.alone, fixed(1), BitRange())]
 
@@ -118,7 +121,7 @@ def single(p: Tile, kernel: Kernel) -> list[Step]:
 def copied(p: Tile, kernel: Kernel) -> list[Step]:
     """Return the rows that copy the keys to the destination.
 
-    Their guards exclude the calls for which the host knows that the keys are there already.
+    The guards exclude calls for which the host knows that the passes leave the keys in the destination.
     """
     if not p.copied:
         return []
@@ -143,7 +146,7 @@ def plan(p: Tile, steps: Sequence[Step]) -> Plan:
 
 
 def both(p: Tile, step: Step, n: int) -> int:
-    """Return the bytes that a pass over `n` keys and values moves; the first pass of an argsort reads no values."""
+    """Return the bytes that a pass moves for `n` keys and values.  The first pass of an argsort reads no values."""
     return n * (
         2 * (p.key.bytes + p.signature.value_bytes)
         - p.signature.value_bytes * (p.signature.index and not step.pass_number)
@@ -172,8 +175,9 @@ def moved(p: Tile, step: Step, n: int) -> int:
 
 
 def test_counts(p: Tile, greatest: int) -> set[int]:
-    """Return the counts at which the launches or their work change: multiples of a tile, `p.alone`, and the cap of
-    grids.
+    """Return the counts at which the launches or their work change.
+
+    The counts are multiples of a tile, `p.alone`, and the counts at which grids reach their cap.
     """
     counts = {0, 1, greatest, p.alone, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     if not p.serial and p.subgroup > 1:
@@ -184,8 +188,9 @@ def test_counts(p: Tile, greatest: int) -> set[int]:
 
 
 def row_test_counts(p: Tile, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end within each row of a tile, where some lanes pass a bounds check and
-    others fail.
+    """Return counts up to `greatest` that end within a row of a tile, one count for each row.
+
+    At such a count, some lanes pass the bounds check of the row and other lanes fail it.
     """
     if p.serial:
         return []

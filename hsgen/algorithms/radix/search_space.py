@@ -1,4 +1,4 @@
-"""Boxes of choices that strategies share: the tiles that a work-group ranks."""
+"""Search regions that strategies share: the candidates for tiles and rankers."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from hsgen.core.device import Device
 
 _ITEMS = (1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 14, 15, 16, 18, 19, 20, 22, 24, 28, 32)
 _LANES = (32, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 1024)
-_BROADCAST = 32  # the most lanes of a subgroup that compare digits one by one
-_MATCHED = (4, 5, 6, 7, 8)  # bits of a digit
-_COUNTED = (2, 3, 4, 5, 6, 7, 8)
+_BROADCAST = 32  # the widest subgroup for "match_broadcast"
+_MATCHED = (4, 5, 6, 7, 8)  # the bits of a digit, for rankers with subgroup operations
+_COUNTED = (2, 3, 4, 5, 6, 7, 8)  # the same for the other rankers
 
 
 def matched(device: Device) -> Iterator[Box]:
-    """Yield a box of choices for each ranker with subgroup operations and each subgroup width."""
+    """Yield a search region for each ranker with subgroup operations, and for each subgroup width."""
     for width in (w for w in device.subgroups if w > 1 and device.shuffle):
         yield {"ranker": ("match_ballot",), "bits": _MATCHED, "subgroup": (width,), **_tile(device)}
         if width <= _BROADCAST:
@@ -23,8 +23,9 @@ def matched(device: Device) -> Iterator[Box]:
 
 
 def ranked(device: Device) -> Iterator[Box]:
-    """Yield a box of choices for each ranker and each subgroup width; the boxes also contain the numbers of
-    work-groups.
+    """Yield a search region for each ranker and each subgroup width.
+
+    The regions also contain candidates for the number of work-groups, `groups`.
     """
     groups: Box = {"groups": steps(16, min(device.groups, 32768))}
     tile = _tile(device)

@@ -1,4 +1,4 @@
-"""One work-group sorts all keys in one launch, and holds them on chip from the first digit to the last."""
+"""One work-group sorts all keys alone, in one launch, and holds them on chip until they are sorted."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ BINS = Field(
 )
 FIELDS = {**rankers.FIELDS, "bins": BINS}
 COUNTERS = (0, *steps(512, 8192))
-"""The values of `bins` that a search tries."""
+"""The candidates for `bins` in a search."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Single(Ranked):
-    """The table ``[radix.KEY.single]``.
+    """The target table ``[radix.KEY.single]``.
 
-    bins: the number of bins by which keys are sorted (templates/radix/bin_sort.j2).  The bins divide the range from the
-    least to the greatest key.  If bins are crowded, keys are sorted digit by digit instead.  0 means no bins.
+    bins: the number of bins of the sort by bins (`hsgen.algorithms.radix.bin_sort`).  The bins divide the range from
+    the least to the greatest key.  If bins are crowded, keys are sorted digit by digit instead.  0 means that keys are
+    always sorted digit by digit.
     """
 
     STRATEGY: ClassVar[str] = "single"
@@ -52,30 +53,34 @@ Params = Single
 
 
 def of(p: Ranked, **changes: int) -> Single:
-    """Return the shape of the sort by one work-group alone, which other strategies use for small counts."""
+    """Return the shape of the sort by one work-group alone, with which another strategy sorts small counts.
+
+    p: the shape of the other strategy.  changes: the fields that differ.
+    """
     return recast(p, Single, bits=p.single_bits or p.bits, single_bits=None, resident=0, **changes)
 
 
 def bucket(p: Ranked, bins: int) -> Bucket:
-    """Return the tile as a bucket with `bins` bins."""
+    """Return the tile of `p` as a bucket that `bins` bins sort."""
     return Bucket(work_group=p.work_group, items=p.items, bins=bins)
 
 
 def slots(p: Ranked) -> tuple[Array, ...]:
-    """Return the additional arrays of a stable sort by bins: the slots of keys, unless a ranker stores them, and the
-    values.
+    """Return the local arrays that a stable sort by bins needs in addition to those of `bin_sort.arrays`.
+
+    The arrays hold the slots of the keys, unless the ranker has such an array already, and the values.
     """
     order = () if p.valued else (word_array("order", p.tile),)
     return (*order, *([word_array("slot_values", p.tile)] if _keeps_values(p) else []))
 
 
 def _keeps_values(p: Ranked) -> bool:
-    """Whether the values of a tile are kept on chip: they have 4 bytes and are no indices."""
+    """Whether the values of a tile are kept on chip: true if they have 4 bytes and are no indices."""
     return p.signature.value_bytes == 4 and not p.signature.index
 
 
 def kernel(p: Single) -> Kernel:
-    """Return the only kernel."""
+    """Return the kernel with which one work-group sorts all keys."""
     buffers = tuple(b for b in moving(p, SOURCE, DESTINATION) if b != VALUES_TMP)
     summary = f"sort up to {p.alone} keys in one work-group"
     stable = p.valued or p.signature.bit_range
@@ -91,14 +96,15 @@ def kernel(p: Single) -> Kernel:
 
 
 def _bins(p: Single) -> BinSort:
-    """The sort by bins of keys without values."""
+    """The sort by bins for keys without values."""
     return BinSort(shape=bucket(p, p.bins), subgroup=p.subgroup, key=p.key)
 
 
 def _stable(p: Single) -> StableBinSort:
     """The stable sort by bins.
 
-    In place, a result overwrites a source.  Every source is therefore read before any result is stored.
+    In place, a stored key or value overwrites a key or value of the input.  The kernel therefore reads all input before
+    it stores anything.
     """
     return StableBinSort(
         shape=bucket(p, p.bins),
@@ -111,8 +117,9 @@ def _stable(p: Single) -> StableBinSort:
 
 
 def _stores_later(p: Single) -> bool:
-    """Whether keys or values are read again after ranks are known: true in sorts by a bit range, and for wide
-    values.
+    """Whether the kernel reads keys or values again once it knows the ranks.
+
+    True in sorts by a bit range, and for values of more than 4 bytes.
     """
     return p.signature.bit_range or (p.valued and not p.signature.index and not _keeps_values(p))
 
@@ -123,12 +130,12 @@ def _lane_values(p: Single) -> bool:
 
 
 def kernels(p: Single) -> tuple[Kernel, ...]:
-    """Return the only kernel."""
+    """Return the kernels of the strategy, a single kernel."""
     return (kernel(p),)
 
 
 def plan(p: Single) -> Plan:
-    """Return the plan: one row, up to a tile of keys."""
+    """Return the plan, whose only row serves counts up to `p.alone`."""
     bits = p.last - p.begin
     return Plan(steps=tuple(rows.single(p, kernel(p))), max_n=p.alone, first_bit=p.begin, bits=bits)
 
@@ -139,7 +146,7 @@ def moved(p: Single, step: Step, n: int) -> int:
 
 
 def test_counts(p: Single, greatest: int) -> set[int]:
-    """Return the counts at which a row of keys is added."""
+    """Return the counts at which the work of the launch changes."""
     return rows.test_counts(p, greatest)
 
 
@@ -150,7 +157,7 @@ def problems(p: Single, device: Device) -> Iterator[Problem]:
 
 
 def bin_problems(p: Ranked, bins: int) -> Iterator[Problem]:
-    """Yield the problems of `bins`, the number of bins of a work-group."""
+    """Yield the problems of the number of bins with which a work-group sorts on chip; 0 has no problem."""
     if not bins:
         return
     if p.ranker not in ("match_ballot", "match_broadcast"):
@@ -165,7 +172,7 @@ def bin_problems(p: Ranked, bins: int) -> Iterator[Problem]:
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield a box of choices for each ranker with subgroup operations and each subgroup width."""
+    """Yield a search region for each ranker with subgroup operations, and for each subgroup width."""
     for box in search_space.matched(device):
         yield {**box, "bins": COUNTERS}
 
@@ -174,7 +181,7 @@ P = TypeVar("P", bound="Single | Cooperative")
 
 
 def fitted(p: P) -> P:
-    """Return the shape for its key and form: only keys of 4 and 8 bytes that are not packed are sorted by bins."""
+    """Return the shape, without bins if keys have fewer than 4 bytes or are packed with values."""
     return p if p.key.bytes >= 4 and p.signature.value != "packed" else replace(p, bins=0)
 
 

@@ -1,4 +1,4 @@
-"""Radix sorts for key types and values without tables, derived from the target's table for the key width."""
+"""Derives the shape of a radix sort from the target's table for the key width, for any values and form of the sort."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from hsgen.core.keys import KeyType, Signature
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Any:
-    """Return the shape for keys of type `key` with the values of `signature`; None if device or target cannot sort
-    them.
+    """Return the shape for keys of type `key` with the values of `signature`.
 
-    Keys narrower than 32 bits are held as words and use the shape of 32-bit keys.  Values need local memory in addition
-    to the keys.  If local memory does not suffice, each lane gets fewer keys.
+    None means that the device cannot store such keys, or that the target has no table for them.
+    p: the shapes of the target, by key width.
+    Keys of fewer than 32 bits are held as 32-bit words.  If the target has no table for such keys, they use the table
+    of 32-bit keys.  Values need local memory in addition to the keys.  If local memory does not suffice, each lane gets
+    fewer keys.
     """
     if key.bytes < 4 and not (device.storage8 if key.bytes == 1 else device.storage16):
         return None
@@ -38,12 +40,12 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def _exceeds_local(p: Tile, device: Device) -> bool:
-    """True if some kernel needs more local memory than the device has."""
+    """Whether any kernel needs more local memory than the device has."""
     return any(k.local_bytes(p.key) > device.local_bytes for k in strategies.of(p).kernels(p))
 
 
 def _smaller(p: Tile) -> Tile:
-    """The shape with one key less in each lane."""
+    """The shape with one key fewer per lane."""
     shape = replace(p, items=p.items - 1)
     if isinstance(shape, Cooperative):
         shape = replace(shape, least=min(shape.least, shape.items))

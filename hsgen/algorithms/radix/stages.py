@@ -1,4 +1,4 @@
-"""Parameters of the stages of a radix sort other than passes: partitions, and buckets that are sorted on chip.
+"""Parameters of stages of a radix sort that are no passes: partitions, and buckets that are sorted on chip.
 
 Each class is one inline table of a target file: ``bucket = { work_group = 256, items = 20, bins = 4096 }``.
 """
@@ -25,7 +25,7 @@ class Tiles:
 
     @property
     def size(self) -> int:
-        """Keys of a tile, or the most keys of a bucket."""
+        """The number of keys of a tile, or the greatest number of keys of a bucket."""
         return self.work_group * self.items
 
 
@@ -41,43 +41,45 @@ class Partition(Tiles):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bucket(Tiles):
-    """A bucket, which one work-group sorts on chip.
+    """A bucket, which one work-group sorts on chip by bins (`hsgen.algorithms.radix.bin_sort`).
 
-    bins: the number of counters in local memory, about as many as keys.
+    bins: the number of bins, each a counter in local memory; about as many as keys.
     """
 
     bins: int
 
     @property
     def limit(self) -> int:
-        """Greatest mean number of keys of a bucket, 13/16 of its size: a bucket of uniform keys hardly ever exceeds the
-        size.
+        """The greatest mean number of keys per bucket for which buckets are tried, 13/16 of the size.
+
+        With uniform keys and this mean, hardly any bucket exceeds the size.
         """
         return 13 * self.size // 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counting(Tiles):
-    """A bucket of a sort with 64-bit indices, whose keys are counted, not sorted, by their lowest `bits` bits.
+    """A bucket of a sort with 64-bit indices, which is sorted by counting.
 
-    The keys of a bucket share all higher bits.  A work-group stores `work_group` x `items` keys at once.
+    The keys of a bucket differ only in their lowest `bits` bits.  A work-group counts how often each value of these
+    bits occurs, and then stores the keys in order, `work_group` x `items` keys at once.
     """
 
     bits: int
 
     @property
     def words(self) -> int:
-        """Number of words of counters in local memory; each word holds two counters."""
+        """Number of words in local memory that hold the counters, two counters in each word."""
         return 1 << self.bits - 1
 
     @property
     def words_of_lane(self) -> int:
-        """Number of adjacent words that a lane scans."""
+        """Number of adjacent words of counters that a lane scans."""
         return self.words // self.work_group
 
     @property
     def long_run(self) -> int:
-        """Length of a run of equal keys above which several lanes store the run."""
+        """Length of a run of equal keys above which several lanes store the run together."""
         return 64
 
 
@@ -86,7 +88,7 @@ class PairBucket(Bucket):
     """A bucket of keys with values of 4 bytes, after two stable passes by the two highest digits.
 
     above: the count above which buckets are tried; None means `least`.
-    mean: the greatest mean number of pairs of a bucket; None means 13/16 of its size.
+    mean: the greatest mean number of pairs per bucket for which buckets are tried; None means 13/16 of the size.
     """
 
     above: int | None = None
@@ -94,17 +96,17 @@ class PairBucket(Bucket):
 
     @property
     def limit(self) -> int:
-        """Greatest mean number of pairs of a bucket."""
+        """The greatest mean number of pairs per bucket for which buckets are tried."""
         return super(PairBucket, self).limit if self.mean is None else self.mean
 
     @property
     def slot_bits(self) -> int:
-        """Bits of the index of a slot of a bucket."""
+        """Number of bits of a slot number (`hsgen.algorithms.radix.hybrid.pairs`)."""
         return (self.size - 1).bit_length()
 
     @property
     def least(self) -> int:
-        """Least count at which the keys of a bucket share at least `slot_bits` bits."""
+        """The least count for which the keys of a bucket share at least `slot_bits` highest bits."""
         return self.limit << max(self.slot_bits - 1, 0)
 
     @property
@@ -115,8 +117,9 @@ class PairBucket(Bucket):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairPartition(Tiles):
-    """Tiles of small counts of 32-bit keys with values of 4 bytes: one launch stores keys with their indices in
-    buckets.
+    """Tiles of 32-bit keys with values of 4 bytes, for small counts.
+
+    A single launch stores each key, together with its index, in the key's bucket.
 
     above: the count above which pairs are partitioned.
     bins: the bins by which a bucket of these pairs is sorted, as in `Bucket`.
@@ -131,9 +134,9 @@ class Room:
     """The scratch that buckets need.
 
     regions: (name, number of words, meaning) of each region of fixed size, in order.
-    mean: the greatest mean number of keys of a bucket of keys without values; None without such buckets.
-    pieces: for buckets that may be cut into pieces: the greatest mean number of keys of a bucket, and the greatest
-    count of keys; None without pieces.
+    mean: the greatest mean number of keys per bucket of keys without values; None if there are no such buckets.
+    pieces: the greatest mean number of keys per bucket, and the greatest count for which buckets are tried; None unless
+    large buckets are cut into pieces.
     """
 
     regions: tuple[tuple[str, int, str], ...]
@@ -142,7 +145,7 @@ class Room:
 
 
 def _fields(name: str, summary: str, **more: Field) -> dict[str, Field]:
-    """Return the keys of a stage's table: `work_group`, `items` and `more`; `summary` begins each hint."""
+    """Return the keys of a stage's target table: `work_group`, `items` and `more`; each hint begins with `summary`."""
     keys = {"work_group": LANES, "items": ITEMS, **more}
     return {f"{name}.{key}": replace(field, hint=f"{summary}: {field.hint}") for key, field in keys.items()}
 
@@ -165,7 +168,7 @@ PAIR_BUCKET = _fields(
 PAIR_PARTITION = _fields("pair_partition", "few pairs, partitioned into buckets by one launch", above=ABOVE, bins=BINS)
 UNEVEN = _fields("uneven", "tiles of the passes over uneven keys")
 FIELDS: Mapping[str, Field] = {**PARTITION, **BUCKET, **COUNTING, **PAIR_BUCKET, **PAIR_PARTITION, **UNEVEN}
-"""The keys of all stages, as "stage.key"."""
+"""The keys of the target tables of all stages, as "stage.key"."""
 
 
 T = TypeVar("T")

@@ -1,7 +1,7 @@
-"""The strategies by name, and the keys of their tables in targets.
+"""The strategies by name, and the keys of their tables in target files.
 
-A strategy is a module of this package and a folder of templates of the same name.  A table has the key `strategy`, the
-keys of that strategy, and the keys of its fallback.
+A strategy is a module of this package, and a folder of templates with the same name.  The target table of a radix sort
+has the key `strategy`, the keys of that strategy, and the keys of the strategy's fallback.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hsgen.system import resources
 
 
 class Strategy(Protocol):
-    """The interface of the module of a strategy; P is its class of parameters."""
+    """The interface that the module of a strategy has.  `p` is always an instance of its `Params`."""
 
     @property
     def FIELDS(self) -> Mapping[str, Field]:
@@ -33,16 +33,16 @@ class Strategy(Protocol):
 
     @property
     def Params(self) -> type[Tile]:
-        """P."""
+        """The class of the strategy's parameters."""
 
     def problems(self, p: Any, device: Device) -> Iterable[Problem]:
-        """Return the problems of parameters on a device; the key "" stands for the strategy itself."""
+        """Return the problems of parameters on a device.  The key "" stands for the strategy itself."""
 
     def space(self, key: KeyType, device: Device) -> Iterable[Box]:
-        """Return the boxes of choices that a search tries on a device."""
+        """Return the search regions that a search tries on a device."""
 
     def fitted(self, p: Any) -> Any:
-        """Return the parameters without the choices that do not work for the key type or the form of the sort."""
+        """Return the parameters, without choices that do not work for the key type or the form of the sort."""
 
     def kernels(self, p: Any) -> tuple[Kernel, ...]:
         """Return every kernel, in the order of their launches."""
@@ -54,7 +54,7 @@ class Strategy(Protocol):
         """Return the bytes that a launch of `step` reads and writes for `n` keys, if no digit is constant."""
 
     def test_counts(self, p: Any, greatest: int) -> set[int]:
-        """Return the counts at which the launches or their work change; some may exceed `greatest`."""
+        """Return the counts at which the launches or their work change; counts above `greatest` are allowed."""
 
     def notes(self, p: Any) -> list[tuple[str, str]]:
         """Return (name, text) of derived values, for `hsgen show`."""
@@ -65,7 +65,7 @@ _KNOWN: Sequence[Any] = (reduce_scan, onesweep, cooperative, hybrid, partition, 
 
 
 def _discovered() -> Iterator[Any]:
-    """Yield the modules of all strategies: first those of `_KNOWN`, then one for each other folder of templates."""
+    """Yield the modules in `_KNOWN`, then the module of each template folder whose strategy is not in `_KNOWN`."""
     yield from _KNOWN
     known = {module.Params.STRATEGY for module in _KNOWN}
     for name in sorted(path.name for path in (resources.templates() / "radix").iterdir() if path.is_dir()):
@@ -78,19 +78,20 @@ STRATEGIES: Mapping[str, Strategy] = {module.Params.STRATEGY: cast(Strategy, mod
 FALLBACKS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     hybrid.Params.STRATEGY: {onesweep.Params.STRATEGY: {}, reduce_scan.Params.STRATEGY: {"waitless": True}}
 }
-"""The fallbacks of a strategy by name, each with the parameters that select it; the first is the default."""
+"""The fallbacks that a strategy may have, each with the parameters that select it.  The first is the default."""
 STRATEGY = "strategy"
 FIELDS: Mapping[str, Field] = {
     STRATEGY: Field("str", f"one of {', '.join(STRATEGIES)}", choices=tuple(STRATEGIES)),
     FALLBACK: Field("str", "the strategy that sorts what buckets do not hold, if not the usual one", required=False),
     **{name: field for module in STRATEGIES.values() for name, field in module.FIELDS.items()},
 }
-"""The keys of the tables of all strategies."""
+"""The keys of the target tables of all strategies."""
 
 
 def fields(name: str, fallback: str = "") -> Mapping[str, Field]:
-    """Return the keys of a strategy's table and of its fallback's table; without `fallback`, those of the default
-    fallback.
+    """Return the keys of the target table of strategy `name`, together with those of its fallback.
+
+    If `fallback` is "", the fallback is the default.
     """
     behind = fallback or next(iter(FALLBACKS[name])) if name in FALLBACKS else ""
     known = records.names(STRATEGIES[name].Params)
@@ -99,7 +100,7 @@ def fields(name: str, fallback: str = "") -> Mapping[str, Field]:
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Tile:
-    """Return the parameters of the strategy that a table names; keys of other strategies are dropped."""
+    """Return the parameters that a target table states.  Keys that only other strategies read are dropped."""
     name, behind = values[STRATEGY], values.get(FALLBACK, "")
     foreign = set(FIELDS) - set(fields(name, behind))
     more = FALLBACKS[name][behind] if behind else {}
@@ -109,7 +110,7 @@ def params(key: KeyType, values: Mapping[str, Any]) -> Tile:
 
 
 def misplaced(values: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield a problem for each key of a table that its strategy does not read."""
+    """Yield a problem for each key of a target table that the strategy of the table does not read."""
     name = values.get(STRATEGY)
     known = FIELDS if name is None else fields(name, values.get(FALLBACK, ""))
     for key, value in values.items():
@@ -118,11 +119,11 @@ def misplaced(values: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return the boxes of choices of all strategies."""
+    """Return the search regions of all strategies."""
     spaces = ((name, module.space(key, device)) for name, module in STRATEGIES.items())
     return tuple({STRATEGY: (name,), **box} for name, boxes in spaces for box in boxes)
 
 
 def of(p: Tile) -> Strategy:
-    """Return the module of the strategy of parameters."""
+    """Return the module of the strategy to which the parameters `p` belong."""
     return STRATEGIES[p.STRATEGY]

@@ -1,7 +1,7 @@
 """The parameters that all strategies share: the tile, the digits of a key, and the data to sort.
 
-A *tile* is the keys that a work-group ranks at once, work_group x items keys.  A *chunk* is the keys through which one
-lane, or one subgroup, walks.
+A *tile* is the set of keys that a work-group ranks at once, work_group x items keys.  A *chunk* is the sequence of keys
+through which one lane, or one subgroup, walks.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ SORTED_EXIT = Field("bool", "whether keys that are in order already are found ou
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The data to sort and the form of the sort, which no target file states.
+    """The data to sort and the form of the sort.  Target files do not state these fields.
 
-    begin, end: the sort is by the bits of a key from `begin` up to, but not including, `end`; None means the end of the
-    key.
-    index64: all indices have 64 bits.
-    redo: a look-back gives up after a limit, and a retry by reduce-scan follows; false on a device with guaranteed
-    forward progress.
-    signature: the values, and further features of the sort.
+    key: the key width.
+    begin, end: the sort compares the bits of a key from `begin` up to, but not including, `end`.  If `end` is None, the
+    sort compares all bits from `begin` on.
+    index64: whether all indices have 64 bits.
+    redo: whether a look-back gives up after a limit, so that a retry by reduce-scan follows.  False on a device with
+    guaranteed forward progress.
+    signature: the kind of values, and the features of the sort.
     """
 
     key: KeyType
@@ -51,15 +52,17 @@ class Request:
 class Tile(Request):
     """The parameters that all strategies share.
 
-    bits: the greatest number of bits of a digit.  A key has the fewest digits that this allows; their widths differ by
-    at most one bit.
-    items, work_group: the keys of a lane and the lanes of a work-group; their product is the tile.
-    subgroup: the lanes that exchange values; 1 without subgroup operations.
-    groups: the most work-groups of counting and scattering kernels; each takes several tiles.
-    large_groups: the same for large counts, at which the table of counts takes at most 2.5 % of the scratch for keys
-    and values; 0 means `groups`.  A single number that is small enough for all counts would not fill a GPU.
-    single: the greatest count that one work-group sorts in one launch; 0 means never; None means a tile, or never if
-    lanes walk through chunks.
+    bits: the greatest number of bits of a digit.  A key has as few digits as this bound allows.  The widths of its
+    digits differ by at most one bit.
+    items, work_group: the number of keys per lane, and of lanes per work-group; their product is the size of a tile.
+    subgroup: the number of lanes that exchange values; 1 if kernels use no subgroup operations.
+    groups: the greatest number of work-groups of kernels that count or scatter.  For large counts, each work-group
+    takes several tiles.
+    large_groups: the same as `groups`, for large counts; 0 means `groups`.  At large counts, the additional columns
+    in the table of counts take at most 2.5 % of the scratch for keys and values.  A single number that is small enough
+    for all counts would not fill a GPU.
+    single: the greatest count that one work-group sorts alone, in one launch.  0 means never.  None means a tile, or
+    never if lanes walk through chunks.
     single_bits: the bits of a digit in that launch; None means `bits`.
     """
 
@@ -76,8 +79,9 @@ class Tile(Request):
 
     @property
     def tile(self) -> int:
-        """Keys that a work-group processes at once; if lanes walk through chunks, the least total of the chunks of a
-        work-group.
+        """The number of keys that a work-group ranks at once.
+
+        If lanes walk through chunks, the number of keys that the chunks of a work-group have together, at least.
         """
         return self.work_group * self.items
 
@@ -88,25 +92,27 @@ class Tile(Request):
 
     @property
     def folded(self) -> bool:
-        """Whether every work-group sums the whole table of counts, so that no launch scans it; fast if the table has
-        few columns.
+        """Whether every work-group sums the whole table of counts itself, so that no launch scans the table.
+
+        The method is fast if the table has few columns.
         """
         return False
 
     @property
     def looks_back(self) -> bool:
-        """Whether tiles learn where their keys go by look-back over earlier tiles."""
+        """Whether a tile learns by look-back over earlier tiles where its keys go."""
         return False
 
     @property
     def forward_progress(self) -> bool:
-        """Whether look-back spins without a limit, so no pass needs a retry."""
+        """Whether look-back spins without a limit, so that no pass needs a retry."""
         return False
 
     @property
     def split_above(self) -> int:
-        """Count above which a pass has several launches, set by tests only; 0 leaves the decision to
-        `radix.portions`.
+        """The count above which a pass has several launches, which only tests set.
+
+        0 leaves the decision to `hsgen.algorithms.radix.portions`.
         """
         return 0
 
@@ -117,76 +123,78 @@ class Tile(Request):
 
     @property
     def has_pair_buckets(self) -> bool:
-        """Whether large counts of keys with values end in buckets that are sorted on chip."""
+        """Whether large counts of keys with values are first brought into buckets, which are sorted on chip."""
         return False
 
     @property
     def sampled(self) -> int:
-        """Number of keys of the sample that decides whether buckets are tried; 0 without a sample."""
+        """Number of keys of the sample that decides whether buckets are tried; 0 if there is no sample."""
         return 0
 
     @property
     def pieces(self) -> bool:
-        """Whether passes by some of the digits precede buckets, and large buckets are cut into pieces."""
+        """Whether a sample chooses the passes before buckets, and large buckets are cut into pieces."""
         return False
 
     @property
     def room(self) -> Room | None:
-        """The scratch that buckets need; None without buckets."""
+        """The scratch that buckets need; None if there are no buckets."""
         return None
 
     @property
     def sorted_exit(self) -> bool:
-        """Whether the first kernel that reads all keys checks their order; if the keys are in order, no pass moves
-        them.
+        """Whether the first kernel that reads all keys checks if the keys are in order already.
+
+        If so, no pass moves keys.
         """
         return False
 
     @property
     def most_groups(self) -> int:
-        """The most work-groups of counting and scattering kernels, over all counts."""
+        """The greatest number of work-groups of kernels that count or scatter, over all counts."""
         return self.groups if self.index64 else max(self.groups, self.large_groups)
 
     @property
     def large_from(self) -> int:
-        """Count above which `most_groups` columns of counts take at most 2.5 % of the scratch for keys and values."""
+        """The count above which `most_groups` work-groups are used instead of `groups` (see `large_groups`)."""
         return (self.most_groups - self.groups) * 4 * self.radix * 40 // (self.key.bytes + self.signature.value_bytes)
 
     @property
     def counter_words(self) -> int:
-        """Words of scratch for the counters of a work-group, behind the table of counts; 0 for counters in local
-        memory.
+        """The number of words in scratch, behind the table of counts, for the counters of a work-group.
+
+        0 means that counters lie in local memory.
         """
         return 0
 
     @property
     def skips(self) -> bool:
-        """Whether a pass is skipped if all keys have the same digit; only the device knows the digits."""
+        """Whether a pass moves no keys if all keys have the same digit, which only the device knows."""
         return not self.looks_back
 
     @property
     def compact(self) -> bool:
-        """Whether kernels have a form that compiles fast."""
+        """Whether kernels have a form that compiles faster."""
         return False
 
     @property
     def halves(self) -> int:
-        """Greatest count that is sorted between two halves of scratch, each of which holds all keys; 0 means never."""
+        """Greatest count whose keys move between two halves of scratch, each of which holds all keys; 0 means none."""
         return 0
 
     @property
     def large(self) -> bool:
-        """Whether 2^30 keys and more are sorted, by kernels with 64-bit counts where 32-bit counts do not suffice."""
+        """Whether the sort also supports 2^30 keys and more, with 64-bit counts if 32 bits do not suffice."""
         return False
 
     @property
     def alone(self) -> int:
-        """Greatest count that one work-group sorts in one launch."""
+        """Greatest count that one work-group sorts alone, in one launch."""
         return self.single if self.single is not None else self.tile
 
     @property
     def copied(self) -> bool:
-        """Whether the last pass may leave the keys in another buffer than the destination.
+        """Whether the passes may leave the keys in another buffer than the destination.
 
         If no pass is skipped, or if all digits are counted in advance, this happens only in place, after an odd number
         of passes.
@@ -200,8 +208,9 @@ class Tile(Request):
 
     @property
     def digits(self) -> tuple[tuple[int, int], ...]:
-        """(shift, width in bits) of the digit of each pass: as few digits as `bits` allows, of widths as equal as
-        possible.
+        """(shift, width in bits) of the digit of each pass.
+
+        There are as few digits as `bits` allows, and their widths are as equal as possible.
         """
         return digits(self.begin, self.last, self.bits)
 
@@ -222,7 +231,7 @@ class Tile(Request):
 
     @property
     def stream(self) -> int | None:
-        """Least count for which stores of keys bypass the caches; None means never."""
+        """The least count for which stores of keys bypass the caches; None means never."""
         return None
 
     @property
@@ -235,7 +244,7 @@ T = TypeVar("T", bound=Tile)
 
 
 def recast(p: Tile, to: type[T], **changes: Any) -> T:
-    """Return the parameters of the strategy `to` with every field that it shares with `p`, except for the changes."""
+    """Return parameters of the class `to`: the fields that `p` has too are copied from `p`, then `changes` apply."""
     names = {f.name for f in fields(p)}
     shared = {f.name: getattr(p, f.name) for f in fields(to) if f.name in names}
     return to(**{**shared, **changes})

@@ -1,4 +1,4 @@
-"""The scratch layout of a radix sort: flags first, then histograms; words of tiles or of work-groups at the end."""
+"""The scratch layout of a radix sort: flags, then histograms, then words for each tile or for each work-group."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from hsgen.core.scratch import Scratch, ScratchRule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The regions of scratch, for P passes and D digits.
+    """The regions of scratch, for P passes and D values of a digit.
 
-    failed: P flags; empty if no look-back gives up.
+    failed: P flags; empty if no look-back can give up.
     buffers: P + 1 numbers.
     tickets: P counters.
     pass_order: P numbers.
-    digit_starts: P x D words.
-    portion_prefixes: 2 x D words in every sort with look-back, because tiles of several sizes share the layout.
+    digit_starts: P x D words; empty without look-back.
+    portion_prefixes: 2 x D words; empty without look-back.  Sorts whose passes have no portions also have the region,
+    because tiles of several sizes share the layout.
     histogram: D words.
-    unsorted, unsorted_groups: present only with `sorted_exit`.
-    tile_states, group_histograms, bucket_starts: the rest of scratch; a launch uses one of the three. use_partition and
-    all later regions: only in a hybrid sort, see `hsgen.algorithms.radix.hybrid.regions`; else None.
+    unsorted, unsorted_groups: empty without `sorted_exit`.
+    tile_states, group_histograms, bucket_starts: all three begin at the same word; a launch uses only one of them.
+    use_partition and all later regions: in a hybrid sort, see `hsgen.algorithms.radix.hybrid.regions`; else None.
     """
 
     failed: Region
@@ -97,8 +98,9 @@ def words(p: Tile) -> Words:
 
 
 def columns(p: Tile) -> int:
-    """Return the number of columns per work-group in the table of counts: one per lane if each lane walks through a
-    chunk.
+    """Return the number of columns that a work-group has in the table of counts.
+
+    The number is 1, or the number of lanes if each lane walks through its own chunk.
     """
     return p.work_group if p.serial and p.subgroup == 1 else 1
 
@@ -107,7 +109,7 @@ OTHER = Binding(role="scratch")
 
 
 def values_binding(p: Tile, halves: int = 1) -> Binding:
-    """Return the binding of the second buffer of values, which follows the second buffer of keys.
+    """Return the binding of the second buffer of values, which follows the second buffer of keys in scratch.
 
     halves: the number of halves of each second buffer, 1 or 2; a half holds n keys or n values.
     """
@@ -115,33 +117,34 @@ def values_binding(p: Tile, halves: int = 1) -> Binding:
 
 
 def words_binding(p: Tile, halves: int = 1) -> Binding:
-    """Return the binding of the regions, which follow the second buffers of keys and of values."""
+    """Return the binding of the regions (`words`), which follow the second buffers of keys and of values in scratch."""
     return Binding(role="scratch", per_n=halves * (p.key.bytes + p.signature.value_bytes), plus=_slack(p))
 
 
 def table_binding(p: Tile) -> Binding:
-    """Return the binding of the table of 64-bit counts of a wide sort; the regions before the table take less than 64
-    KiB.
+    """Return the binding of the table of 64-bit counts in a sort with 64-bit indices.
+
+    The table begins 64 KiB behind the first of the other regions, which take less than 64 KiB.
     """
     return Binding(role="scratch", per_n=p.key.bytes + p.signature.value_bytes, plus=65536 + _slack(p))
 
 
 def _slack(p: Tile) -> int:
-    """Bytes lost by aligning the second buffer of values to 1024 bytes."""
+    """The bytes that may be lost because the second buffer of values is aligned to 1024 bytes."""
     return 1024 if p.valued else 0
 
 
 def scratch(p: Tile) -> Scratch:
     """Return the rules for the size of scratch.
 
-    Scratch holds second buffers of keys and values, the regions, and a row of words: for each work-group its counts, or
-    for each tile of a portion its states.
+    Scratch holds second buffers of keys and of values, the regions of fixed size, and a table.  The table has a row of
+    counts for each work-group, or a row of states for each tile of a portion.
     """
     fixed = 4 * words(p).tile_states.start
     row = 4 * (p.radix * columns(p) + p.counter_words)
     if p.index64:
         fixed, row = 65536 + 8 * p.radix, 2 * row
-    # lanes that walk need the second buffers also in a sort by one work-group alone
+    # if lanes walk through chunks, one work-group alone also needs the second buffers
     least = 0 if p.serial else p.alone
     plus, item = fixed + 1024 + _slack(p), p.key.bytes + p.signature.value_bytes
     rule = ScratchRule(min_n=least, plus=plus, per_n=item, unit=p.tile, per_unit=row, units=p.groups)
@@ -160,9 +163,10 @@ def scratch(p: Tile) -> Scratch:
 
 
 def _looking_back(p: Tile, rule: ScratchRule, buckets: ScratchRule) -> list[ScratchRule]:
-    """Return the rules of a sort whose passes use look-back.
+    """Return the scratch rules of a sort whose passes use look-back.
 
-    rule: the rule of a row of words for each work-group.  buckets: the rule of 24 bytes for each bucket of mean size.
+    rule: the rule for a row of words for each work-group.
+    buckets: the rule for 24 bytes for each bucket of the mean size.
     """
     least, row = rule.min_n, rule.per_unit
     mean, pieces = (p.room.mean, p.room.pieces) if p.room else (None, None)
@@ -171,17 +175,17 @@ def _looking_back(p: Tile, rule: ScratchRule, buckets: ScratchRule) -> list[Scra
     if top < greatest(p):
         unit = several * p.tile
         rules.append(replace(rule, min_n=max(top, least), unit=unit, units=greatest(p) // unit + 1))
-        if p.signature.device_count:  # n is the capacity: `top` keys on the device have one portion of all tiles
+        if p.signature.device_count:  # n is the capacity; up to `top` keys on the device are one portion
             rules.append(
                 replace(
                     rule, min_n=max(top, least), plus=rule.plus + row * -(-top // p.tile), unit=1, per_unit=0, units=0
                 )
             )
-        if not p.forward_progress:  # the counts of retries
+        if not p.forward_progress:  # the table in which retries count
             rules.append(replace(rule, min_n=max(top, least), units=portions.counted_groups(p)))
-    if mean:  # up to 2 n / mean buckets, each with a start, a count and an entry of a list: 24 bytes for `mean` keys
+    if mean:  # up to 2 n / mean buckets, each with a start, a cursor and a list entry: 24 bytes for each `mean` keys
         rules.append(replace(buckets, units=greatest(p) // mean + 1))
-    # of each bucket: starts and ends of three pieces, and entries of a list; unless the states of tiles take more
+    # each bucket has starts and ends of three pieces, and list entries; no rule is needed if tile states take more
     unit, most = pieces or (0, 0)
     if unit and 96 * p.tile * (several if top < most else 1) > unit * row:
         rules.append(replace(buckets, unit=unit, per_unit=96, units=most // unit))
@@ -189,7 +193,7 @@ def _looking_back(p: Tile, rule: ScratchRule, buckets: ScratchRule) -> list[Scra
 
 
 def device_status(p: Tile) -> DeviceStatus | None:
-    """Return where the sort reports the passes that were retried; None if there is no retry."""
+    """Return where the sort reports which passes were retried; None if no pass can be retried."""
     if not p.looks_back or p.forward_progress:
         return None
     return DeviceStatus(binding=words_binding(p), words=len(p.digits), min_n=p.alone)
@@ -202,17 +206,20 @@ MAX_WIDE = 1 << 40
 def greatest(p: Tile) -> int:
     """Return the greatest count of kernels with 32-bit indices.
 
-    A work-group with several tiles stops at an index that exceeds the count by at most one tile for each work-group;
-    that index must also fit 31 bits.
+    A work-group that takes several tiles stops when the index of its next tile exceeds the count.  The index exceeds
+    the count by at most one tile for each work-group, and must fit 31 bits too.
     """
     return max(MAX_N, (1 << 31) - (p.groups + 2) * p.tile) if portions.halved(p) else MAX_N
 
 
 def max_n(p: Tile) -> int:
-    """Return the greatest count of a sort: a work-group counts in 32 bits, and scratch has signed 32-bit indices."""
+    """Return the greatest count of a sort.
+
+    A work-group counts in 32 bits, and kernels index the words of scratch by signed 32-bit numbers.
+    """
     if p.index64:
         most = 1 << 32 if p.signature.value == "index" else MAX_WIDE
         return min(most, p.groups * ((1 << 32) // p.tile - 1) * p.tile)
-    # rows of the table that signed 32-bit indices reach
+    # the number of rows of the table that signed 32-bit indices can reach
     rows = ((1 << 31) - 1 - words(p).tile_states.start) // (p.radix * columns(p))
     return min(greatest(p), rows * p.tile) if p.looks_back or p.most_groups > rows else MAX_N

@@ -1,7 +1,8 @@
-"""Buckets by the highest digits, sorted on chip by one work-group each; a fallback sorts keys that buckets cannot hold.
+"""A hybrid sort: the highest digits distribute keys into buckets, and one work-group sorts each bucket on chip.
 
-After Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017).  Keys without values
-reach buckets by two partitions (`buckets`).  Keys with values reach buckets by two stable passes (`pairs`).
+After Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017).  Two partitions bring
+keys without values into buckets (`buckets`).  Two stable passes bring keys with values into buckets (`pairs`).  If a
+bucket would get more keys than a work-group holds, a fallback sorts all keys instead.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Params = Hybrid
 
 
 def stages(p: Hybrid) -> tuple[Stage, ...]:
-    """Return the stages of a shape before its fallback, in the order of their kernels."""
+    """Return the stages that a shape has in addition to its fallback, in the order of their kernels."""
     keys = [KeyBuckets(p)] if p.has_key_buckets else []
     if p.pieces:
         return (*keys, Pieces(p))
@@ -56,10 +57,10 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
 
 
 def large(p: Hybrid) -> Hybrid:
-    """Return the shape of the kernels for 2^30 keys and more: the same buckets, with 64-bit indices.
+    """Return the shape of the kernels for 2^30 keys and more, which have 64-bit indices and the same buckets.
 
-    The digits of this shape have more bits, and its tiles have fewer keys, so that the counters of a digit fit local
-    memory.
+    The digits of this shape have more bits, so a work-group has more counters.  Tiles have fewer keys in return, so
+    that counters and tile fit local memory together.
     """
     wide = replace(p, large=False, index64=True, single=0, sorted_exit=False)
     room = 8 * (wide.partition_radix - p.partition_radix)
@@ -71,8 +72,8 @@ def large(p: Hybrid) -> Hybrid:
 def plan(p: Hybrid) -> Plan:
     """Return the launch plan of the sort.
 
-    The rows of buckets of keys precede the rows of the fallback.  The rows of buckets of pairs lie between the
-    histogram of the fallback and its passes.
+    The rows that sort keys without values by buckets precede the rows of the fallback.  The rows that sort pairs by
+    buckets lie between the fallback's histogram and the fallback's passes.
     """
     high = max_n(p)
     keys = KeyBuckets(p).steps(high) if p.has_key_buckets else []
@@ -103,7 +104,8 @@ def plan(p: Hybrid) -> Plan:
 def moved(p: Hybrid, step: Step, n: int) -> int:
     """Return the bytes that a launch of `step` reads and writes for `n` keys that buckets hold.
 
-    A later stage may launch a kernel of an earlier stage again, so the answers of later stages take precedence.
+    The last stage that knows the launch determines the bytes, because a later stage may launch a kernel of an earlier
+    stage again.
     """
     every = [*stages(p)[::-1], *(stages(large(p)) if p.large and p.has_key_buckets else ())]
     known = (stage.moved(step, n) for stage in every)
@@ -118,16 +120,19 @@ def test_counts(p: Hybrid, greatest: int) -> set[int]:
 
 
 def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
-    """Yield the problems of a shape on a device; problems of buckets only if the fallback has no problem."""
+    """Yield the problems of a shape on a device.
+
+    Problems of buckets are yielded only if the fallback has no problem.
+    """
     fallback = list(reduce_scan.problems(p, device) if p.waitless else onesweep.problems(p, device))
     sizes = fallback or [*KeyBuckets(p).problems(device), *PairBuckets(p).problems(device)]
     yield from sizes or [*Pieces(p).problems(device), *PairPartition(p).problems(device)]
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield one box of choices: buckets of keys without values, and a fallback with digits of 8 bits.
+    """Yield one search region: buckets of keys without values, and a fallback with digits of 8 bits.
 
-    The ranker is "match_ballot" with the widest subgroups, or "bitmask" on devices without subgroups.
+    The ranker is "match_ballot" with the widest subgroups, or "bitmask" on devices without subgroup operations.
     """
     if key.bytes < 4:
         return
@@ -148,10 +153,10 @@ def space(key: KeyType, device: Device) -> Iterator[Box]:
 
 
 def fitted(p: Hybrid) -> Hybrid:
-    """Return the shape for its key and form, without the stages that do not serve it.
+    """Return the shape without the stages that do not suit its key type or the form of the sort.
 
-    Buckets of keys do not keep the order of equal keys, so sorts with values do not use them.  Narrow keys do not use
-    buckets, because they need few passes.
+    A sort with values has no buckets of keys, because these buckets do not keep the order of equal keys.  A sort of
+    keys below 4 bytes has no buckets, because the fallback needs few passes.
     """
     few = p.key.bytes < 4
     shape = replace(p, large=p.large and not (p.signature.device_count or p.signature.followed))
@@ -163,7 +168,7 @@ def fitted(p: Hybrid) -> Hybrid:
         shape = replace(shape, sample=0)
     if p.waitless and (
         p.signature.bit_range or shape.has_pair_buckets
-    ):  # as `reduce_scan.fitted`; passes ahead move keys first
+    ):  # as in `reduce_scan.fitted`; also, passes before buckets move keys first
         shape = replace(shape, sorted_exit=False)
     return shape
 

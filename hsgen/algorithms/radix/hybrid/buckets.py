@@ -1,8 +1,9 @@
-"""Keys without values, partitioned into buckets that are sorted on chip: shape and kernels.
+"""Kernels that sort buckets of keys without values on chip, and the numbers that describe these buckets.
 
-A most-significant-digit-first radix sort after Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on
-GPUs" (SIGMOD 2017), of two digits.  Keys are read five times and written three times, regardless of their width.  A
-partition need not keep the order of the keys of a digit, so no tile waits for another.
+The sort is a most-significant-digit-first radix sort of two digits, after Stehle and Jacobsen, "A Memory
+Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017).  Two partitions (`partition`) bring keys into buckets.
+Each bucket is then sorted.  Keys are read five times and written three times, regardless of their width.  A partition
+may reorder keys with the same digit, so no tile waits for another.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 CHIP = 1056
-"""The number of work-groups that sort pieces of buckets after passes, for keys without values; see `pieces`."""
-_GROUPS = 1024  # the most work-groups of a count: more would only wait for each other's atomic additions
+"""The number of work-groups that sort buckets and pieces of keys without values after passes (`pieces`)."""
+_GROUPS = 1024  # the most work-groups that count: more would only wait for each other's atomic additions
 COUNT_MOST = 65535
-"""The most keys of a bucket that is counted: a counter has 16 bits."""
+"""The most keys of a bucket that is sorted by counting, because a counter has 16 bits."""
 _BUCKET_SORT = "radix/hybrid/bucket_sort"
 LANES = 1024
-"""Number of lanes that fit a core with 65536 registers, if a lane uses 64 registers."""
+"""Number of lanes that a core with 65536 registers holds, if a lane uses 64 registers."""
 
 
 def tile(p: Hybrid) -> int:
@@ -35,17 +36,20 @@ def tile(p: Hybrid) -> int:
 
 
 def capacity(p: Hybrid) -> int:
-    """Return the most keys of a bucket that a work-group can sort on chip, or can count if buckets are counted."""
+    """Return the most keys of a bucket that a work-group can sort: on chip, or by counting if `p.counted`."""
     return COUNT_MOST if p.counted else present(p.bucket).size
 
 
 def limit(p: Hybrid) -> int:
-    """Return the greatest mean number of keys of a bucket."""
+    """Return the greatest mean number of keys per bucket for which buckets are tried."""
     return present(p.bucket).limit
 
 
 def most(p: Hybrid) -> int:
-    """Return the greatest count that two digits partition into buckets."""
+    """Return the greatest count for which buckets are tried, at most 2^32.
+
+    Unless buckets are sorted by counting, two digits give too few buckets for more keys.
+    """
     return 1 << 32 if p.counted else min(limit(p) << 2 * p.partition_bits, 1 << 32)
 
 
@@ -55,18 +59,18 @@ def least(p: Hybrid) -> int:
 
 
 def shared(p: Hybrid) -> int:
-    """Return the number of highest bits that the keys of a bucket share; 0 if the number depends on the count.
+    """Return the number of highest bits that the keys of a bucket share, if this number is the same for all counts.
 
-    The number is the same for all counts only if buckets are counted.
+    The number is the same only if buckets are sorted by counting.  Otherwise the function returns 0.
     """
     return p.key.bits - present(p.counting).bits if p.counted else 0
 
 
 def widths(p: Hybrid, n: int) -> tuple[int, int]:
-    """Return the bits of both digits for n > `limit` keys.  Kernels compute the same.
+    """Return the bits of the first and of the second digit for n > `limit` keys.  Kernels compute the same numbers.
 
-    The sum of both is the least with which the mean bucket has at most `limit` keys.  If buckets are counted, the sum
-    is the number of bits that are not counted.
+    Their sum is the fewest bits for which a bucket has at most `limit` keys on average.  If buckets are sorted by
+    counting, their sum is `shared`: all bits except those that are counted.
     """
     bits = shared(p) or max(1, (-(-n // limit(p)) - 1).bit_length())
     return (bits + 1) // 2, bits // 2
@@ -74,7 +78,7 @@ def widths(p: Hybrid, n: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """Numbers derived from the shape, for the templates of buckets of keys; `shared`: the result of `shared`."""
+    """The results of the functions of the same names, as input of the templates of buckets of keys."""
 
     least: int
     most: int
@@ -85,12 +89,12 @@ class Sizes:
 
 
 def sizes(p: Hybrid) -> Sizes:
-    """Return the numbers of a shape."""
+    """Return the numbers that templates need for a shape."""
     return Sizes(least=least(p), most=most(p), limit=limit(p), capacity=capacity(p), shared=shared(p), groups=groups(p))
 
 
 def groups(p: Hybrid) -> int:
-    """Return the most work-groups that count the first digit, or sort crowded buckets."""
+    """Return the greatest number of work-groups that count the first digit, or that sort crowded buckets."""
     return min(p.groups, _GROUPS)
 
 
@@ -109,7 +113,7 @@ def kernel(
     *,
     template: str,
 ) -> Kernel:
-    """Return a kernel for keys without values, with the work-group of `tiles`."""
+    """Return a kernel for keys without values, whose work-group has as many lanes as `tiles` states."""
     return Kernel(
         name=name + suffix(p),
         index64=p.index64,
@@ -125,40 +129,39 @@ def kernel(
 
 
 def holding(kernel: Kernel, p: Hybrid) -> Kernel:
-    """Return the kernel with `resident` set: the number of work-groups that a core holds if each lane uses 64
-    registers.
+    """Return the kernel with `resident` set, for a kernel whose lanes hold their keys in registers.
 
-    Lanes of the kernel hold their keys in these registers.
+    `resident` is the number of work-groups that a core holds if each lane uses 64 registers; 0 if `p.resident` is 0.
     """
     return replace(kernel, resident=max(1, LANES // kernel.work_group) if p.resident else 0)
 
 
 def summing(kernel: Kernel, p: Hybrid) -> Kernel:
-    """Return the kernel with its subgroup width set, because its lanes compute prefix sums."""
+    """Return the kernel with its subgroup width set, for a kernel whose lanes compute prefix sums."""
     return replace(kernel, subgroup=p.subgroup)
 
 
 def crowded(p: Hybrid, bucket: Bucket) -> Hybrid:
-    """Return the shape in which a work-group sorts a bucket with crowded bins, a digit at a time."""
+    """Return the shape with which a work-group sorts a bucket with crowded bins, digit by digit."""
     bits = p.crowded_bits or p.bits
     return replace(p, bits=bits, work_group=bucket.work_group, items=bucket.items, single=None, resident=0)
 
 
 def rest(p: Hybrid) -> Hybrid:
-    """Return the shape of the kernel for buckets with crowded bins: the target's ranker, with the lanes of a bucket."""
+    """Return the shape of the kernel that sorts buckets with crowded bins, by the ranker of the target."""
     return crowded(p, present(p.bucket))
 
 
 def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
-    """Return the kernels of buckets, in the order of their launches.
+    """Return the kernels that sort buckets, in the order of their launches.
 
-    ranking: the arrays of the ranker in the shape of `rest`.
+    ranking: the local arrays that the ranker needs in the shape `rest(p)`.
     """
     return _counting(p) if p.counted else _sorting(p, ranking)
 
 
 def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
-    """The kernel that sorts a bucket, and the kernel that sorts buckets with crowded bins."""
+    """The kernel that sorts a bucket and, unless a kernel of `pieces` does so, the kernel for crowded bins."""
     bucket = present(p.bucket)
     summary = f"sort a bucket of up to {capacity(p)} keys on chip"
     arrays = (Array(name="tile", type="key", count=capacity(p)), *bin_sort.arrays(bucket, p.subgroup))
@@ -168,7 +171,7 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     sort = holding(summing(kernel(p, "bucket", summary, bucket, buffers, arrays, template=template), p), p)
     sort = bin_sort.with_room(sort)
     bins = BinSort(shape=bucket, subgroup=p.subgroup, key=p.key, load="at_once")
-    if p.pieces:  # `pieces` sorts crowded buckets in memory
+    if p.pieces:  # a kernel of `pieces` sorts crowded buckets, in global memory
         data = OnChip(bins=replace(bins, crowd=bin_sort.SPREAD), groups=CHIP)
         return (replace(sort, data=data),)
     sort = replace(sort, data=OnChip(bins=bins))
@@ -180,7 +183,8 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
 def _counting(p: Hybrid) -> tuple[Kernel, ...]:
     """The kernel that sorts a bucket by counting.
 
-    Local memory holds counters, two in each word; the keys to store next; and a list of the long runs of equal keys.
+    Local memory holds the keys to store next, the counters, and a list of the long runs of equal keys.  Each word holds
+    two counters.
     """
     counting = present(p.counting)
     arrays = (
@@ -192,5 +196,5 @@ def _counting(p: Hybrid) -> tuple[Kernel, ...]:
     summary = f"count the lowest {counting.bits} bits of a bucket of up to {COUNT_MOST} keys, and store them in order"
     buffers, template = (DESTINATION, WORDS), f"{_BUCKET_SORT}:counted_bucket"
     counter = summing(kernel(p, "bucket_count", summary, counting, buffers, arrays, template=template), p)
-    fits = 2 if counting.work_group <= LANES else 1  # work-groups on a core: one fills half of the local memory
+    fits = 2 if counting.work_group <= LANES else 1  # work-groups of a core: each takes half of the local memory
     return (replace(counter, resident=fits if p.resident else 0, data=counting),)

@@ -1,4 +1,4 @@
-"""The keys of the table of a hybrid sort."""
+"""The keys that a hybrid sort adds to its table in a target file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CROWDED = {
         greatest=11,
     ),
 }
-"""The key for the digits by which buckets with crowded bins are sorted, with or without values."""
+"""The key that states the bits of the digits by which buckets with crowded bins are sorted."""
 
 SAMPLE = {
     "sample": Field(
@@ -27,7 +27,10 @@ SAMPLE = {
         greatest=8192,
     ),
 }
-"""The key of the sample, which detects keys that buckets cannot hold before any key moves."""
+"""The key that states the size of the sample.
+
+Before any key moves, the sample shows whether buckets could hold the keys.
+"""
 
 FIELDS: Mapping[str, Field] = {
     **stages.PARTITION,
@@ -40,4 +43,4 @@ FIELDS: Mapping[str, Field] = {
 }
 
 FALLBACK = "fallback"
-"""The key that names the strategy that sorts keys which buckets cannot hold."""
+"""The key that names the fallback: the strategy that sorts keys which buckets cannot hold."""

@@ -1,4 +1,4 @@
-"""The stage of keys without values: two partitions, and buckets that are sorted on chip, before the fallback."""
+"""The stage for keys without values: two partitions bring keys into buckets, which are sorted on chip."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hsgen.core.plan import BitRange, Grid, Step, fixed
 
 @dataclass(frozen=True, slots=True)
 class KeyBuckets(Stage):
-    """The records `partition`, `bucket` and `counting` of a shape."""
+    """The stage that the records `partition`, `bucket` and `counting` of a shape describe."""
 
     @property
     def span(self) -> tuple[int, int]:
@@ -33,13 +33,14 @@ class KeyBuckets(Stage):
         return (*partition.kernels(self.p), *self._buckets())
 
     def _buckets(self) -> tuple[Kernel, ...]:
-        """The kernel that sorts each bucket by counting; or the two kernels that sort buckets, and buckets with crowded
-        bins.
+        """The kernels that sort buckets: one if buckets are sorted by counting or cut into pieces, else two.
+
+        The second of two kernels sorts the buckets with crowded bins.
         """
         return buckets.kernels(self.p, rank_arrays(buckets.rest(self.p)))
 
     def steps(self, high: int) -> list[Step]:
-        """Return the plan rows, for sorts by all bits, for the counts of the span up to `high`."""
+        """Return the plan rows of this stage in sorts by all bits, for the counts of the span up to `high`."""
         p = self.p
         bound = {**BOUND, partition.PARTITIONED.name: OTHER, "words": words_binding(p)}
         low, high = self.span[0], min(high, self.span[1])
@@ -51,12 +52,13 @@ class KeyBuckets(Stage):
             return (0, high, grid)
 
         first = partition.begin(p)
-        if not p.looks_back and p.signature.bit_range:  # in a sort by fewer bits, the flags then make all passes run
+        if not p.looks_back and p.signature.bit_range:
+            # in a sort by fewer bits, the kernel sets its flags so that all passes run
             launches = [launch(first, bound, low, high, fixed(1), BitRange())]
         else:
             launches = rows(first)
         tile, more = buckets.tile(p), 1 if p.sampled else 0
-        # the tiles of the second digit: each value of the first digit may add a partial tile
+        # for each value of the first digit, the second partition may have a partial tile
         second = grid(Grid(add=p.partition_radix * tile, div=tile))
         launches += rows(
             partition.histogram(p), grid(Grid(add=(more + 1) * tile - 1, div=tile, cap=buckets.groups(p) + more))
@@ -71,10 +73,10 @@ class KeyBuckets(Stage):
         return launches
 
     def _bucket_grids(self) -> list[list[Span]]:
-        """The grids of the kernels of buckets, in their order.
+        """The grids of each kernel that sorts buckets, in the order of the kernels.
 
-        A bucket sort has a row for each number of buckets: launching an empty work-group costs 2.4 ns, and a bucket
-        sort is short enough for that to matter.
+        A bucket sort has one grid for each number of buckets, so that no work-group is without a bucket.  An empty
+        work-group takes 2.4 ns, which matters because a bucket sort is short.
         """
         p, most = self.p, self.span[1]
         if p.counted:
@@ -83,7 +85,7 @@ class KeyBuckets(Stage):
         return [sort, [(0, most, Grid(add=-1, div=buckets.limit(p), mul=2, cap=buckets.groups(p)))]]
 
     def moved(self, step: Step, n: int) -> int | None:
-        """Return the bytes of a launch for `n` keys that buckets hold; the fallback then moves nothing."""
+        """Return the bytes that a launch moves for `n` keys that buckets hold; launches of the fallback move none."""
         p = self.p
         read, count = n * p.key.bytes, 1 << sum(buckets.widths(p, n)) if n > buckets.limit(p) else 1
         bytes_of = {
@@ -108,7 +110,7 @@ class KeyBuckets(Stage):
         yield from (limit << bits for bits in range(2 * self.p.partition_bits + 1) if limit << bits > least)
 
     def problems(self, device: Device) -> Iterator[Problem]:
-        """Yield the problems of the stages of keys without values on a device."""
+        """Yield the problems of the records `partition`, `bucket` and `counting` on a device."""
         p, tiles, bucket = self.p, self.p.partition, self.p.bucket
         if tiles is None or bucket is None:
             lone = "partition" if tiles else "bucket" if bucket else "counting" if p.counting else ""
@@ -121,8 +123,9 @@ class KeyBuckets(Stage):
         yield from shapes or [*self._counts(tiles, bucket)] or self._counting(device)
 
     def _counts(self, tiles: Partition, bucket: Bucket) -> Iterator[Problem]:
-        """The problems of the counts, and of the size of the table of buckets, which lies in the region of tile
-        states.
+        """The problems of counts, and of the list of buckets.
+
+        The list takes the region of tile states, so that region must have room for all buckets.
         """
         p, limit, least = self.p, bucket.limit, self.span[0]
         if p.key.bytes < 4:
@@ -136,9 +139,9 @@ class KeyBuckets(Stage):
             yield "bucket.items", problem, "give more, or more bits, or fewer items"
 
     def _counting(self, device: Device) -> Iterator[Problem]:
-        """Yield the problems of buckets that are sorted by counting keys.
+        """Yield the problems of buckets that are sorted by counting.
 
-        The two digits must cover all bits that are not counted, and the table must have room for all buckets.
+        The two digits must cover all bits that are not counted, and scratch must have room for the list of buckets.
         """
         p = self.p
         if p.counting is None:

@@ -1,4 +1,4 @@
-"""The stage of keys with values of 4 bytes: two stable passes by the highest digits, then buckets sorted on chip."""
+"""The stage for keys with values of 4 bytes: two stable passes by the highest digits, then buckets sorted on chip."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from hsgen.core.plan import BitRange, Grid, Step, fixed
 
 @dataclass(frozen=True, slots=True)
 class PairBuckets(Stage):
-    """The stage of the record `pair_bucket`, for shapes without a sample; `pieces` is the stage for shapes with a
-    sample.
+    """The stage that the record `pair_bucket` describes, for shapes without a sample.
+
+    The stage for shapes with a sample is `hsgen.algorithms.radix.hybrid.pieces.Pieces`.
     """
 
     @property
@@ -38,8 +39,9 @@ class PairBuckets(Stage):
         return (*most, replace(last, common=pairs.common(self.p)) if self.p.looks_back else last)
 
     def steps(self, high: int) -> list[Step]:
-        """Return the plan rows, for sorts by all bits and counts up to `high`, with the two passes before the
-        buckets.
+        """Return the plan rows of this stage in sorts by all bits, for the counts of the span up to `high`.
+
+        The rows include the two passes before the buckets.
         """
         p = self.p
         bound = {**BOUND, "bounds": values_binding(p), "words": words_binding(p)}
@@ -51,7 +53,8 @@ class PairBuckets(Stage):
         launches: list[Step] = []
         if p.waitless:
             begin = pair_passes.begin(p)
-            if p.signature.bit_range:  # in a sort by fewer bits, the status word then makes all passes run
+            if p.signature.bit_range:
+                # in a sort by fewer bits, the kernel sets the status so that all passes run
                 launches.append(launch(begin, bound, low, high, fixed(1), BitRange()))
             else:
                 launches += rows(begin, fixed(1))
@@ -68,14 +71,14 @@ class PairBuckets(Stage):
         return launches + rows(pair_passes.fallback(p), fixed(1), 0 if p.waitless else DIRECT)
 
     def moved(self, step: Step, n: int) -> int | None:
-        """Return the bytes of a launch for `n` keys that buckets hold.
+        """Return the bytes that a launch moves for `n` keys that buckets hold.
 
-        If buckets hold all keys, the passes after the buckets move nothing.  The two passes before the buckets are the
-        rows whose guard has the range "whole".
+        The passes after the buckets then move nothing.  The guards of the two passes before the buckets have the range
+        "whole", which tells them from the passes after the buckets.
         """
         if not self.serves(n):
             return None
-        if step.pass_number is not None and step.guard.range != "whole":  # after buckets
+        if step.pass_number is not None and step.guard.range != "whole":  # a pass after the buckets
             return 0
         p, buckets = self.p, 1 << pairs.bits(self.p, n)
         bytes_of = {
@@ -107,14 +110,14 @@ class PairBuckets(Stage):
 
 
 def test_counts(p: Hybrid) -> Iterator[int]:
-    """Yield the count above which buckets of pairs are tried, and the counts above which their number doubles."""
+    """Yield the count above which buckets of pairs are tried, and those above which the number of buckets doubles."""
     low, limit = pairs.least(p), pairs.limit(p)
     yield low
     yield from (limit << b for b in range(pairs.top_bits(p) + 1) if limit << b > low)
 
 
 def _ahead(p: Hybrid, number: int, low: int, high: int) -> list[Step]:
-    """The plan rows of pass `number`, which runs ahead of passes by lower digits."""
+    """The plan rows of pass `number`, which runs before the buckets and before the passes by lower digits."""
     if p.looks_back:
         return onesweep.sweeps(p, number, low, high, "whole")
     rows = [replace(s, guard=s.guard.within(low, high)) for s in reduce_scan.counted(p, number, DIRECT)]
@@ -134,7 +137,8 @@ def _sizes(p: Hybrid, bucket: PairBucket, device: Device) -> Iterator[Problem]:
 def _counts(p: Hybrid, bucket: PairBucket, device: Device) -> Iterator[Problem]:
     """The problems of counts and of local memory.
 
-    The number of a slot replaces the bits that the keys of a bucket share, so the keys must share enough bits.
+    In a bucket, a slot number replaces the highest bits of each key.  The keys of a bucket must therefore share at
+    least as many highest bits as a slot number has.
     """
     count = len(p.digits)
     need = bucket.size * (p.key.held + 4) + NEAR * p.key.held + 4 * bucket.bins + 8 * bucket.work_group + 24

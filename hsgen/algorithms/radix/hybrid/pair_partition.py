@@ -1,9 +1,9 @@
-"""The stage of small counts of 32-bit keys with values of 4 bytes: one launch partitions keys and indices into buckets.
+"""The stage for small counts of 32-bit keys with values of 4 bytes: one launch brings keys and indices into buckets.
 
 A bucket is sorted on chip by key and, among equal keys, by index.  The sort is therefore stable, although pairs reach
-their bucket in any order, and the indices locate the values.  Pairs take one step to their bucket, not two stable
-passes, and no work-group waits for another.  If the highest bits of pairs are too unevenly distributed, passes sort the
-pairs.
+their bucket in any order.  The index of a key also tells where its value is.  The partition replaces the two
+stable passes of `pair_buckets`, and no work-group waits for another.  If a bucket would get too many pairs, the
+fallback sorts all pairs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import Signature
 from hsgen.core.plan import Grid, Step, fixed
 
-PAIRS = Buffer(name="pairs", type="pair")  # in scratch, in place of the second buffers of keys and values
+PAIRS = Buffer(name="pairs", type="pair")  # in scratch, where other kernels have the second buffers of keys and values
 _READ = replace(PAIRS, read_only=True)
 
 
@@ -43,14 +43,15 @@ def least(p: Hybrid) -> int:
 
 
 def most(p: Hybrid) -> int:
-    """Return the greatest count of pairs that are partitioned; for more pairs, passes run ahead of buckets."""
+    """Return the greatest count of pairs that are partitioned; more pairs take two passes before buckets."""
     return pairs.least(p)
 
 
 @dataclass(frozen=True, slots=True)
 class PairPartition(Stage):
-    """The stage of the record `pair_partition`; the lanes and items of a bucket are those of the record
-    `pair_bucket`.
+    """The stage that the record `pair_partition` describes.
+
+    The lanes and the items of a bucket are those of the record `pair_bucket`.
     """
 
     @property
@@ -63,10 +64,11 @@ class PairPartition(Stage):
         return (begin(self.p), histogram(self.p), partition(self.p), bucket(self.p))
 
     def steps(self) -> list[Step]:
-        """Return the plan rows, for sorts out of place by all bits.
+        """Return the plan rows of this stage.
 
-        The first row always runs, and marks the pairs as not partitioned, so that the passes sort them.  Sorts in place
-        are excluded, because they would overwrite values before a bucket reads them.
+        The first row runs in every sort.  Its kernel sets the status to "fallback", which a later kernel changes if it
+        partitions the pairs.  The other rows run only in out-of-place sorts by all bits.  In place, a bucket would
+        overwrite values that another bucket reads later.
         """
         p, (low, high) = self.p, self.span
         bound = {**BOUND, PAIRS.name: OTHER, "words": words_binding(p)}
@@ -77,7 +79,7 @@ class PairPartition(Stage):
         return rows
 
     def _bucket_grids(self) -> list[Span]:
-        """The grids of the bucket sort: one grid for each number of buckets, as in the bucket sort of keys."""
+        """The grids of the bucket sort: one grid for each number of buckets, as in `KeyBuckets`."""
         p, limit = self.p, pairs.limit(self.p)
         if p.signature.device_count:
             return [(0, most(p), Grid(add=-1, div=limit, mul=2, cap=p.pair_partition_radix))]
@@ -85,7 +87,7 @@ class PairPartition(Stage):
         return [(limit << b - 1 if b > 1 else 0, limit << b, fixed(1 << b)) for b in bits]
 
     def moved(self, step: Step, n: int) -> int | None:
-        """Return the bytes of a launch for `n` pairs that buckets hold; the fallback then moves nothing."""
+        """Return the bytes that a launch moves for `n` pairs that buckets hold; launches of the fallback move none."""
         if not self.serves(n):
             return None
         p = self.p
@@ -100,8 +102,9 @@ class PairPartition(Stage):
         return bytes_of.get(step.kernel, 0)
 
     def test_counts(self) -> Iterator[int]:
-        """Yield the count above which pairs are partitioned, the counts at which the number of buckets doubles, and 1
-        to 3 tiles.
+        """Yield the count above which pairs are partitioned, and further counts of the span.
+
+        At these counts, the number of buckets doubles, or there are 1, 2 or 3 full tiles.
         """
         p = self.p
         yield least(p)
@@ -128,9 +131,9 @@ class PairPartition(Stage):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phases(Body):
-    """The variants of the phases, as names of templates.
+    """The variants of the phases of all these kernels, as names of templates.
 
-    buckets: the number of highest bits that the keys of a bucket share.
+    buckets: the variant that computes how many highest bits the keys of a bucket share.
     """
 
     buckets: str = "radix/hybrid/variants.j2:pairs"
@@ -139,15 +142,16 @@ class Phases(Body):
 def _partition(
     p: Hybrid, name: str, macro: str, summary: str, buffers: tuple[Buffer, ...], *arrays: Array, sums: bool = False
 ) -> Kernel:
-    """A kernel whose template is the macro `macro` of pair_partition.j2; `sums` is true if its lanes compute prefix
-    sums.
+    """A kernel whose template is the macro `macro` of pair_partition.j2.
+
+    sums: whether the lanes of the kernel compute prefix sums.
     """
     lanes, template = present(p.pair_partition).work_group, f"radix/hybrid/pair_partition:{macro}"
     return replace(_kernel(p, name, summary, buffers, arrays, lanes, template=template, sums=sums), data=Phases())
 
 
 def begin(p: Hybrid) -> Kernel:
-    """Return the kernel that clears the histogram."""
+    """Return the kernel that clears the histogram of the buckets."""
     return _partition(p, "pair_partition_begin", "begin", "clear the histogram of buckets", (WORDS,))
 
 
@@ -160,7 +164,7 @@ def histogram(p: Hybrid) -> Kernel:
 
 
 def partition(p: Hybrid) -> Kernel:
-    """Return the kernel that stores each key with its index in its bucket."""
+    """Return the kernel that stores each key, together with its index, in the key's bucket."""
     lanes = sums(present(p.pair_partition).work_group, p.subgroup)
     arrays = (
         word_array("counts", p.pair_partition_radix),
@@ -173,10 +177,10 @@ def partition(p: Hybrid) -> Kernel:
 
 
 def bucket(p: Hybrid) -> Kernel:
-    """Return the kernel that sorts a bucket, with the lanes and items of a bucket of pairs.
+    """Return the kernel that sorts a bucket, with the lanes and the items of the record `pair_bucket`.
 
-    Bins are crowded if one bin has more than an eighth of the bucket's keys.  A network is then faster than comparing
-    the keys of a bin with each other.
+    If one bin has more keys than an eighth of the capacity of a bucket, the bins are crowded.  The kernel then sorts
+    the bucket by a network, which is faster than comparing the keys of a bin with each other.
     """
     pair_bucket, room = present(p.pair_bucket), pairs.capacity(p)
     shape = Bucket(work_group=pair_bucket.work_group, items=pair_bucket.items, bins=present(p.pair_partition).bins)
@@ -201,7 +205,7 @@ def _kernel(
     template: str,
     sums: bool,
 ) -> Kernel:
-    """A kernel of work-groups of `lanes` lanes; `sums` is true if its lanes compute prefix sums."""
+    """A kernel whose work-group has `lanes` lanes; `sums` says whether these lanes compute prefix sums."""
     return Kernel(
         name=name,
         template=template,
@@ -217,7 +221,7 @@ def _kernel(
 
 
 def _bins(tiles: stages.PairPartition, bucket: PairBucket) -> Iterator[Problem]:
-    """The problems of the number of bins: each lane of a bucket of pairs must scan the same number of bins."""
+    """The problems of the number of bins: every lane of a work-group must scan the same number of bins."""
     if tiles.bins % bucket.work_group or tiles.bins & tiles.bins - 1 or tiles.bins > 65536:
         problem = f"{tiles.bins} bins are no power of two that {bucket.work_group} lanes share out"
         yield "pair_partition.bins", problem, "give a multiple of these lanes, up to 65536"

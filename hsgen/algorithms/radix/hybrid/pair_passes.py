@@ -1,4 +1,8 @@
-"""Two stable passes by the two highest digits, which run ahead of buckets of pairs; and the kernels of the buckets."""
+"""The kernels around the two passes by the highest digits that bring pairs into buckets, and the bucket sort.
+
+The passes themselves are kernels of the fallback.  The kernels of this module decide whether the two passes run first,
+find the buckets, sort them, and decide which passes are left.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +19,22 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 BOUNDS = Buffer(name="bounds", type="u32")
-"""The starts of buckets and the list of crowded buckets; they lie in the second buffer of values."""
+"""The buffer of the starts of buckets and of the list of crowded buckets, in place of the second buffer of values."""
 _PAIRS = (DESTINATION, VALUES_OUT, BOUNDS, WORDS)
 _SETS = 4
-"""Number of sets of counters in a work-group that counts the highest digit.  Several sets reduce contention if many
-keys have the same digit.
+"""Number of counters that a work-group has for each value of the highest digit.  Several counters reduce contention if
+many keys have the same digit.
 """
 _BYTES = 64
-"""Bytes of keys that a lane loads at once to count them."""
+"""Bytes of keys that a lane loads before it counts the first of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairPasses(Body):
     """The variants of the phases, as names of templates.
 
-    buckets: the number of highest bits that the keys of a bucket share.
-    counters: the counters of a kernel that counts a digit.
+    buckets: the variant that computes how many highest bits the keys of a bucket share.
+    counters: the counters, if the kernel counts a digit; else None.
     """
 
     buckets: str = "radix/hybrid/variants.j2:pairs"
@@ -51,34 +55,35 @@ def _kernel(
 
 
 def begin(p: Hybrid) -> Kernel:
-    """Return the kernel that clears the histogram, if the fallback is reduce-scan."""
+    """Return the kernel that clears the histogram of the highest digit, for a reduce-scan fallback."""
     return _kernel(p, "ahead_begin", "begin", "clear the histogram of the highest digit", (WORDS,))
 
 
 def histogram(p: Hybrid) -> Kernel:
-    """Return the kernel that counts the highest digit, if the fallback is reduce-scan."""
+    """Return the kernel that counts the highest digit, for a reduce-scan fallback."""
     counters = Counters(radix=p.radix, lanes=p.work_group, sets=_SETS, at_once=min(_BYTES // p.key.bytes, p.items))
     counts = (word_array("counts", _SETS * p.radix),)
     return _kernel(p, "ahead_histogram", "histogram", "count the highest digit", (SOURCE, WORDS), counts, counters)
 
 
 def decide(p: Hybrid) -> Kernel:
-    """Return the kernel that decides whether the two passes by the highest digits run first, if the fallback is
-    reduce-scan.
-    """
+    """Return the kernel that decides whether the two passes run first, for a reduce-scan fallback."""
     return _kernel(
         p, "ahead_decide", "decide", "say whether the passes by the two highest digits run ahead of others", (WORDS,)
     )
 
 
 def starts(p: Hybrid) -> Kernel:
-    """Return the kernel that scans the histograms of all passes, if the fallback uses look-back."""
+    """Return the kernel that scans the histograms of all passes, for a fallback with look-back.
+
+    The kernel also decides whether the two passes run first.
+    """
     summary = "turn the histograms into starts; say whether the passes by the two highest digits run ahead"
     return _kernel(p, "ahead_starts", "starts", summary, (WORDS,), digit_arrays(p))
 
 
 def bounds(p: Hybrid) -> Kernel:
-    """Return the kernel that searches for the first key of each bucket."""
+    """Return the kernel that finds the first key of each bucket, by binary search after the two passes."""
     macro = "counted_bounds" if p.waitless else "bounds"
     return _kernel(p, "bucket_bounds", macro, "find where each bucket begins", (DESTINATION, BOUNDS, WORDS))
 
@@ -89,7 +94,7 @@ def bucket(p: Hybrid) -> Kernel:
 
 
 def crowded(p: Hybrid) -> Kernel:
-    """Return the kernel that sorts buckets with crowded bins, a digit at a time."""
+    """Return the kernel that sorts buckets with crowded bins, digit by digit."""
     shape, summary = pairs.rest(p), "sort crowded buckets, a digit at a time"
     arrays = (*rank_arrays(shape), word_array("held", pairs.capacity(p)))
     lanes = present(p.pair_bucket).work_group
@@ -101,12 +106,12 @@ def crowded(p: Hybrid) -> Kernel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crowded(PairPasses):
-    """The variants of the phases, as in `PairPasses`, and numbers for the kernel that sorts crowded buckets.
+    """Input of the template of the kernel that sorts crowded buckets.
 
-    shape: the shape in which a work-group sorts a bucket digit by digit.
-    groups: the work-groups that sort crowded buckets.
-    slot_mask: the mask of the bits that hold the number of a slot.
-    index: true in an argsort, whose caller may discard keys.
+    shape: the shape with which a work-group sorts a bucket digit by digit.
+    groups: the number of work-groups that sort crowded buckets.
+    slot_mask: the mask of the bits of a key that hold a slot number.
+    index: whether the sort is an argsort, whose caller may discard keys.
     """
 
     shape: Hybrid
@@ -116,13 +121,13 @@ class Crowded(PairPasses):
 
 
 def fallback(p: Hybrid) -> Kernel:
-    """Return the kernel after buckets, which decides which passes are left."""
+    """Return the kernel that runs after the bucket sort, and decides which passes are left."""
     summary = "say which passes are left, if any"
     return _kernel(p, "ahead_fallback", "counted_fallback" if p.waitless else "fallback", summary, (WORDS,))
 
 
 def ahead(p: Hybrid) -> tuple[Kernel, ...]:
-    """Return the kernels before the passes, in the order of their launches."""
+    """Return the kernels that run before the two passes, in the order of their launches."""
     return (begin(p), histogram(p), decide(p)) if p.waitless else (starts(p),)
 
 

@@ -1,12 +1,15 @@
-"""Keys with values that are sorted by two passes over their highest digits, then by buckets on chip: shape and kernels.
+"""The bucket sort of pairs (keys with values), and the numbers that describe buckets of pairs.
 
-After two stable passes the keys are in order of their highest bits, and keys that share these bits are in their
-original order.  Such keys are a bucket, which one work-group holds.  Its keys share at least as many bits as number the
-slots of the bucket.  The number of a key's slot therefore replaces the shared bits.  All keys of the bucket then
-differ, so any sort of them is stable, and each key includes the slot of its value.
+Two stable passes sort the pairs by the two highest digits.  Keys that share their highest bits are then adjacent and in
+their original order.  Keys with the same highest bits are a *bucket*, which one work-group sorts on chip.
 
-A hybrid radix sort after Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017),
-but with passes that keep the order.  Passes over all digits sort pairs that buckets cannot hold.
+A *slot* is the position of a key in its bucket before the bucket sort.  The keys of a bucket share at least as many
+highest bits as a slot number has.  The slot number therefore replaces shared bits of each key.  All keys of the bucket
+then differ, so any sort of them is stable, and each key tells the slot of its value.
+
+The sort follows Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017).  Unlike
+their passes, the passes here are stable.  If a bucket has more pairs than a work-group holds, passes over all digits
+sort the pairs.
 """
 
 from __future__ import annotations
@@ -27,27 +30,30 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import PLAIN
 
 EARLY = 1 << 8
-"""A flag in the number of a pass that precedes buckets.  The pass stores keys even if the caller discards sorted
-keys.
+"""A flag in the number of a pass that precedes buckets.
+
+Buckets read the keys, so such a pass stores keys even if the caller of an argsort discards the sorted keys.
 """
-_LANES = 1024  # lanes of a core with 65536 registers, at 64 registers a lane
-_LOCAL = 1 << 17  # bytes of local memory above which a core holds one work-group only
+_LANES = 1024  # lanes that a core with 65536 registers holds, at 64 registers a lane
+_LOCAL = 1 << 17  # bytes of local memory per work-group above which a core holds only one
 _GROUPS = 256  # the most work-groups that sort crowded buckets
 SLACK = 15
-"""Number of low bits of an argument that hold `limit`.
+"""Number of low bits that hold `limit` in the argument `hsgen.algorithms.radix.hybrid.pieces.sizes`.
 
-The five bits above the low bits hold the excess over the limit that a bucket may have, in 128ths of the limit.
+The next five bits state by how much the capacity of a bucket exceeds `limit`, in 128ths of `limit`.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The values of the word `pair_status`.  The value 0 means that buckets may sort the pairs.
+    """The values of the word `pair_status` in scratch.
 
-    uneven: a bucket is too large.  After passes with look-back, the word is 0 or `uneven`.
+    0: the pairs may be sorted by buckets.
+    uneven: buckets do not sort the pairs, for example because one of them would be too large.  If the fallback uses
+    look-back, the word is always 0 or `uneven`.
     sorted: buckets have sorted the pairs.
-    fallback: all passes are left to do.
-    partitioned: one launch has partitioned the pairs, and buckets sort them.
+    fallback: the fallback sorts the pairs by all its passes.
+    partitioned: one launch has partitioned the pairs (`pair_partition`), and buckets sort them.
     """
 
     uneven: int = 1
@@ -65,12 +71,15 @@ def capacity(p: Hybrid) -> int:
 
 
 def limit(p: Hybrid) -> int:
-    """Return the greatest mean number of keys of a bucket: buckets of uniform keys hardly ever exceed the capacity."""
+    """Return the greatest mean number of keys per bucket for which buckets are tried.
+
+    The number is so low that, with uniform keys, hardly any bucket exceeds the capacity.
+    """
     return present(p.pair_bucket).limit
 
 
 def slot_bits(p: Hybrid) -> int:
-    """Return the number of bits of the index of a slot."""
+    """Return the number of bits of a slot number."""
     return present(p.pair_bucket).slot_bits
 
 
@@ -80,9 +89,9 @@ def top_bits(p: Hybrid) -> int:
 
 
 def bits(p: Hybrid, n: int) -> int:
-    """Return the number of highest bits that the keys of a bucket share; kernels compute the same number.
+    """Return the number of highest bits that the keys of a bucket share, in a sort of `n` keys.
 
-    The number is the least with which the mean bucket has at most `limit` keys.
+    The number is the least for which a bucket has at most `limit` keys on average.  Kernels compute the same number.
     """
     return max(1, (-(-n // limit(p)) - 1).bit_length())
 
@@ -93,7 +102,7 @@ def least(p: Hybrid) -> int:
 
 
 def most(p: Hybrid) -> int:
-    """Return the greatest count at which two digits make small enough buckets."""
+    """Return the greatest count for which buckets are tried; for more pairs, two digits give too few buckets."""
     return limit(p) << top_bits(p)
 
 
@@ -101,7 +110,8 @@ def most(p: Hybrid) -> int:
 class Sizes:
     """Numbers derived from the shape, for the templates of buckets of pairs.
 
-    slot_mask: the mask of the bits that hold the number of a slot.
+    Fields that are not explained here are the results of the functions of the same names.
+    slot_mask: the mask of the bits of a key that hold a slot number.
     pair_partition_least: the count above which pairs may be partitioned by one launch; -1 if pairs never are.
     slack, repeated: the constants `SLACK` and `REPEATED`.
     """
@@ -118,7 +128,7 @@ class Sizes:
 
 
 def sizes(p: Hybrid) -> Sizes:
-    """Return the numbers of a shape.
+    """Return the numbers that templates need for a shape.
 
     If the shape has no buckets of pairs, the numbers that depend on the size of buckets are 0.
     """
@@ -131,38 +141,40 @@ def sizes(p: Hybrid) -> Sizes:
 
 
 ABSENT: Mapping[str, int] = dict.fromkeys(("capacity", "limit", "slot_mask", "groups", "least", "most"), 0)
-"""The numbers that depend on the size of buckets, all 0, for kernels whose text does not depend on that size."""
+"""Fields of `Sizes`, all 0, for kernels whose text does not depend on the size of buckets."""
 
 
 _ANY = PairBucket(work_group=1, items=1, bins=1)
 
 
 def common(p: Hybrid) -> Hybrid:
-    """Return the shape with a dummy size of buckets, for kernels whose text depends only on whether pairs have
-    buckets.
+    """Return the shape with a dummy size of buckets.
+
+    The shape is `Kernel.common` of kernels whose text depends only on whether pairs have buckets, not on their size.
     """
     return replace(p, pair_bucket=p.pair_bucket and _ANY, pair_partition=None)
 
 
 def groups(p: Hybrid) -> int:
-    """Return the work-groups that sort crowded buckets."""
+    """Return the number of work-groups that sort crowded buckets."""
     return min(p.groups, _GROUPS)
 
 
 def bound_groups(p: Hybrid) -> int:
-    """Return the number of work-groups in which each lane searches for the start of one bucket."""
+    """Return the number of work-groups that suffice if each lane searches for the start of one bucket."""
     return (1 << top_bits(p)) // p.work_group + 1
 
 
 def rest(p: Hybrid) -> Hybrid:
-    """Return the shape of the kernel for buckets with crowded bins; each key of the kernel includes the slot of its
-    value.
+    """Return the shape of the kernel that sorts buckets with crowded bins.
+
+    The shape has no values, because each key includes the slot number of its value.
     """
     return replace(buckets.crowded(p, present(p.pair_bucket)), signature=PLAIN)
 
 
 def on_chip(p: Hybrid, buffers: tuple[Buffer, ...]) -> Kernel:
-    """Return the kernel that sorts buckets on chip; if buckets are cut into pieces, the kernel also sorts pieces."""
+    """Return the kernel that sorts buckets on chip; if large buckets are cut into pieces, it also sorts the pieces."""
     bucket = present(p.pair_bucket)
     lists = Array(name="tile", type="key", count=bucket.size), word_array("slot_values", bucket.size)
     pieces = (word_array("piece_bounds", 4), word_array("unordered", 1)) if p.pieces else ()
@@ -198,9 +210,9 @@ def kernel(
     template: str,
     lanes: int = 0,
 ) -> Kernel:
-    """Return a kernel of buckets of pairs.
+    """Return a kernel that handles buckets of pairs.
 
-    template: in the folder of hybrid sorts.
+    template: the template, in the folder ``templates/radix/hybrid``.
     lanes: the lanes of a work-group; 0 means `p.work_group`.
     """
     return Kernel(

@@ -1,4 +1,4 @@
-"""The parameters of a hybrid sort: keys reach buckets by their highest digits, and buckets are sorted on chip."""
+"""The parameters of a hybrid sort: the highest digits bring keys into buckets, and buckets are sorted on chip."""
 
 from __future__ import annotations
 
@@ -13,25 +13,27 @@ from hsgen.algorithms.radix.stages import present
 from hsgen.core.records import RECORD
 
 DIGIT = 9
-"""The most bits of each of the two digits by which keys without values are partitioned."""
+"""Each of the two digits by which keys without values are partitioned has at most this many bits."""
 WIDE_DIGIT = 10
-"""The same number of bits as `DIGIT`, for kernels with 64-bit indices."""
+"""As `DIGIT`, for kernels with 64-bit indices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hybrid(Onesweep):
-    """The table ``[radix.KEY.hybrid]``, and the table of its fallback.
+    """The target table ``[radix.KEY.hybrid]``, and the table of its fallback.
 
-    The fallback is the passes over all digits that sort keys which buckets cannot hold.
+    The fallback consists of passes over all digits.  The fallback sorts the keys if buckets cannot hold them.
 
-    waitless: the fallback is reduce-scan, not look-back, so no work-group waits for another.
-    sample: the number of keys of a sample that is compared before any key moves.  If so many keys of the sample agree
-    that buckets could not hold the keys, buckets are not tried.
+    waitless: whether the fallback is reduce-scan, in which no work-group waits for another.  Otherwise the fallback
+    uses look-back, except in kernels with 64-bit indices.
+    sample: the number of sampled keys that are compared before any key moves; 0 means no sample.  If so many of them
+    agree that buckets could not hold the keys, buckets are not tried.
     crowded_bits: the bits of the digits by which a bucket with crowded bins is sorted; 0 means `bits`.
-    partition, bucket: the stages of keys without values (`hsgen.algorithms.radix.hybrid.buckets`).
-    counting: the bucket of keys without values in kernels with 64-bit indices, if such buckets are counted.
-    pair_bucket: the stage of keys with values of 4 bytes (`hsgen.algorithms.radix.hybrid.pairs`).
-    pair_partition: the stage of small counts of such pairs (`hsgen.algorithms.radix.hybrid.pair_partition`).
+    partition, bucket: the two partitions and the bucket sort of keys without values
+    (`hsgen.algorithms.radix.hybrid.buckets`).
+    counting: the bucket sort of keys without values in kernels with 64-bit indices, if it counts keys.
+    pair_bucket: the bucket sort of keys with values of 4 bytes (`hsgen.algorithms.radix.hybrid.pairs`).
+    pair_partition: the partition of small counts of such pairs (`hsgen.algorithms.radix.hybrid.pair_partition`).
     """
 
     STRATEGY: ClassVar[str] = "hybrid"
@@ -51,40 +53,42 @@ class Hybrid(Onesweep):
 
     @property
     def counted(self) -> bool:
-        """Whether the keys of a bucket are counted, not sorted."""
+        """Whether a bucket of keys without values is sorted by counting, instead of by comparisons within bins."""
         return self.index64 and self.counting is not None
 
     @property
     def has_pair_buckets(self) -> bool:
-        """Whether large counts of keys with values of 4 bytes end in buckets that are sorted on chip."""
+        """Whether large counts of keys with values of 4 bytes are brought into buckets, in sorts by all bits."""
         all_bits = (self.begin, self.end) == (0, None) and self.key.bytes >= 4
         passed = self.forward_progress or self.waitless
         return self.pair_bucket is not None and passed and all_bits and self.signature.value_bytes == 4
 
     @property
     def sampled(self) -> int:
-        """Number of keys of the sample; 0 without a sample.  Only a sort with a look-back fallback has a sample."""
+        """Number of keys of the sample; 0 if there is none.  Only a sort whose fallback uses look-back has a sample."""
         return self.sample if self.looks_back and (self.has_key_buckets or self.has_pair_buckets) else 0
 
     @property
     def pieces(self) -> bool:
-        """Whether passes by some of the digits precede buckets, and large buckets are cut into pieces.
+        """Whether a sample chooses the passes before buckets, and large buckets are cut into pieces (`pieces`).
 
-        False for keys of four digits without values.  Two passes and buckets would take as long as two partitions and
-        buckets; three passes and buckets would take as long as four passes.
+        Keys of four digits without values do not gain by passes before buckets.  Two passes and buckets take as long as
+        two partitions and buckets.  Three passes and buckets take as long as four passes.
         """
         return self.sampled > 0 and (self.has_pair_buckets or len(self.digits) > 4)
 
     @property
     def rounds(self) -> int:
-        """Number of rounds that compare the sample: first by the 2 highest digits, then by the 3 highest, and so on;
-        last by all bits.
+        """Number of rounds that compare the keys of the sample.
+
+        The first round compares the 2 highest digits, the second the 3 highest, and so on.  The last round compares all
+        bits.
         """
         return min(5 if self.has_pair_buckets else 4, len(self.digits) - 1)
 
     @property
     def most_equal(self) -> int:
-        """Greatest mean number of equal keys for which buckets are tried: equal keys crowd bins."""
+        """Greatest mean number of equal keys for which buckets are tried, because equal keys crowd bins."""
         return EQUAL
 
     @property
@@ -94,7 +98,7 @@ class Hybrid(Onesweep):
 
     @property
     def pair_partition_radix(self) -> int:
-        """The most buckets of partitioned pairs, a power of two; 0 without such buckets."""
+        """The greatest number of buckets of partitioned pairs, a power of two; 0 if pairs are not partitioned."""
         if self.pair_bucket is None or not self.partitions_pairs:
             return 0
         most = max(self.pair_bucket.start, self.alone)
@@ -103,12 +107,12 @@ class Hybrid(Onesweep):
 
     @property
     def looks_back(self) -> bool:
-        """Whether the fallback uses look-back; kernels with 64-bit indices do not."""
+        """Whether the fallback uses look-back.  Kernels with 64-bit indices never do."""
         return not (self.index64 or self.waitless)
 
     @property
     def partition_bits(self) -> int:
-        """Greatest number of bits of each digit of the two partitions, for this width of indices."""
+        """Each digit of the two partitions has at most this many bits; the number depends on the width of indices."""
         return WIDE_DIGIT if self.index64 and not self.counted else DIGIT
 
     @property
@@ -118,7 +122,7 @@ class Hybrid(Onesweep):
 
     @property
     def room(self) -> stages.Room | None:
-        """The scratch that buckets need; None without buckets."""
+        """The scratch that buckets need; None if there are no buckets."""
         if not (self.has_key_buckets or self.has_pair_buckets):
             return None
         return stages.Room(
@@ -137,9 +141,10 @@ class Hybrid(Onesweep):
         )
 
     def _pieces(self) -> tuple[int, int]:
-        """(greatest mean number of keys of a bucket, greatest count of keys).
+        """The greatest mean number of keys per bucket, and the greatest count for which buckets are tried.
 
-        There are at most as many buckets as two digits have values.
+        The greatest count is this mean times the greatest number of buckets, which is the number of values of two
+        digits.
         """
         if self.has_key_buckets:
             mean, bits = present(self.bucket).limit, 2 * self.partition_bits

@@ -1,7 +1,7 @@
-"""Two partitions of keys without values by their highest digits, into the buckets of `hybrid.buckets`.
+"""Kernels of the two partitions that bring keys without values into buckets (`hsgen.algorithms.radix.hybrid.buckets`).
 
-A most-significant-digit-first radix sort after Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on
-GPUs" (SIGMOD 2017).  A partition need not keep the order of the keys of a digit, so no tile waits for another.
+The first partition is by the highest digit, the second by the next digit.  A partition may reorder keys with the same
+digit, so no tile waits for another.
 """
 
 from __future__ import annotations
@@ -17,25 +17,26 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 PARTITIONED = Buffer(name="partitioned")
-"""The keys between the partitions, in scratch."""
+"""The buffer in scratch that holds the keys between the two partitions."""
 _READ = replace(PARTITIONED, read_only=True)
 _FOLDER, _VARIANTS = "radix/hybrid/", "radix/hybrid/variants.j2:"
 _FIRST_SETS, _SECOND_SETS = 4, 2
-"""Number of sets of counters in a work-group that counts the first or the second digit.  Several sets reduce
-contention; many keys may have the same first digit.
+"""Number of counters that a work-group has for each value of the first digit, and of the second digit.
+
+Several counters reduce contention.  The first digit has more of them, because many keys may have the same first digit.
 """
 _FIRST_BYTES, _SECOND_BYTES = 64, 32
-"""Bytes of keys that a lane loads at once to count them."""
+"""Bytes of keys that a lane loads before it counts the first of them, for the first and for the second digit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counters:
-    """The counters of a digit in local memory.
+    """The counters in local memory of a work-group that counts a digit.
 
     radix: the number of values of the digit.
-    lanes: the lanes of the work-group.
+    lanes: the number of lanes of the work-group.
     sets: the number of counters for each value.
-    at_once: the keys that a lane loads at once.
+    at_once: the number of keys that a lane loads before it counts the first of them.
     """
 
     radix: int
@@ -48,12 +49,13 @@ class Counters:
 class Partitioning(Body):
     """The variants of the phases of a partition, as names of templates, and derived numbers.
 
-    buckets: the number of highest bits that the keys of a bucket share.
-    width: indices of 32 or of 64 bits.
-    order_check: the check for keys in order.
-    sample: whether one more work-group compares a sample of the keys.
-    groups: the most work-groups that count the first digit.
-    capacity: the most keys of a bucket.
+    buckets: the variant that computes how many highest bits the keys of a bucket share.
+    width: the variant for indices of 32 or of 64 bits.
+    order_check: the variant that checks whether the keys are in order already, or that checks nothing.
+    sample: the variant in which one more work-group compares a sample of the keys, or in which there is no sample.
+    groups: the greatest number of work-groups that count the first digit, without the work-group of the sample.
+    capacity: the greatest number of keys of a bucket.
+    counters: the counters, if the kernel counts a digit; else None.
     """
 
     buckets: str
@@ -78,7 +80,7 @@ def _data(p: Hybrid, counters: Counters | None = None) -> Partitioning:
 
 
 def _counters(p: Hybrid, sets: int, load: int) -> Counters:
-    """The counters of a work-group whose lanes load `load` bytes of keys at once."""
+    """The counters of a work-group, with `sets` counters per value, whose lanes load `load` bytes of keys at once."""
     tiles = present(p.partition)
     at_once = min(load // p.key.bytes, tiles.items)
     return Counters(radix=p.partition_radix, lanes=tiles.work_group, sets=sets, at_once=at_once)
@@ -105,14 +107,14 @@ def begin(p: Hybrid) -> Kernel:
 
 
 def histogram(p: Hybrid) -> Kernel:
-    """Return the kernel that counts the first digit; with a sample, one more work-group compares its keys."""
+    """Return the kernel that counts the first digit.  If there is a sample, one more work-group compares its keys."""
     counters = _counters(p, _FIRST_SETS, _FIRST_BYTES)
     arrays = (word_array("counts", max(p.partition_radix * counters.sets, sampling(p))), *order_flag(p))
     return _kernel(p, "first_histogram", "histogram", "count the first digit", (SOURCE, WORDS), arrays, counters)
 
 
 def _sums(p: Hybrid) -> tuple[Array, ...]:
-    """The arrays of a prefix sum over the lanes of a work-group."""
+    """The local arrays that a prefix sum over the lanes of a work-group needs."""
     return sums(present(p.partition).work_group, p.subgroup)
 
 
@@ -125,7 +127,7 @@ def starts(p: Hybrid) -> Kernel:
 
 
 def _partition(p: Hybrid, kernel: Kernel, *more: Array) -> Kernel:
-    """The kernel with the arrays of a partition of tiles, and `more` arrays."""
+    """The kernel with the local arrays with which a work-group partitions a tile, and with the arrays `more`."""
     arrays = (
         Array(name="tile", type="key", count=buckets.tile(p)),
         word_array("counts", p.partition_radix),

@@ -1,10 +1,13 @@
-"""Passes by some of the highest digits, then buckets or pieces of buckets sorted on chip: kernels and plan rows.
+"""The stage with a sample: passes by some of the highest digits, then a sort of buckets, or of pieces of buckets.
 
-The module `pairs` runs passes by two digits, and passes by all digits if a bucket is too large.  In this module, a
-sample of the keys decides the number of passes: by 2, 3 or 4 of the digits that are not constant, or by all digits.  A
-bucket that is too large is cut into pieces where adjacent keys differ in the digits of these passes.  A range is a
-bucket or a piece.  One work-group sorts a range in memory if the range is too large, or if its keys crowd bins.  The
-work-group first checks the order of the range: equal keys are in order already.
+The stage `pair_buckets` always runs passes by two digits, and passes by all digits if a bucket is too large.  In this
+stage, a sample of the keys decides by which digits passes run: by 2 to 4 (pairs: 2 to 5) of the highest digits in which
+keys differ, or by all digits.
+
+A bucket that is too large is cut into *pieces*.  A cut lies between adjacent keys that differ in the digits of the
+passes.  A *range* is a bucket or a piece.  Ranges are sorted on chip.  If a range is too large, or if its keys crowd
+bins, one work-group sorts the range in global memory instead.  The work-group first checks whether the range is in
+order, as equal keys are.
 """
 
 from __future__ import annotations
@@ -26,37 +29,38 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Literal, Step, fixed
 
 _GROUPS = 528
-"""The most work-groups that sort ranges in memory."""
+"""The most work-groups that sort ranges in global memory."""
 AFTER_PASSES = Literal(value=1)
-"""The argument of the kernels of keys without values, if the kernels run after passes.  The same kernels also run after
-partitions.
+"""The argument that tells the kernels of keys without values that they run after passes.  The same kernels also run
+after partitions, with another argument.
 """
 
 
 def groups(p: Hybrid) -> int:
-    """Return the number of work-groups that sort ranges in memory."""
+    """Return the number of work-groups that sort ranges in global memory."""
     return min(p.groups, _GROUPS)
 
 
 def capacity(p: Hybrid) -> int:
-    """Return the most keys of a bucket, with any values, that a work-group sorts on chip."""
+    """Return the most keys of a bucket that a work-group sorts on chip, together with their values if they have any."""
     return pairs.capacity(p) if p.has_pair_buckets else buckets.capacity(p)
 
 
 def limit(p: Hybrid) -> int:
-    """Return the greatest mean number of keys of a bucket."""
+    """Return the greatest mean number of keys per bucket for which buckets are tried."""
     return pairs.limit(p) if p.has_pair_buckets else buckets.limit(p)
 
 
 def most(p: Hybrid) -> int:
-    """Return the greatest count at which two digits make small enough buckets."""
+    """Return the greatest count for which buckets are tried; for more keys, two digits give too few buckets."""
     return limit(p) << pairs.top_bits(p)
 
 
 def sizes(p: Hybrid) -> int:
-    """Return the limit and the capacity of buckets as one argument.
+    """Return the argument that tells kernels the limit and the capacity of buckets.
 
-    The bits from `pairs.SLACK` on hold the excess of the capacity over the limit, in 128ths of the limit; at most 31.
+    The lowest `pairs.SLACK` bits hold the limit.  The next bits state by how much the capacity exceeds the limit, in
+    128ths of the limit, at most 31.
     """
     return limit(p) | min(31, 128 * (capacity(p) - limit(p)) // limit(p)) << pairs.SLACK
 
@@ -65,7 +69,11 @@ def sizes(p: Hybrid) -> int:
 class Kernels:
     """The kernels, in the order of their launches.
 
-    sort: the bucket sort; for keys without values, this kernel also sorts the buckets of partitions.
+    choose: chooses the digits of the passes.
+    bounds: finds the buckets after the passes.
+    cut: cuts buckets that are too large into pieces.
+    sort: sorts ranges on chip.  For keys without values, this kernel also sorts buckets after partitions.
+    settle: sorts the remaining ranges in global memory.
     """
 
     choose: Kernel
@@ -76,7 +84,7 @@ class Kernels:
 
 
 def parts(p: Hybrid) -> Kernels:
-    """Return the kernels of a shape."""
+    """Return the kernels of this stage for a shape."""
     common = replace(pairs.sizes(p), **{**pairs.ABSENT, "groups": groups(p)})
     plan, find = "choose the digits that are passed, and scan the histograms", "find where each bucket begins"
     cut, settle = "cut buckets that are too large", "sort crowded or alike keys in memory, a digit at a time"
@@ -86,7 +94,7 @@ def parts(p: Hybrid) -> Kernels:
         word_array("starts", p.radix),
         word_array("differing", p.key.bits // 32),
     )
-    tile = replace(p, items=max(1, p.items // 2))  # few ranges are larger, and lanes do not spill
+    tile = replace(p, items=max(1, p.items // 2))  # few ranges exceed such a tile, and lanes do not spill
     kind = "ranges_of_pairs" if p.has_pair_buckets else "ranges_of_keys"
     rest = ranking(tile, "range_sort", settle, moving(p, *ALL), more, template=f"radix/hybrid/range_sort:{kind}")
     *digits, mixed = digit_arrays(p)
@@ -103,15 +111,13 @@ def parts(p: Hybrid) -> Kernels:
 
 
 def _key_sort(p: Hybrid) -> Kernel:
-    """The bucket sort of keys without values."""
+    """The kernel that sorts buckets of keys without values."""
     return buckets.kernels(p, rank_arrays(buckets.rest(p)))[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Pieces(Stage):
-    """The stage in which a sample chooses the digits of the passes that precede buckets, and buckets are sorted by
-    pieces.
-    """
+    """The stage in which a sample chooses the passes before buckets, and large buckets are cut into pieces."""
 
     @property
     def span(self) -> tuple[int, int]:
@@ -121,14 +127,17 @@ class Pieces(Stage):
     def kernels(self) -> tuple[Kernel, ...]:
         """Return the kernels in the order of their launches.
 
-        Without values, the bucket sort is left out, because it is a kernel of `KeyBuckets`.
+        For keys without values, the bucket sort is left out, because `KeyBuckets` has the same kernel.
         """
         each, common = parts(self.p), pairs.common(self.p)
         first = (replace(k, common=common) for k in (each.choose, each.bounds, each.cut))
         return (*first, *([each.sort] if self.p.has_pair_buckets else []), replace(each.settle, common=common))
 
     def steps(self, low: int, high: int) -> tuple[list[Step], list[Step]]:
-        """Return the plan rows before and after the passes, for sorts by all bits of `low` + 1 to `high` keys."""
+        """Return two lists of plan rows: those before the passes and those after the passes.
+
+        The rows serve sorts by all bits of `low` + 1 to `high` keys.
+        """
         p = self.p
         each, bound, every = parts(p), rows.bound(p), pairs.bound_groups(p)
         chip = [(0, most(p), fixed(buckets.CHIP))]
@@ -143,14 +152,14 @@ class Pieces(Stage):
         return [first], after if p.has_pair_buckets else [replace(s, argument=AFTER_PASSES) for s in after]
 
     def after_partitions(self, high: int) -> list[Step]:
-        """Return the plan row that sorts crowded buckets after partitions."""
+        """Return the plan row that sorts buckets with crowded bins after partitions."""
         low, high = buckets.least(self.p), min(high, buckets.most(self.p))
         return launched(parts(self.p).settle, rows.bound(self.p), [(0, high, fixed(groups(self.p)))], low, high)
 
     def moved(self, step: Step, n: int) -> int | None:
-        """Return the bytes of a launch for `n` keys that two digits distribute into buckets.
+        """Return the bytes that a launch moves for `n` keys that two digits distribute into buckets.
 
-        Keys without values are already sorted at the first launch of this stage, so they move no bytes.
+        Partitions and buckets have sorted keys without values before this stage, so its launches move no bytes.
         """
         p, count = self.p, 1 << pairs.bits(self.p, n) if self.p.has_pair_buckets else 0
         if not p.has_pair_buckets:
@@ -170,11 +179,11 @@ class Pieces(Stage):
         return bytes_of.get(step.kernel)
 
     def test_counts(self) -> Iterator[int]:
-        """Yield the counts at which buckets of pairs change; `KeyBuckets` yields the counts for keys without values."""
+        """Yield the test counts for buckets of pairs; `KeyBuckets` yields those for keys without values."""
         yield from pair_buckets.test_counts(self.p) if self.p.has_pair_buckets else ()
 
     def problems(self, device: Device) -> Iterator[Problem]:
-        """Yield the problems of a shape that compares a sample of the keys."""
+        """Yield the problems of a shape that has a sample; none if it has no sample."""
         p = self.p
         if not p.sample:
             return

@@ -1,4 +1,4 @@
-"""The regions of scratch of a hybrid sort: (name, number of words, meaning) of each."""
+"""The regions that a hybrid sort adds to scratch, each as (name, number of words, meaning)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ CROWDED = "the number of buckets whose bins are crowded"
 
 
 def keys(values: int) -> Sizes:
-    """Return the regions of keys without values, which are partitioned by two digits of at most `values` values."""
+    """Return the regions for sorts of keys without values.
+
+    values: the greatest number of values of each of the two digits by which keys are partitioned.
+    """
     return (
         ("use_partition", 1, "0: the fallback sorts all keys; known after the first histogram"),
         ("use_buckets", 1, "0: the fallback sorts all keys; known after the second histogram"),
@@ -22,9 +25,9 @@ def keys(values: int) -> Sizes:
 
 
 def pairs(digits: int, *, counter: bool) -> Sizes:
-    """Return the regions of buckets of pairs, for keys of `digits` digits.
+    """Return the regions for buckets of pairs, whose keys have `digits` digits.
 
-    counter: whether these regions include the counter of crowded buckets; false if `keys` has the counter.
+    counter: whether these regions include the counter of crowded buckets.  False if the regions of `keys` include it.
     """
     return (
         ("pair_status", 1, "0: buckets sort the pairs; else see hsgen.algorithms.radix.hybrid.pairs"),
@@ -34,7 +37,7 @@ def pairs(digits: int, *, counter: bool) -> Sizes:
 
 
 def pieces(rounds: int) -> Sizes:
-    """Return the regions of buckets that are cut into pieces, for a sample that is compared in `rounds` rounds."""
+    """Return the regions for buckets that are cut into pieces, and for the sample, which `rounds` rounds compare."""
     return (
         (
             "sample_counts",
@@ -49,7 +52,7 @@ def pieces(rounds: int) -> Sizes:
 
 
 def partitioned_pairs(buckets: int) -> Sizes:
-    """Return the regions of pairs that one launch partitions into at most `buckets` buckets."""
+    """Return the regions for the launch that partitions pairs into at most `buckets` buckets."""
     return (
         ("pair_histogram", buckets, "of the buckets of pairs"),
         ("pair_cursors", buckets, "of each bucket: how many pairs are stored"),

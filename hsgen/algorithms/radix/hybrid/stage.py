@@ -1,4 +1,4 @@
-"""A stage of a hybrid sort before its fallback: kernels, plan rows, bytes and constraints in one class."""
+"""The base class of the stages of a hybrid sort, which try to sort the keys before the fallback does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Span = tuple[int, int, Grid]
 
 @dataclass(frozen=True, slots=True)
 class Stage(ABC):
-    """A stage of the shape `p`.
+    """A stage of the shape `p`: its kernels, the bytes that its launches move, and its constraints.
 
     If the shape does not have the stage, only `problems` may be called.
     """
@@ -44,14 +44,14 @@ class Stage(ABC):
 
     @abstractmethod
     def test_counts(self) -> Iterator[int]:
-        """Yield the counts at which the launches of the stage or their work change."""
+        """Yield the counts at which the launches of the stage, or their work, change."""
 
     @abstractmethod
     def problems(self, device: Device) -> Iterator[Problem]:
         """Yield the problems of the parameters of the stage on a device."""
 
     def serves(self, n: int) -> bool:
-        """Return true if the stage serves `n` keys."""
+        """Whether the stage serves `n` keys."""
         low, high = self.span
         return low < n <= high
 
@@ -65,10 +65,11 @@ def launched(
     flags: int = 0,
     place: str = "any",
 ) -> list[Step]:
-    """Return the plan rows of a kernel in sorts by all bits: one for each grid that serves counts above `low` up to
-    `high`.
+    """Return the plan rows of a kernel in sorts by all bits, for counts above `low` up to `high`.
 
-    flags: if not 0, the kernel's argument is the bit range with these flags.  place: as in `Guard`.
+    There is one row for each grid that serves some of these counts.
+    flags: if not 0, the kernel's argument is the bit range with these flags.
+    place: as in `hsgen.core.plan.Guard`.
     """
     argument: Argument = BitRange(flags=flags) if flags else Literal()
     return [
@@ -79,12 +80,13 @@ def launched(
 
 
 def numbered(limit: int, bits: int, *, device_count: bool) -> list[Span]:
-    """Return the grids of a kernel with one work-group per bucket: one grid for each number of buckets.
+    """Return the grids of a kernel that has one work-group per bucket.
 
-    With a device-side count, one grid serves all counts.
+    The number of buckets is a power of two, and there is one grid for each number of buckets.  With a device-side
+    count, one grid serves all counts.
     limit: the greatest mean number of keys of a bucket.
     bits: there are at most 2^bits buckets.
     """
-    if device_count:  # more than n / limit, but no more than twice that
+    if device_count:  # more buckets than n / limit, but no more than twice that
         return [(0, limit << bits, Grid(add=-1, div=limit, mul=2, cap=1 << bits))]
     return [(limit << b - 1, limit << b, fixed(1 << b)) for b in range(1, bits + 1)]

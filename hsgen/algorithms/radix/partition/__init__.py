@@ -1,13 +1,13 @@
 """One stable pass by the highest digit, then buckets sorted on chip: few launches, for thousands to a few million keys.
 
-The first launch counts the highest digit of the keys of each work-group.  If there are many work-groups, a second
+In the first launch, each work-group counts the highest digit of its keys.  If there are many work-groups, a second
 launch scans these counts.  The next launch moves the keys by the highest digit.  A further launch sorts each bucket on
 chip.
 
-If a bucket would get more keys than a work-group holds, the keys are called uneven, and no key moves.  Passes with
-look-back over all digits then sort the keys, all in one launch.  Its work-groups draw pieces of work in order, and wait
-only for pieces that other work-groups have drawn.  A device with guaranteed forward progress finishes the pieces that
-are drawn.
+Keys are called *uneven* if a bucket would get more keys than a work-group holds.  The launches above do not move uneven
+keys.  The last launch, the fallback, sorts uneven keys by passes with look-back over all digits.  Its work-groups draw
+numbered pieces of work.  A work-group waits only for pieces with lower numbers, which work-groups have drawn already.
+A device with guaranteed forward progress finishes these pieces.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ def problems(p: Partition, device: Device) -> Iterator[Problem]:
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield no box: searches do not choose the shapes of buckets."""
+    """Yield no search region, because searches do not choose the shapes of buckets."""
     yield from ()
 
 
 def fitted(p: Partition) -> Partition:
-    """Return the shape for its key and form: with values, a bucket and a tile of a pass hold fewer keys."""
+    """Return the shape; if keys have values, its buckets and its tiles of uneven keys have fewer keys."""
     if not p.valued:
         return p
     bucket, uneven = p.bucket and _fewer(p, p.bucket), p.uneven and _fewer(p, p.uneven)
@@ -68,7 +68,10 @@ def fitted(p: Partition) -> Partition:
 
 
 def _fewer(p: Partition, tiles: T) -> T:
-    """The tiles with fewer keys per lane, so that keys and values of 4 bytes fit the room of the keys alone."""
+    """The tiles with fewer keys per lane.
+
+    With values of 4 bytes, the fewer keys take no more memory than the keys of `tiles` without values.
+    """
     return replace(tiles, items=max(1, tiles.items * p.key.held // (p.key.held + 4)))
 
 

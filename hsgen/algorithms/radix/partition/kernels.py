@@ -1,4 +1,4 @@
-"""Kernels of the sort that partitions keys into buckets."""
+"""Kernels of the strategy `partition`, which partitions keys into buckets."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ _KERNELS = f"{_FOLDER}partition"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan(Body):
-    """How the histograms of work-groups are scanned.
+    """Input of the templates for the scan of the histograms of all work-groups.
 
-    fold: the most work-groups for which each work-group sums all histograms itself.
-    columns: the digits that one work-group of the separate scan takes.
+    fold: up to this number of work-groups, each work-group sums the histograms of all work-groups itself.  Above, a
+    separate launch scans the histograms.
+    columns: the number of digits that one work-group of the separate launch scans.
     """
 
     fold: int
@@ -43,7 +44,7 @@ def count(p: Partition) -> Kernel:
 
 
 def scan(p: Partition) -> Kernel:
-    """Return the kernel that scans the histograms of many work-groups."""
+    """Return the kernel that scans the histograms of all work-groups, if there are more than `FOLD`."""
     summary = "scan the counts of some digits over all work-groups"
     kernel = plain(
         p, "partition_scan", summary, (WORDS,), (word_array("sums", p.work_group),), template=f"{_KERNELS}:scan"
@@ -52,7 +53,7 @@ def scan(p: Partition) -> Kernel:
 
 
 def partition(p: Partition) -> Kernel:
-    """Return the kernel that partitions the keys, from the source to `other`."""
+    """Return the kernel that partitions the keys by the highest digit, from the source to the buffer `other`."""
     summary = "partition keys by their highest digit, unless a bucket would exceed what a work-group holds"
     arrays, template = (word_array("bases", p.radix),), f"{_KERNELS}:partition"
     kernel = ranking(p, "partition_scatter", summary, moving(p, *ALL), arrays, template=template)
@@ -67,14 +68,14 @@ def _scan(p: Partition) -> Scan:
 class BucketSort(OnChip):
     """Input of the template of the bucket sort.
 
-    chip: the shape in which a bucket with crowded bins is sorted, a digit at a time.
+    chip: the shape with which a bucket with crowded bins is sorted on chip, digit by digit.
     """
 
     chip: Partition
 
 
 def bucket(p: Partition) -> Kernel:
-    """Return the kernel that sorts each bucket on chip, from `other` to the destination."""
+    """Return the kernel that sorts each bucket on chip, from the buffer `other` to the destination."""
     shape, ranked = present(p.bucket), rank_arrays(chip(p))
     kind = "pairs" if p.whole_words else "wide_pairs" if p.valued else "keys"
     keys = Array(name="tile", type="key", count=capacity(p))
@@ -97,7 +98,7 @@ def bucket(p: Partition) -> Kernel:
 
 
 def _bins(p: Partition) -> BinSort:
-    """The sort by bins of a bucket; stable if there are values."""
+    """The sort by bins with which a bucket is sorted; it is stable if there are values."""
     if not p.valued:
         return BinSort(shape=present(p.bucket), subgroup=p.subgroup, key=p.key, load="at_once")
     return StableBinSort(
@@ -110,7 +111,7 @@ def _bins(p: Partition) -> BinSort:
 
 
 def fallback(p: Partition) -> Kernel:
-    """Return the kernel that sorts uneven keys: passes over all digits in one launch."""
+    """Return the kernel that sorts uneven keys, by passes over all digits in one launch."""
 
     def shared(b: Buffer) -> Buffer:
         return b if b in (SOURCE, VALUES_IN) else replace(b, coherent=DEVICE)

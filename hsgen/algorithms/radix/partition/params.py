@@ -1,4 +1,4 @@
-"""The parameters of a sort that partitions keys into buckets, derived numbers, and the layout of scratch."""
+"""The parameters of the strategy `partition`, numbers derived from the parameters, and the layout of scratch."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from hsgen.core.regions import Region, placed
 
 MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
 CHIP_BITS = 4
-"""Bits of a digit by which a bucket with crowded bins is sorted.  The number is small, so that the counters fit local
+"""Bits of the digits by which a bucket with crowded bins is sorted.  There are few bits, so that the counters fit local
 memory.
 """
 FOLD = 64
-"""The most work-groups for which each work-group sums all counts itself; for more work-groups, a launch scans the
-counts.
+"""Up to this number of work-groups, each work-group sums the counts of all work-groups itself.  If there are more, a
+separate launch scans the counts.
 """
 COLUMNS = 16
-"""The number of digits whose counts one work-group scans, if the work-group has at least this many lanes."""
+"""One work-group of the separate scan takes the counts of this many digits, if it has at least as many lanes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition(Ranked):
-    """The table ``[radix.KEY.partition]``.
+    """The target table ``[radix.KEY.partition]``.
 
-    groups: the most work-groups that count and partition by the highest digit; each reads the counts of all
-    work-groups.
-    bucket: the bucket that a work-group sorts on chip.  With values, a lane holds as many pairs as fit in the room of
+    groups: the greatest number of work-groups that count and partition by the highest digit.  If there is no separate
+    scan, each work-group reads the counts of all work-groups.
+    bucket: the bucket that a work-group sorts on chip.  With values, a lane holds as many pairs as fit the memory of
     its keys.
     uneven: the tiles of the passes over uneven keys; None means the tiles of the partition.  With values, a lane holds
     fewer keys, as for `bucket`.
@@ -41,7 +41,7 @@ class Partition(Ranked):
 
     @property
     def partitioned(self) -> bool:
-        """Whether buckets are tried: in sorts by all bits, of keys of at least 4 bytes and two digits."""
+        """Whether buckets are tried: in sorts by all bits, if keys have at least 4 bytes and two digits."""
         return (self.begin, self.end) == (0, None) and len(self.digits) > 1 and self.key.bytes >= 4
 
     @property
@@ -51,7 +51,7 @@ class Partition(Ranked):
 
     @property
     def whole_words(self) -> bool:
-        """Whether a bucket holds its values on chip: values of 4 bytes."""
+        """Whether values have 4 bytes, so that a work-group holds the values of its bucket on chip."""
         return self.signature.value_bytes == 4
 
     @property
@@ -66,7 +66,10 @@ def capacity(p: Partition) -> int:
 
 
 def limit(p: Partition) -> int:
-    """Return the greatest mean number of keys of a bucket: buckets of uniform keys hardly ever exceed the capacity."""
+    """Return the greatest mean number of keys per bucket for which buckets are tried.
+
+    The number is so low that, with uniform keys, hardly any bucket exceeds the capacity.
+    """
     return present(p.bucket).limit
 
 
@@ -83,14 +86,14 @@ def passing(p: Partition) -> Partition:
 
 
 def chip(p: Partition) -> Partition:
-    """Return the shape in which a work-group sorts a bucket with crowded bins, a digit at a time."""
+    """Return the shape with which a work-group sorts a bucket with crowded bins, digit by digit."""
     bucket = present(p.bucket)
     return replace(p, bits=CHIP_BITS, work_group=bucket.work_group, items=bucket.items, single=0, resident=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The regions of scratch, for P passes and D digits.
+    """The regions of scratch, for P passes and D values of a digit.
 
     fallback: a flag.
     ticket: a counter.
@@ -98,7 +101,7 @@ class Words:
     histograms: P x D words.
     bucket_starts: D + 1 words.
     histogram: D words.
-    group_histograms, tile_states: the rest of scratch; a launch uses one of the two.
+    group_histograms, tile_states: both begin at the same word; a launch uses only one of them.
     """
 
     fallback: Region
@@ -128,5 +131,5 @@ def words(p: Partition) -> Words:
 
 
 def columns(p: Partition) -> int:
-    """Return the number of digits whose histograms one work-group scans."""
+    """Return the number of digits whose counts one work-group of the separate scan takes."""
     return min(COLUMNS, p.radix, 1 << p.work_group.bit_length() - 1)

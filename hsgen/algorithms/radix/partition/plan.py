@@ -1,4 +1,4 @@
-"""Rows of the plan of a sort that partitions keys into buckets, and the bytes that they move."""
+"""The launch plan of the strategy `partition`, and the bytes that its launches move."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def plan(p: Partition) -> Plan:
 
 
 def _scratch(p: Partition) -> Scratch:
-    """The rule for scratch: second buffers, the regions, and a row of counts or states for each tile."""
+    """The scratch size: second buffers, the regions, and for each tile a word per digit, for its counts or states."""
     unit = min(p.tile, passing(p).tile)
     rule = ScratchRule(
         min_n=p.alone,

@@ -1,4 +1,4 @@
-"""Each lane, or each subgroup, walks through a chunk of keys with its own counters, for CPUs.
+"""A radix sort for CPUs: each lane, or each subgroup, walks through its own chunk of keys, with its own counters.
 
 The method is that of a tutorial by Intel.
 """
@@ -33,7 +33,7 @@ def _counted(p: PerThread, number: int) -> list[Step]:
 
 
 def plan(p: PerThread) -> Plan:
-    """Return the launch plan of the sort; buffers take turns as in `reduce_scan.plan`."""
+    """Return the launch plan of the sort.  Passes alternate between two buffers, as in `reduce_scan.plan`."""
     steps = rows.single(p, single(p))
     for number in range(len(p.digits)):
         steps += _counted(p, number)
@@ -51,7 +51,10 @@ def test_counts(p: PerThread, greatest: int) -> set[int]:
 
 
 def fitted(p: PerThread) -> PerThread:
-    """Return the shape for its key and form: kernels of one pass do not know a bit range, so `sorted_exit` is off."""
+    """Return the shape, with `sorted_exit` off if the sort is by a bit range.
+
+    A kernel of one pass does not know the whole bit range.
+    """
     return replace(p, sorted_exit=p.sorted_exit and not p.signature.bit_range)
 
 

@@ -1,4 +1,4 @@
-"""The kernels of lanes, or of subgroups, that walk through chunks."""
+"""Kernels whose lanes, or whose subgroups, walk through chunks."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def _local(p: PerThread, count: int) -> tuple[Array, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walk(Body):
-    """The variants of the phases of lanes that walk, as names of sets of macros.
+    """The variants of the phases of kernels that walk through chunks, as names of sets of macros.
 
-    order: the check for keys in order.
-    table: the layout of the table of the histograms of all chunks.
-    store: whether keys are stored one by one, or by the line.
+    order: the variant that checks whether the keys are in order already, or that checks nothing.
+    table: the layout of the table that holds the histograms of all chunks.
+    store: the variant that stores keys one by one, or in lines of 64 bytes.
     """
 
     order: str
@@ -35,10 +35,10 @@ class Walk(Body):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alone(Body):
-    """The variants of the phases of the sort by one work-group alone, as names of sets of macros.
+    """The variants of the phases of the kernel that sorts small counts in one work-group, as names of sets of macros.
 
-    scan: whether one lane or all lanes scan the counts.
-    values: whether the compact kernel moves values.
+    scan: the variant in which one lane, or in which all lanes, scan the counts.
+    values: the variant of the compact kernel that moves keys only, or keys and values.
     """
 
     scan: str
@@ -55,7 +55,7 @@ def _walk(p: PerThread) -> Walk:
 
 
 def _alone_phases(p: PerThread) -> Alone:
-    """The variants of the phases of the sort by one work-group alone."""
+    """The variants of the phases of the kernel that sorts small counts in one work-group."""
     return Alone(
         scan=f"{_SERIAL}:" + ("alone" if p.work_group == 1 else "together"),
         values=f"{_SERIAL}:" + ("compact_pairs" if p.valued else "compact_keys"),
@@ -84,14 +84,14 @@ def scanned(p: PerThread) -> Kernel:
 
 
 def scatter(p: PerThread) -> Kernel:
-    """Return the kernel that stores each key of a chunk at its place in the output of the pass."""
+    """Return the kernel that stores each key of a chunk at its index in the output of the pass."""
     lane_sums = () if p.folded else (word_array("sums", p.work_group),)
     arrays = (*_local(p, p.radix * columns(p)), *lane_sums)
     return _walking(p, "scatter", "walk chunks and store each key at its place", moving(p, *ALL), arrays)
 
 
 def stream(p: PerThread) -> Kernel:
-    """Return the scatter that stores lines of 64 bytes past the caches."""
+    """Return the variant of `scatter` that collects keys in lines of 64 bytes, and stores these past the caches."""
     lines = Array(name="lines", type="key", count=p.radix * p.line, align=64)
     summary = "walk chunks and store keys by the line, past the caches"
     kernel = replace(scatter(p), name="scatter_lines", summary=summary)
@@ -100,7 +100,7 @@ def stream(p: PerThread) -> Kernel:
 
 
 def single(p: PerThread) -> Kernel:
-    """Return the kernel of the sort by one work-group alone, for small counts."""
+    """Return the kernel with which one work-group sorts a small count alone."""
     summary, p = f"sort up to {p.alone} keys in one work-group", alone_shape(p)
     if p.compact:
         buffers = tuple(replace(b, times=2) if b in (OTHER, VALUES_TMP) else b for b in moving(p, *ALL))

@@ -1,4 +1,4 @@
-"""The parameters of lanes that walk through chunks: table keys, limits and search space."""
+"""The parameters of the strategy `per_thread`: keys of its target table, constraints and search space."""
 
 from __future__ import annotations
 
@@ -33,17 +33,18 @@ FIELDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerThread(Tile):
-    """The table ``[radix.KEY.per_thread]``.
+    """The target table ``[radix.KEY.per_thread]``.
 
-    A lane walks through a chunk.  With `subgroup` > 1, a subgroup walks through a chunk, and a work-group is one
-    subgroup.
+    Each lane walks through a chunk.  If `subgroup` > 1, each subgroup walks through a chunk instead, and a work-group
+    is one subgroup.
     stream_from: the count from which keys are stored past the caches, in lines of 64 bytes; None means never.
-    single_lanes: the lanes of the work-group that sorts small counts alone; None means `work_group`.  One lane needs no
-    barrier, which suits devices that run lanes one after the other.
-    loads: the keys that a lane loads before it handles the first; None means 8 if the lane is its work-group, else 2.
-    compact: counters lie in scratch, because WebGPU sets local memory to zero and some compilers take time in
-    proportion to local memory.  A lane that sorts small counts alone moves keys between two halves of scratch, so that
-    its code is short.
+    single_lanes: the lanes of the work-group that sorts small counts alone; None means `work_group`.  A single lane
+    needs no barrier, which suits devices that run lanes one after the other.
+    loads: the number of keys that a lane loads before it handles the first of them.  None means 8 if the work-group is
+    a single lane, else 2.
+    compact: whether kernels compile fast.  Counters then lie in scratch, not in local memory: WebGPU clears local
+    memory, and some compilers take time in proportion to its size.  A lane that sorts small counts alone moves keys
+    between two halves of scratch, so its code is short.
     sorted_exit: as in `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
     """
 
@@ -56,7 +57,7 @@ class PerThread(Tile):
 
     @property
     def serial(self) -> bool:
-        """True."""
+        """True, because each lane, or each subgroup, walks through its own chunk."""
         return True
 
     @property
@@ -66,7 +67,7 @@ class PerThread(Tile):
 
     @property
     def alone(self) -> int:
-        """Greatest count that one work-group sorts in one launch; 0 unless the table sets `single`."""
+        """Greatest count that one work-group sorts alone, in one launch; 0 unless the target table sets `single`."""
         return self.single or 0
 
     @property
@@ -76,12 +77,15 @@ class PerThread(Tile):
 
     @property
     def counter_words(self) -> int:
-        """Words of scratch for the counters of a work-group, in passes or in the sort by one work-group alone."""
+        """Words of scratch for the counters of a work-group; 0 unless `compact`.
+
+        The words suffice for a pass and for the sort by one work-group alone.
+        """
         return max(counters(self), alone_shape(self).radix if self.alone else 0) if self.compact else 0
 
     @property
     def halves(self) -> int:
-        """Greatest count that is sorted between two halves of scratch."""
+        """Greatest count whose keys move between two halves of scratch; 0 means none."""
         return self.alone if self.compact else 0
 
     @property
@@ -91,14 +95,15 @@ class PerThread(Tile):
 
     @property
     def stream(self) -> int | None:
-        """Count from which keys are stored past the caches; None with values, and for keys below 4 bytes."""
+        """Count from which keys are stored past the caches; None, for never, with values and for keys below 4 bytes."""
         return None if self.valued or self.key.bytes < 4 else self.stream_from
 
 
 def counters(p: PerThread) -> int:
-    """Return the counters of a work-group: one set per lane, or two sets if the lane is its work-group.
+    """Return the number of counters of a work-group: one set for each lane, or two sets for a single lane.
 
-    With two sets, increments of the same counter by successive keys wait less for each other.
+    A single lane alternates between its two sets.  Increments of the same counter by successive keys then wait less for
+    each other.
     """
     return p.radix * (2 if p.folded else p.work_group)
 
@@ -128,7 +133,7 @@ def problems(p: PerThread, device: Device) -> Iterator[Problem]:
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield boxes of choices for single lanes, for several lanes in a work-group, and for each subgroup width."""
+    """Yield search regions: for work-groups of one lane, for those of several lanes, and for each subgroup width."""
     shared: Box = {
         "bits": (5, 6, 7, 8, 9, 10, 11),
         "groups": steps(1, 256),
