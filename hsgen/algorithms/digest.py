@@ -171,8 +171,8 @@ _ARGUMENTS: dict[str, Argument] = {"blank": Literal(), "digest": BitRange(), "be
 def plan(p: Params) -> Plan:
     """Return the plan.
 
-    The report is also written for n = 0.  The grid of the kernel `beyond` depends on the second number of the call,
-    which is the number of elements before and beyond n together.
+    The report is also written for n = 0.  The grid of the kernel `beyond` depends on the second number of the call: the
+    number of all elements, before and beyond n.
     """
     steps = (
         Step(

@@ -46,7 +46,7 @@ values, not of items.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """The parameters of a gather.  They are derived from the device, unless a target table ``[gather.KEY]`` has them.
+    """The parameters of a gather, derived from the device unless a target table ``[gather.KEY]`` gives them.
 
     work_group: the lanes of a work-group.
     tile: the items that a work-group moves.

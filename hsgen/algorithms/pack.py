@@ -50,7 +50,7 @@ _TILE = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """The parameters of a pack.  They are derived from the device, unless a target table ``[pack.KEY]`` has them.
+    """The parameters of a pack, derived from the device unless a target table ``[pack.KEY]`` gives them.
 
     work_group: the lanes of a work-group.
     tile: the rows that a work-group packs.

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class Traits:
     """The capabilities of an algorithm.
 
-    bit_ranges: the algorithm's kernels can sort by a bit range that each call chooses.  They serve such calls in place
-    of a target's other algorithms.
+    bit_ranges: the algorithm's kernels can sort by a bit range that each call chooses.  Calls with a bit range use this
+    algorithm in place of a target's other algorithms.
     several: a sort may use the algorithm with different parameters for different counts.  The kernels for all but the
     first parameters then get a suffix.  The algorithm's `words.j2` receives all parameters as `every`.
     segments: the algorithm sorts segments.  Calls may pass the ends of segments, and the number of segments in device

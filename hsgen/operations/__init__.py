@@ -1,7 +1,7 @@
 """The operations.  An operation defines the results of a call, independent of the algorithm that computes them.
 
 Each module of this package that has an object `OPERATION` defines an operation.  A scan of the package finds it, so it
-needs no registration.  Other packages query the attributes and methods of the object.  They never compare its name.
+needs no registration.  The other packages query the attributes and methods of the object, and never compare its name.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Number:
     name: the name, for an array with its length: ``columns[HS_COLUMNS]``.
     meaning: the comment in headers.
     type: the type.
-    call: the expression that a harness passes for the argument.  It may use ``call``, of type ``hn_call *``.  "" if the
+    call: the expression that a harness passes for the argument, in terms of ``call``, of type ``hn_call *``.  "" if the
     expression of another member sets this member too.
     last: whether the member follows all buffers.
 
@@ -96,7 +96,7 @@ class Buffer:
     name: the name in C.
     role: a name in `hsgen.core.plan.ROLES`.
     meaning: the comment in headers.
-    columns: whether the argument is an array of buffers, one for each column of a pack.  It then has no role.
+    columns: whether the argument is an array of buffers, without a role: one buffer for each column of a pack.
     words: whether the elements are 32-bit numbers.
     single: whether the buffer is one 32-bit number.
     written: whether the call writes the buffer.

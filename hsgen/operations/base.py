@@ -20,7 +20,7 @@ from hsgen.operations.inputs import KINDS, Keys, Make
 
 
 class Operation(ABC):
-    """An operation.  It defines the results of calls, and the texts and tests that depend on the operation.
+    """An operation: the results of calls, and the texts and tests that depend on the operation.
 
     Each operation is a subclass that overrides the attributes and methods for which the default does not suit.
     """

@@ -263,7 +263,7 @@ class Reduction(Operation):
     def inputs(self, sort: Sort) -> Mapping[str, int]:
         """Return the bytes per key of counts and of indices of first keys.
 
-        They are outputs, but have the roles of further inputs.
+        Both are outputs, but have the roles of further inputs.
         """
         return {"other": 4, "other_values": 4}
 

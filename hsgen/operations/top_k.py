@@ -343,7 +343,7 @@ def call_of_rows(
 ) -> Call:
     """Return a call whose rows have random lengths, starts and numbers of keys to take, as far as the sort has them.
 
-    Some lengths and some numbers of keys to take are 0, or exceed the greatest that the call permits.
+    A few lengths and numbers of keys to take are 0, or exceed the greatest that the call permits.
     """
     s, count, k = sort.signature, options.segment_count, options.take
     pitch, every = len(keys) // count, np.arange(count)

@@ -1,8 +1,8 @@
 """Epilogues.  An epilogue is user code that an additional launch after a sort applies to every sorted key.
 
-The user passes a *fragment*, a Jinja template with a macro `epilogue`.  The macro takes some of `ARGUMENTS` by name.
-It expands to statements that use only names which all dialects define (docs/guides/epilogue.md).  The launch reads
-the sorted keys once.
+The user passes a *fragment*, a Jinja template with a macro `epilogue`.  The macro takes some of `ARGUMENTS` by name,
+and expands to statements that use only names which all dialects define (docs/guides/epilogue.md).  The launch reads the
+sorted keys once.
 
 An epilogue cannot run in the last pass of a sort.  Often only the device knows which pass is last.  Besides, a pass
 that scatters keys does not have adjacent sorted keys together.

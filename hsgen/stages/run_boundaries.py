@@ -178,7 +178,7 @@ def _kernels(parts: tuple[Part, ...], tiling: Shape) -> tuple[Kernel, ...]:
 def _arrays(name: str, tiling: Shape) -> tuple[Array, ...]:
     """Return the local arrays of a kernel.
 
-    Sequential lanes look up the set bits of a byte in `table`.  Other lanes use sums and bitmaps.
+    Sequential lanes look up the set bits of a byte in `table`.  Lanes that are not sequential use sums and bitmaps.
     """
     if tiling.serial:
         return (Array(name="table", type="u32", count=256),) if name == NAMES[3] else ()

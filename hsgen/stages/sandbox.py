@@ -49,7 +49,7 @@ class Refused(Exception):
 class _Sandbox(ImmutableSandboxedEnvironment):
     """A Jinja environment in which templates may read attributes only of `loop`.
 
-    They may call only macros, `loop`, methods of `loop`, and the functions of this module.
+    Templates may call only macros, `loop`, methods of `loop`, and the functions of this module.
     """
 
     intercepted_binops = frozenset(ImmutableSandboxedEnvironment.default_binop_table)

@@ -1,7 +1,8 @@
 """Bitonic merge sort after HotSort (A. MacKinnon).  Its kernels are a block sort, streaming flip and half merges, and a
 clean.
 
-Which keys are compared does not depend on the keys.  A sort takes O(n log^2 n) comparisons, which suits small arrays.
+The positions of compared keys do not depend on the keys.  A sort takes O(n log^2 n) comparisons, which suits small
+arrays.
 Between kernels, a sorted run lies in memory in ascending order, not transposed by lanes.  Nothing is padded, and
 nothing is written at or beyond n.  Keys without values need no scratch memory.
 """

@@ -53,13 +53,13 @@ class LoopedBlock(BlockSort):
     """The kernel that sorts a block of up to `slabs` slabs, by loops over its passes.
 
     The block has the least number of slabs that holds its keys, a power of two of at least `least`.  Every pass holds
-    `height` rows, a power of two.  One piece of code can therefore merge runs of rows as well as columns of lanes.  The
-    first pass of a merge compares rows with their mirror rows.  Then it runs the half stages that its rows allow.
-    Further passes run half stages down to adjacent rows, without the stages whose distance exceeds the chunk.
+    `height` rows, a power of two.  The same code can therefore merge runs of rows and columns of lanes.  The first pass
+    of a merge compares rows with their mirror rows.  Then it runs the half stages that its rows allow.  Further passes
+    run half stages down to adjacent rows, without the stages whose distance exceeds the chunk.
 
-    lanes: the merges of groups of lanes whose exchange has a constant mask, by group size; each has separate code.  If
-    `lanes` is empty, one piece of code with variable masks serves every size.  On Intel's CPU runtime, variable masks
-    make blocks of u64 keys on 8 lanes 7 % slower.  They make blocks of u32 keys or of pairs on 16 lanes 5 to 7 %
+    lanes: the sizes of groups of lanes.  Merges of groups of each size have separate code, with a constant mask.  If
+    `lanes` is empty, the same code with variable masks serves every size.  On Intel's CPU runtime, variable masks make
+    blocks of u64 keys on 8 lanes 7 % slower.  The same masks make blocks of u32 keys or of pairs on 16 lanes 5 to 7 %
     faster.
     """
 

@@ -1,13 +1,13 @@
 """Passes as data.  A pass is one sweep over a tile or over memory.
 
 A *pass* distributes columns of rows among lanes.  A lane loads the rows of one column into registers, runs a network on
-these rows, and stores them.  One round trip to memory therefore serves log2(rows) merge stages.  In a tile, a row is W
+these rows, and stores them.  A round trip to memory therefore serves log2(rows) merge stages.  In a tile, a row is W
 consecutive keys, one for each lane of the subgroup, and a subgroup processes a column.  In the streaming kernels, a row
 is a single key, and a lane processes a column.
 
 **Virtual rows.**  A merge joins two sorted runs: A has R rows, and B has at most R rows.  The merge network has 2 P
 rows, with P = pow2_ceil(R).  A ends and B starts in the middle of these rows.  Rows before A and after B do not exist
-in memory.  They count as the least key before A, and as the greatest key after B, so no comparator would ever move
+in memory.  Rows before A count as the least key, and rows after B as the greatest key, so no comparator would move
 them.  Every comparator with such a row is therefore omitted.  If a whole row is outside, the generator omits it;
 otherwise a guard does at run time.  Half stages are thus exact for any R and any count, without padding.
 """
@@ -24,7 +24,7 @@ from hsgen.core.networks import Network, halves, mirrored, pow2_ceil
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pass:
-    """One sweep over spans of rows.
+    """A sweep over spans of rows.
 
     Column q is column ``x = q % columns`` of span ``q // columns``.  Its base is ``x // stride * chunk + x % stride``.
     Its register i holds the virtual row ``v = rows[i].offset + rows[i].sign * base``, which is row ``v - front`` of the
@@ -66,7 +66,7 @@ class Pass:
     def lane_groups(self) -> list[OpGroup]:
         """The operations, grouped for loops, with only one group of half stages between lanes.
 
-        This group has the greatest mask, and stands for the half stages of all masks.
+        The group has the greatest mask, and stands for the half stages of all masks.
         """
         groups = self.op_groups
         top = max((numbers[0][2] for kind, numbers in groups if kind == "half"), default=0)

@@ -193,7 +193,7 @@ def _gathers(p: Params, end: Binding) -> list[Step]:
 def _level(p: Params, level: int, work: Binding) -> list[Step]:
     """The plan rows of one bitonic merge level.
 
-    They run only if there are several runs.  A last run without a partner is left unchanged.
+    The rows run only if there are several runs.  A last run without a partner is left unchanged.
     """
     run = p.block << level
     lg_double = pow2_ceil(run).bit_length()
@@ -254,7 +254,7 @@ def moved(p: Params, step: Step, n: int) -> int:
 def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the sort changes its path.
 
-    These are multiples of slabs, bounds of plan rows, and counts that fill the last run of a level only in part.
+    The counts are multiples of slabs, bounds of plan rows, and counts that fill the last run of a level only in part.
     """
     slab = p.height * p.subgroup
     counts = {0, 1, greatest, *range(0, min(4 * p.block, greatest) + 1, slab)}

@@ -3,11 +3,11 @@
 A stable sort keeps equal keys in their order, so each tile waits for earlier tiles.  If the order of values does not
 matter, no tile needs to wait.  A work-group reserves space in a bucket by an atomic addition.  Then it stores the pairs
 of a tile there in any order.  The bucket number of a key consists of the highest bits in which the sampled keys differ.
-It has as many bits as are needed to keep buckets small.
+As many bits are used as are needed to keep buckets small.
 
 The first launch counts the pairs of all buckets.  Then pairs are partitioned by a first digit, the upper bits of the
-bucket number.  The next step depends on the sample.  If the sample has enough equal keys, a work-group reduces the
-pairs of one value of the first digit in a hash table on chip.  Otherwise a second digit partitions the pairs into
+bucket number.  The next step depends on the sample.  If it has enough equal keys, hash tables on chip follow: a
+work-group reduces the pairs of one value of the first digit.  Otherwise a second digit partitions the pairs into
 buckets, each bucket is sorted on chip, and a reduction by key follows.  If keys are too uneven for tables and buckets,
 one launch sorts them by passes over all digits.
 """
@@ -138,7 +138,7 @@ def shape(key: KeyType, signature: Signature, device: Device) -> Shape | None:
     """Return the sizes of the kernels for a device; None if pairs are not partitioned.
 
     Pairs are partitioned only if keys and values have 4 bytes each.  The device must guarantee forward progress and
-    have a known number of cores.  It must support work-groups of 1024 lanes and 160 KiB of local memory on chip.
+    have a known number of cores.  Work-groups must be able to have 1024 lanes, and 160 KiB of local memory on chip.
     """
     fits = device.local == "chip" and device.local_bytes >= _LOCAL and device.work_group >= 1024
     served = key.bytes == 4 and signature.value_bytes == 4

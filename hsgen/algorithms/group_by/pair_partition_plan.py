@@ -87,7 +87,7 @@ def _buckets(p: PairPartition) -> Grid:
     """The grid with one work-group for each bucket.
 
     The number of buckets is a power of two.  The mean bucket therefore has more than half of the pairs that a bucket
-    may have.  It may have fewer only if there are as many buckets as the first digit has values.
+    may have.  The exception is the least number of buckets, one for each value of the first digit.
     """
     half, fewest = p.shape.bucket.limit // 2, 1 << p.shape.digits.least
     return _tiles(half, more=fewest if p.above < p.shape.bucket.limit * fewest else 0)

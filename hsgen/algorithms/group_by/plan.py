@@ -44,7 +44,7 @@ def joined(p: Params, before: tuple[Kernel, ...], sort: Plan) -> tuple[tuple[Ker
 
 
 def _without_keys(after: Plan) -> list[Step]:
-    """The plan rows of a reduction for n = 0.  They use the caller's arrays, because scratch is empty then."""
+    """The plan rows of a reduction for n = 0, with the caller's arrays, because scratch is then empty."""
     at_zero = (s for s in after.steps if s.guard.at_zero)
     return [replace(s, guard=replace(s.guard, min_n=0, max_n=0)) for s in at_zero]
 

@@ -102,7 +102,7 @@ def room(p: Params) -> int:
     """Return how many more keys than a tile local memory must hold if tiles are moved by vectors; 0 without vectors.
 
     Keys of both arrays are in local memory.  The keys of each array start at the same alignment as in global memory.
-    They are followed by as many copies of the greatest key as a lane merges.
+    As many copies of the greatest key as a lane merges follow them.
     """
     return 2 * p.items + 4 * (16 // p.key.held) if p.vectors else 0
 

@@ -104,8 +104,8 @@ def _vectors(p: Params, subgroup: int, device: Device) -> Params:
 def spare(tile: int, limit: int) -> int:
     """Return the greatest number of excess work-groups in a grid of at most `limit` work-groups in each dimension.
 
-    A two-dimensional grid has as few rows as possible, all of the same width.  It therefore has less than one excess
-    work-group per row.
+    A two-dimensional grid has as few rows as possible, all of the same width.  Each row therefore has on average less
+    than one excess work-group.
     """
     groups = min(-(-MAX_N // tile), limit * limit)
     return -(-groups // limit) - 1

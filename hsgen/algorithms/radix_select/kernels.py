@@ -1,7 +1,8 @@
 """The kernels of a selection.
 
-Some kernels select by a bound from keys in registers, some by a bound from a sample, and some by histograms of digits.
-By digits, one kernel selects from a row in one work-group, and six kernels from rows that work-groups share.
+There are three groups of kernels.  The first selects by a bound from keys in registers.  The second selects by a bound
+from a sample.  The third selects by histograms of digits: one kernel from a row in one work-group, and six kernels from
+rows that several work-groups share.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The parameters of selections.  They are derived from the device, unless a target has a table with them."""
+"""The parameters of selections, derived from the device unless a target table gives them."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ _ROW_LIMIT = 1 << 17
 class Bounded:
     """The sizes of a selection by a bound, from keys in registers.
 
-    Each lane finds its least key.  The bound is the k-th least of these keys, so at least k keys do not exceed the
-    bound, and no greater key is selected.
+    Each lane finds its least key.  The bound is the k-th least of these keys.  At least k keys do not exceed the bound,
+    so no greater key is selected.
 
     lanes: the lanes for a row.
     items: the keys that a lane holds.
@@ -356,7 +356,7 @@ class Params:
     def row_tiles(self) -> int:
         """The greatest number of tiles that overlap a row of `row_limit` keys.
 
-        One more tile than the row fills is possible, because the first tile may begin in the preceding row.
+        The row may overlap one tile more than it fills, because the first tile may begin in the preceding row.
         """
         return -(-self.row_limit // self.tile) + 1
 
@@ -452,7 +452,7 @@ def _widths(p: Mapping[str, Any], device: Device) -> list[int]:
 def _short(key: KeyType, device: Device, widths: list[int]) -> Bounded:
     """Return the sizes of the selection from short rows.
 
-    One subgroup selects from each row.  Without subgroups, one small work-group does.
+    A subgroup selects from each row.  Without subgroups, a small work-group does.
     """
     width = max(widths, default=1)
     lanes = width if width > 1 else min(BLOCK, _power(device.work_group))
@@ -476,7 +476,7 @@ def _short_items(key: KeyType, device: Device) -> int:
     """Return the number of keys per lane of a short row.
 
     If 32 lanes share the registers of a hardware thread, each lane has 32 registers, and 8 keys per lane spill.
-    Without subgroup operations, compilers choose the subgroup width.  They may choose 32, so 8 wide keys may spill.
+    Without subgroup operations, compilers choose the subgroup width, perhaps 32, so 8 wide keys may spill.
     """
     unknown = device.local == "chip" and not device.shuffle and pair_bytes(key) > _PAIR
     return _SHORT_ITEMS // 2 if unknown or _shares_registers(device) else _SHORT_ITEMS

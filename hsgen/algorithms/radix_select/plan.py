@@ -37,9 +37,9 @@ _BY_ROW = ("row", "spine", "order", "merge", "finish")
 def plan(p: Params) -> Plan:
     """Return the plan.  The length of rows, and k, determine the number of launches.
 
-    One launch suffices if rows fit registers, or if one work-group selects from a row.  Two launches select from chunks
-    of a row, and then from the lists of the chunks.  Three launches select by a sampled bound.  Longer rows, and long
-    rows if k exceeds `capacity`, take a launch for each digit and five more.  Such a launch exits early if its rows are
+    A single launch suffices if rows fit registers, or if one work-group selects from a row.  Two launches select from
+    chunks of a row, and then from the lists of the chunks.  Three launches select by a sampled bound.  Longer rows, and
+    long rows if k exceeds `capacity`, take a launch for each digit and five more.  A launch exits early if its rows are
     done.
     """
     steps = [*_bounded(p), *_sampled(p), *_narrowed(p)]
@@ -134,7 +134,7 @@ def _narrowed(p: Params) -> Iterator[Step]:
 def _digits(p: Params, above: int, min_take: int, max_take: int) -> Iterator[Step]:
     """Yield the launches for rows longer than `above`, with one launch for each digit.
 
-    They serve k above `min_take` up to `max_take`.
+    The launches serve k above `min_take` up to `max_take`.
     """
     bounds = {"min_n": above, "max_n": MAX_N, "min_take": min_take, "max_take": max_take}
     grid = Grid(add=p.tile - 1, div=p.tile, cap=p.groups)

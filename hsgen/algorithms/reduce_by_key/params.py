@@ -113,9 +113,9 @@ class Params:
 
     @property
     def state_words(self) -> int:
-        """The words of a tile's state: its number of runs, the start of its last run, and with values two more words.
+        """The words of a tile's state: its number of runs, and the start of its last run.
 
-        These two words hold the reduction of the last run.
+        With values, two more words hold the reduction of the last run.
         """
         return 4 if self.valued else 2
 

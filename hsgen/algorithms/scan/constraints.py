@@ -87,8 +87,8 @@ LEAST_WORK_GROUP = 64
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
     """Return the search regions.
 
-    One region is for work-groups that hold a tile, and one for sequential lanes.  For sections, there are two regions
-    for each subgroup width: tiles in registers, and tiles in local memory.
+    There is a region for work-groups that hold a tile, and one for sequential lanes.  For sections, there are two
+    regions for each subgroup width: tiles in registers, and tiles in local memory.
     """
     coordinations = ("scan", "lookback") if device.forward_progress else ("scan",)
     together = {

@@ -1,6 +1,4 @@
-"""The kernels of a prefix sum.  They scan tiles with known prefixes, scan the sums of tiles, or scan tiles that look
-back.
-"""
+"""The kernels of a prefix sum: they scan tiles with known prefixes, the sums of tiles, or tiles that look back."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _BOUND = {
 def plan(p: Params) -> Plan:
     """Return the plan: one launch if the rows fit one tile, otherwise one launch of each other kernel.
 
-    If look-back may give up, two more kernels follow.  They return at once if no look-back gave up.
+    If look-back may give up, two more kernels follow, which return at once if no look-back gave up.
     """
     tiles = Grid(add=p.tile - 1, div=p.tile)
     clearing = Grid(add=p.cleared * p.tile - 1, div=p.cleared * p.tile) if p.sections else replace(tiles, cap=p.groups)
@@ -62,7 +62,7 @@ def moved(p: Params, step: Step, n: int) -> int:
 def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the sum changes its path.
 
-    These are multiples of a tile, and counts around the greatest number of work-groups and around sections.
+    The counts are multiples of a tile, and counts around the greatest number of work-groups and around sections.
     """
     counts = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     near = p.section_tiles if p.sections else p.window

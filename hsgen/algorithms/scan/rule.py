@@ -1,7 +1,7 @@
 """Target tables that list several numbers of columns.
 
-One such table stands for prefix sums of each of these numbers.  A lane takes about the same number of elements for each
-of them.
+A table of this kind stands for prefix sums of each of these numbers.  A lane takes about the same number of elements
+for each of them.
 """
 
 from __future__ import annotations

@@ -54,12 +54,12 @@ def most_items(shape: Ranked, apart: bool, device: Device) -> int:
     """Return the most keys that fit the registers of a lane.
 
     `apart` says whether each medium segment has a separate work-group.  With the ranker "match_broadcast", Intel's
-    compilers have registers for four keys.  If medium segments are apart and subgroups have 16 or more lanes, they have
-    registers for only three keys of one byte, or three 64-bit keys with values.
+    compilers have registers for four keys.  With `apart` and subgroups of 16 lanes or more, registers suffice for only
+    three keys of one byte, or three 64-bit keys with values.
 
-    A core of NVIDIA's GPUs before Volta holds 512 lanes with 128 registers each.  These registers suffice for eight
-    32-bit keys or six 64-bit keys.  Such GPUs are recognized by votes of 32 lanes, no guaranteed forward progress, and
-    less than 64 KiB of local memory.
+    A core of NVIDIA's GPUs before Volta holds 512 lanes with 128 registers each, enough for eight 32-bit keys or six
+    64-bit keys.  The function recognizes these GPUs by three facts: votes of 32 lanes, no guaranteed forward progress,
+    and less than 64 KiB of local memory.
     """
     if shape.ranker == "match_broadcast":
         large = shape.key.bytes == 1 or (shape.key.bytes == 8 and shape.signature.value_bytes > 0)

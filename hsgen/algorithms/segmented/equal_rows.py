@@ -1,6 +1,6 @@
 """Segmented sorts of rows that have one length, too long for one work-group: only the launches that have work.
 
-The host knows the length of the rows.  It therefore knows which lists of segments stay empty.  A launch for an empty
+The host knows the length of the rows, and therefore knows which lists of segments stay empty.  A launch for an empty
 list would return at once, so it is omitted, and its kernel need not be compiled.  The plans of bundles still have all
 launches (`hsgen.algorithms.segmented.plan.plan`).
 """
@@ -23,7 +23,7 @@ def plan(sort: Sort, rows: int, length: int) -> Plan | None:
 
     The kernel `windows` sorts the rows that start in a window, except a last row of more than `Params.small` keys.  If
     rows are at least as long as a window, at most one row starts in a window.  `sift` lists rows of more than
-    `Params.tile` keys for the passes.  It lists shorter rows of more than `Params.small` keys for the kernel `alone`.
+    `Params.tile` keys for the passes, and shorter rows of more than `Params.small` keys for the kernel `alone`.
     """
     p = sort.parts[0].params
     if not isinstance(p, Params) or p.serial or rows < 1 or length < 1:

@@ -134,7 +134,7 @@ def _ranked(p: Params, name: str, summary: str) -> Kernel:
 
 
 def _by_bins(p: Params, summary: str) -> Kernel:
-    """The kernel that sorts windows by bins.  It requests that 1024 lanes fit a core."""
+    """The kernel that sorts windows by bins, with a request that 1024 lanes fit a core."""
     lanes, subgroup = p.chip.work_group, p.chip.subgroup
     keys = (Array(name="tile", type="key", count=p.capacity), _array("bins", p.capacity))
     order = (_array("order", p.capacity + 1), *_marks(p, p.capacity))
@@ -164,7 +164,7 @@ def alone(p: Params) -> Kernel:
 def chip(p: Params) -> ReduceScan | PerThread:
     """Return the parameters for sorting one segment on chip.
 
-    `Params.chip` adds an index to keys without values.  One segment alone does not need this index.
+    `Params.chip` adds an index to keys without values.  To sort a single segment, no index is needed.
     """
     return replace(p.chip, signature=p.signature)
 

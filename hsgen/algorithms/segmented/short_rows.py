@@ -1,7 +1,7 @@
 """Segmented sorts of rows that have one length and fit a work-group: one launch, with one work-group for each row.
 
-These kernels need no offsets, no lists and no scratch memory.  The host chooses a kernel by the length of the rows, so
-it must know this length (`hsgen.cuda`).  Bundles do not have these kernels.
+The kernels need no offsets, no lists and no scratch memory.  The host chooses a kernel by the length of the rows, so it
+must know this length (`hsgen.cuda`).  Bundles do not have these kernels.
 """
 
 from __future__ import annotations
