@@ -132,8 +132,8 @@ def parsed(text: str) -> Epilogue:
     """Return the epilogue of a fragment.
 
     Raises:
-        Usage: the fragment is not a valid template, has no macro `epilogue`, takes an unknown argument or has invalid
-            settings; rendering exceeds a limit of time or memory, or performs a forbidden operation.
+        Usage: the fragment is not a valid template or has no macro `epilogue`; the macro takes an unknown argument; the
+            settings are invalid; rendering exceeds a limit of time or memory, or performs a forbidden operation.
         Unavailable: the process that renders the fragment cannot start.
     """
     answer = _read(text)

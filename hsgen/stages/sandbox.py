@@ -164,7 +164,7 @@ def confine() -> None:
     """Limit the processor time, the memory and the rights of this process, for its remaining life."""
     try:
         import resource
-    except ImportError:  # Windows; the parent limits the time
+    except ImportError:  # on Windows, only the parent process limits the time
         pass
     else:
         used = resource.getrusage(resource.RUSAGE_SELF)

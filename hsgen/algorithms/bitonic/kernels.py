@@ -193,7 +193,7 @@ def gather(p: Params) -> Kernel:
 
 
 def keep(p: Params) -> Kernel:
-    """Return the kernel that copies the values before they are gathered in place."""
+    """Return the kernel that copies the values, so that an in-place sort can gather them from the copy."""
     return _last(p, "keep", "copy the values", VALUES_IN, VALUES_TMP)
 
 

@@ -82,7 +82,7 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *ar
         buffers=(*buffers, DEVICE_N) if p.signature.device_count else buffers,
         arrays=arrays,
         always=name == "clear",
-        resident=3 if p.valued and name != "count" else 0,  # by default, compilers spill to fit more
+        resident=3 if p.valued and name != "count" else 0,  # else compilers spill so that more fit a core
         algorithm="reduce_by_key",
         params=p,
         data=Body(values=f"{_SPANS}.j2:{'reduced' if p.valued else 'absent'}"),

@@ -45,7 +45,7 @@ _IN_REGISTERS = {(False, False): (16, 4), (False, True): (16, 4), (True, False):
 
 The key of the dictionary says whether keys have 64 bits, and whether there are values.
 """
-_LOCAL = 1 << 15  # bytes, so that several work-groups share a core
+_LOCAL = 1 << 15  # the most bytes of local memory; several work-groups then share a core
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

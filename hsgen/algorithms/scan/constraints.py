@@ -163,7 +163,7 @@ def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, devi
     shape = replace(chosen, redo=not device.promised)
     if signature == PLAIN:
         return shape
-    if shape.sections:  # the order of additions is fixed
+    if shape.sections:  # sections add in the same order in every call
         return replace(shape, floats=True)
     groups = min(shape.groups, FOLDED) if shape.serial else shape.groups
     return replace(shape, floats=True, coordination="scan", groups=groups)

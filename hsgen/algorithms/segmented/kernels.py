@@ -87,7 +87,7 @@ def begin(p: Params) -> Kernel:
     buffers = (*[OFFSETS] * (not form.segment_ends), WORDS, *[COUNTED] * form.segment_count)
     return _kernel(
         p, "begin", summary, buffers, lanes=p.wave if p.bin_items else 1
-    )  # many lanes clear the bounds of windows
+    )  # with bins, many lanes clear the bounds of windows
 
 
 def sift(p: Params) -> Kernel:

@@ -50,7 +50,7 @@ def plan(p: Params) -> Plan:
     """
     top, each = max_n(p), sifted(p)
     loop = Grid(add=p.tile - 1, div=p.tile, mul=2, cap=p.groups)  # two work-groups per tile, up to the device's limit
-    all_bits = BitRange if p.signature.bit_range else Literal  # the argument of kernels that sort by all digits
+    all_bits = BitRange if p.signature.bit_range else Literal  # for kernels that sort by all bits of the call
     cleared = p.wave // 2 * p.window  # keys per work-group of `begin`: each lane clears one of a window's two words
     steps = [
         _row(p, "begin", 0, Grid(add=cleared, div=cleared) if p.bin_items else fixed(1), CallNumber()),

@@ -92,7 +92,7 @@ class Words:
 
 
 def words(p: Params) -> Words:
-    """Return the regions of a sort."""
+    """Return the regions of the 32-bit words in scratch."""
     offsets = layout(p)
     singles = (
         ("status", 1, "1 if offsets are invalid"),
