@@ -1,7 +1,7 @@
-"""The algorithms: pure functions from checked parameters to kernels and a plan.
+"""The algorithms.  An algorithm is a set of pure functions that turn checked parameters into kernels and a plan.
 
-Every module or package of this package with a `NAME` is an algorithm, and has the names of `Algorithm`; there is no
-registry.
+Every module or package here with a `NAME` is an algorithm, and must define the names of `Algorithm`.  Modules are
+found by a scan of this package, so algorithms need no registration.
 """
 
 from __future__ import annotations
@@ -24,37 +24,37 @@ from hsgen.operations.base import Operation
 
 
 class Algorithm(Protocol):
-    """The interface of an algorithm module; P below is its parameter class."""
+    """The interface of an algorithm module.  P is the module's class of parameters."""
 
     @property
     def NAME(self) -> str:
-        """Its name in targets, command lines and template folders."""
+        """The algorithm's name in targets, command lines and template folders."""
 
     @property
     def OPERATION(self) -> str:
-        """The name of its operation (`hsgen.operations`)."""
+        """The name of the operation that the algorithm performs (`hsgen.operations`)."""
 
     @property
     def TRAITS(self) -> Traits:
-        """The capabilities that other packages need to know."""
+        """The algorithm's capabilities, as far as other packages need to know them."""
 
     @property
     def FIELDS(self) -> Mapping[str, Field]:
-        """The keys of its table in a target."""
+        """The keys that the algorithm's table in a target may have."""
 
     def params(self, key: KeyType, values: Mapping[str, Any]) -> Any:
-        """Return P for the values of a table that passed FIELDS."""
+        """Return P for the values of a target table that FIELDS has checked."""
 
     def alone(self, values: Mapping[str, Any], device: Device) -> Iterable[tuple[str, str, str]]:
-        """Return the problems of single values, independent of the others: (key, problem, remedy)."""
+        """Return the problems that a single value has by itself, as (key, problem, remedy)."""
 
     def problems(self, p: Any, device: Device) -> list[tuple[str, str, str]]:
-        """Return all problems of the parameters: (key, problem, remedy)."""
+        """Return all problems of the complete parameters, as (key, problem, remedy)."""
 
     def space(self, key: KeyType, device: Device) -> tuple[Box, ...]:
-        """Return the search space on a device: values for each key of the table.
+        """Return the search regions for a device: lists of values for the keys of the target table.
 
-        `problems` excludes some of the combinations.  A key that no box contains keeps the target's value.
+        `problems` excludes some of the combinations.  A key that no region contains keeps the target's value.
         """
 
     def specialize(self, p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Any:
@@ -70,24 +70,25 @@ class Algorithm(Protocol):
         """Return the launch plan."""
 
     def moved(self, p: Any, step: Step, n: int) -> int:
-        """Return the memory traffic of one launch for `n` keys, in bytes."""
+        """Return the bytes that one launch reads and writes for `n` keys."""
 
     def block(self, p: Any) -> int:
-        """Return the keys of a work-group; validation tests more counts around multiples of this number."""
+        """Return the number of keys of a work-group.  Validation tests more counts around its multiples."""
 
     def test_counts(self, p: Any, greatest: int) -> list[int]:
-        """Return the counts up to `greatest` at which the plan or a kernel takes another path; tests cover them."""
+        """Return the counts up to `greatest` at which the plan or a kernel changes its path.  Tests cover them."""
 
     def row_test_counts(self, p: Any, greatest: int) -> list[int]:
-        """Return counts up to `greatest` that make each bounds check of each kernel pass in some lanes and fail in
-        others.
+        """Return counts up to `greatest` for tests of bounds checks.
+
+        With some of these counts, each bounds check of each kernel passes in some lanes and fails in other lanes.
         """
 
     def context(self, p: Any) -> Mapping[str, Any]:
-        """Return the names that its templates may use in addition to `kernel` and `p`."""
+        """Return the names that the algorithm's templates may use in addition to `kernel` and `p`."""
 
     def notes(self, p: Any) -> list[tuple[str, str]]:
-        """Return derived values for headers and `hsgen show`: (name, value)."""
+        """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
 
 
 def _discovered() -> dict[str, Algorithm]:
@@ -102,13 +103,13 @@ EVERY: Mapping[str, Algorithm] = _discovered()
 ALGORITHMS: Mapping[str, Algorithm] = {
     name: algorithm for name, algorithm in EVERY.items() if any(field.required for field in algorithm.FIELDS.values())
 }
-"""The algorithms that a target supports only if it has a table for them."""
+"""The algorithms that need a table in a target; a target without the table does not support them."""
 
 IMPLICIT: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EVERY.items() if name not in ALGORITHMS}
-"""The algorithms that need no table: `specialize` derives their parameters.
+"""The algorithms that need no table in a target: `specialize` derives their parameters.
 
-`specialize` receives the device and the target's parameters by label, such as "radix".  The parameters are those for
-the key width; keys narrower than 32 bits take those for u32.
+`specialize` receives the device, and a dictionary of the target's parameters by label, such as "radix".  These
+parameters are those for the key width, or those for u32 if keys have fewer than 32 bits.
 """
 
 OPTIONAL: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in IMPLICIT.items() if algorithm.FIELDS}
@@ -118,9 +119,10 @@ TABLES: Mapping[str, Algorithm] = {**ALGORITHMS, **OPTIONAL}
 """The algorithms that may have tables in targets."""
 
 DERIVED: Mapping[str, Any] = {label: a for a in ALGORITHMS.values() for label in getattr(a, "DERIVED", ())}
-"""The labels whose parameters need no table, each with its algorithm; the algorithm's `derive` returns P or None.
+"""Maps each label that needs no table in a target to its algorithm, although the algorithm's other labels need one.
 
-`derive` takes the label, the target's parameters for the key width by label, the key type, and the device.
+The algorithm's function `derive` returns P, or None if the label is not supported.  It takes the label, a dictionary of
+the target's parameters for the key width by label, the key type, and the device.
 """
 
 AUTO = "auto"
@@ -128,26 +130,27 @@ AUTO = "auto"
 
 
 def named(label: str) -> Algorithm:
-    """Return the algorithm of a label, such as radix or radix-bits2."""
+    """Return the algorithm of a label, such as "radix" or "radix-bits2"."""
     return EVERY[label.split("-")[0]]
 
 
 def operation(label: str) -> Operation:
-    """Return the operation of a label's algorithm; `AUTO` is a sort."""
+    """Return the operation that a label's algorithm performs.  `AUTO` is a sort."""
     if label == AUTO:
         return next(o for o in OPERATIONS.values() if o.by_count)
     return OPERATIONS[named(label).OPERATION]
 
 
 def listed(package: str, names: Iterable[str]) -> dict[str, str]:
-    """Return the module that a package has for each algorithm in `names`, by the name of the algorithm.
+    """Map the algorithms in `names` to the names of their modules in another package.
 
-    A package's module has the name of the algorithm's module.  Algorithms without such a module are left out.
+    A package's module for an algorithm has the same name as the algorithm's module here.  Algorithms for which the
+    package has no module are left out.
     """
     modules = {name: f"{package}.{str(cast(Any, EVERY[name]).__name__).rpartition('.')[2]}" for name in names}
     return {name: module for name, module in modules.items() if find_spec(module)}
 
 
 def implicit_for(needed: Operation) -> str:
-    """Return the name of the first algorithm without tables for an operation."""
+    """Return the name of the first algorithm in `IMPLICIT` that performs an operation."""
     return next(name for name, algorithm in IMPLICIT.items() if needed.name == algorithm.OPERATION)

@@ -1,4 +1,4 @@
-"""The buffers that several algorithms share, by the names that templates use."""
+"""The buffers that several algorithms have in common, with the names that templates use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constraints that all algorithms share: single parameters against the facts of the device."""
+"""Constraints that the facts of the device put on single parameters, for use by all algorithms."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import Any
 from hsgen.core.device import Device
 
 Problem = tuple[str, str, str]
-"""(key, problem, remedy)"""
+"""The key of the parameter, a description of the problem, and a remedy."""
 
 
 def subgroup(values: Mapping[str, Any], device: Device, without: str) -> Iterator[Problem]:
-    """Yield the problems of the subgroup width; `without` is the remedy on devices without shuffles."""
+    """Yield the problem of a subgroup width that the device lacks.
+
+    `without` is the remedy for devices without shuffles.
+    """
     width = values.get("subgroup", 1)
     widths = [w for w in device.subgroups if w > 1]
     if width > 1 and not device.shuffle:
@@ -30,8 +33,9 @@ def grid(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 
 def tile(tile: int, usual: int, most: int, device: Device) -> Iterator[Problem]:
-    """Yield the problem of a tile that is too small for the largest grid to cover `most` items; `usual` is always
-    enough.
+    """Yield the problem of a tile that is too small: the largest grid cannot cover `most` items.
+
+    A tile of `usual` items is always accepted.
     """
     least = min(usual, -(-most // device.groups))
     if tile < least:
@@ -49,7 +53,7 @@ def powers(values: Mapping[str, Any], *names: str) -> Iterator[Problem]:
 
 
 def launch(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of the size of the work-group, and of a coordination that requires forward progress."""
+    """Yield the problem of too large a work-group, and that of look-back on a device without forward progress."""
     if values.get("work_group", 1) > device.work_group:
         problem = f"{values['work_group']} lanes exceed the work-group limit of {device.work_group}"
         yield "work_group", problem, f"give at most {device.work_group}"

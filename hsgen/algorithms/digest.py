@@ -1,8 +1,9 @@
-"""Digests of arrays, which a host compares before and after a sort to verify the result.
+"""Digests of arrays.  A host verifies a sort by comparing the digests before and after the sort.
 
-Order-independent hashes cover the keys, and the keys with their values; counts give the adjacent keys out of order; a
-hash with positions covers the elements beyond n.  All arithmetic is 32-bit.  The mixers are the finalizer of
-MurmurHash3 (A. Appleby) and "lowbias32" (C. Wellons, hash-prospector).
+A digest has three kinds of words.  Hashes that do not depend on order cover the keys, and the keys with their values.
+Counts give the number of adjacent elements out of order.  A hash that includes positions covers the elements at or
+beyond n.  All arithmetic is 32-bit.  The mixers are the finalizer of MurmurHash3 (A. Appleby) and "lowbias32" (C.
+Wellons, hash-prospector).
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ NAME, OPERATION = "digest", "digest"
 TRAITS = Traits(bit_ranges=True)
 
 MAX_ELEMENTS = (1 << 31) - (1 << 20)
-"""The greatest count of elements, or of words of values.  Indices are signed 32-bit numbers and may exceed the count by
-a row of lanes.
+"""The greatest count of elements, and of 32-bit words in all values.  Indices are signed 32-bit integers, and kernels
+compute indices beyond the count, by up to one element for each lane.
 """
 
 REPORT = Buffer(name="report", type="u32")
@@ -37,20 +38,21 @@ VALUES = Buffer(name="values_in", type="u32", unit="value", read_only=True)
 
 _LANES, _ITEMS = 256, 16
 _GROUPS = {"chip": 1024, "memory": 64}
-"""The greatest number of work-groups, by the kind of local memory.  A CPU ("memory") has few cores and takes longer to
-start a work-group.
+"""The greatest number of work-groups, by the kind of local memory.  A CPU ("memory") has few cores, and takes longer
+than a GPU to start a work-group.
 """
 _SUMS = 6
-"""The number of words of a report that are sums: two hashes of two words each, and two counts."""
+"""The number of words in a report that are sums over elements: two hashes of two words each, and two counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
     """The parameters of a digest, which are derived from the device.
 
-    work_group, items: lanes, and elements per lane; their product is the tile.  groups: the greatest number of
-    work-groups of a launch, each with several tiles if needed.  begin: the first bit of the key, 32 if a value is
-    packed below the key.
+    work_group: the lanes of a work-group.
+    items: the elements per lane.  A tile has `work_group` x `items` elements.
+    groups: the greatest number of work-groups of a launch.  Each has several tiles if needed.
+    begin: the first bit of the key: 32 if a value is packed below the key, otherwise 0.
     """
 
     key: KeyType
@@ -67,22 +69,22 @@ class Params:
 
     @property
     def key_words(self) -> tuple[int, ...]:
-        """For each 32-bit word of the key, the index of its first bit in an element."""
+        """The index of the first bit in an element, for each 32-bit word of the key."""
         return tuple(range(self.begin, self.key.bits, 32))
 
     @property
     def value_words(self) -> int:
-        """The 32-bit words of a value, including packed values and indices."""
+        """The number of 32-bit words in a value.  Packed values and indices count as values."""
         return self.begin // 32 or self.signature.value_bytes // 4
 
     @property
     def reads(self) -> bool:
-        """Whether values are in a separate buffer."""
+        """Whether values are read from a separate buffer."""
         return self.signature.value_bytes > 0 and not self.signature.index
 
     @property
     def part(self) -> bool:
-        """Whether keys are compared by the bit range in the argument."""
+        """Whether keys are compared only by the bit range that the argument gives."""
         return self.signature.bit_range or self.begin > 0
 
     @property
@@ -93,15 +95,18 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hashed:
-    """The variant of the phases of a digest, as a template: where the values are."""
+    """The template that a digest uses for its values.
+
+    values: the set of macros for values in a buffer, packed values, indices, or no values.
+    """
 
     values: str
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for a key width and a signature.
+    """Return the parameters for a key width and a signature; None if the digest is not supported.
 
-    The result is None if the target has no sort of such keys, or if the count is in device memory.
+    The target must sort such keys.  The count must not be in device memory.
     """
     if not any(label.startswith(("bitonic", "radix")) for label in p) or signature.device_count:
         return None
@@ -117,12 +122,12 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters for values by the names of `Params`."""
+    """Return the parameters, given the values of the fields of `Params` by name."""
     return Params(key=key, **values)
 
 
 def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], sums: int = 0) -> Kernel:
-    """A kernel of a digest; `sums` is the number of sums that a work-group keeps in local memory."""
+    """Return a kernel of a digest.  `sums` is the number of sums that a work-group keeps in local memory."""
     where = "indices" if p.signature.index else "buffered" if p.reads else "packed" if p.begin else "no_values"
     return Kernel(
         name=name,
@@ -138,7 +143,10 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], sum
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
-    """Return the kernels in order: clear the report, digest the elements, hash the elements beyond n."""
+    """Return the kernels in the order in which they run.
+
+    `blank` clears the report, `digest` digests the elements, and `beyond` hashes the elements beyond n.
+    """
     reads = (SOURCE, *([VALUES] if p.reads else []), REPORT)
     return (
         _kernel(p, "blank", "clear the report", (REPORT,)),
@@ -163,8 +171,8 @@ _ARGUMENTS: dict[str, Argument] = {"blank": Literal(), "digest": BitRange(), "be
 def plan(p: Params) -> Plan:
     """Return the plan.
 
-    The report is also written for n = 0.  The grid of the elements beyond n depends on the second number of the call,
-    the number of elements to examine.
+    The report is also written for n = 0.  The grid of the kernel `beyond` depends on the second number of the call: the
+    number of all elements, before and beyond n.
     """
     steps = (
         Step(
@@ -180,39 +188,40 @@ def plan(p: Params) -> Plan:
 
 
 def _grid(p: Params, kernel: str) -> Grid:
-    """The work-groups of a launch."""
+    """The grid of a launch."""
     if kernel == "blank":
-        return Grid(add=1, cap=1)  # also for n = 0
+        return Grid(add=1, cap=1)  # one work-group, also for n = 0
     return Grid(x="number" if kernel == "beyond" else "n", add=p.tile - 1, div=p.tile, cap=p.groups)
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the memory traffic of a launch for `n` elements, in bytes, without elements beyond n.
+    """Return the bytes that a launch reads for `n` elements; elements beyond n are not counted.
 
-    Reads of adjacent elements are served from caches and not counted.
+    A lane also reads the adjacent element.  Caches serve these reads, so they are not counted.
     """
     values = p.signature.value_bytes if p.reads else 0
     return n * (p.key.bytes + values) if step.kernel == "digest" else 0
 
 
 def block(p: Params) -> int:
-    """Return the elements of a tile, around whose multiples validation tests more counts."""
+    """Return the number of elements in a tile.  Validation tests more counts around its multiples."""
     return p.tile
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which a tile is added, or at which the number of work-groups reaches its
-    limit.
-    """
+    """Return the counts up to `greatest` that fill a number of tiles, or that reach the limit of work-groups."""
     counts = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile), p.groups * p.tile}
     return sorted(n for n in counts if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end within each row of a tile; a row is one element for each lane."""
+    """Return counts up to `greatest` such that the last element falls in each row of a tile.
+
+    A row has one element for each lane.
+    """
     return [n for n in range(p.work_group // 2, p.tile, p.work_group) if n <= greatest]
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return derived values for headers and `hsgen show`: (name, value)."""
+    """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
     return [("elements", f"at most {p.groups} work-groups of {p.work_group} lanes, {p.tile} at a time")]

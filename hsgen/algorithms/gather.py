@@ -1,7 +1,8 @@
 """Gathering items by index, in one launch.
 
-A work-group moves a tile of items.  Its lanes take adjacent values of the result, so that stores coalesce, and so do
-loads of the values of an item.  On CPUs, a work-group is one lane, which moves one item after the other.
+An item consists of one or more values.  A work-group moves a tile of items.  Its lanes take adjacent values of the
+result, so their stores coalesce.  Loads of the values of one item coalesce too.  On CPUs, a work-group is one lane,
+which moves one item after another.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ NAME, OPERATION = "gather", "gather"
 TRAITS = Traits()
 
 MAX_N = 1 << 30
-"""The greatest count of indices: positions are signed 32-bit integers, and tiles may exceed n."""
+"""The greatest count of indices: positions are signed 32-bit integers, and the last tile may extend beyond n."""
 
 FIELDS = {
     "work_group": Field("int", "the lanes of a work-group", required=False, least=1),
@@ -34,21 +35,23 @@ FIELDS = {
 }
 
 _LANES = {"chip": 256, "memory": 1}
-"""Lanes of a work-group, by the kind of local memory; a core of a CPU ("memory") moves one item after another."""
+"""The lanes of a work-group, by the kind of local memory.  A core of a CPU ("memory") moves one item after another."""
 _ITEMS = {"chip": 512, "memory": 1024}
-"""Items of a tile, by the kind of local memory."""
+"""The items of a tile, by the kind of local memory."""
 _WIDTHS = (2, 3, 5, 16)
-"""Numbers of values per item for which tests choose counts at the end of a tile.  A count is a number of values, not of
-items.
+"""For items of these numbers of values, tests choose counts that end with a tile.  The count of a test is a number of
+values, not of items.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """The parameters of a gather: derived from the device, unless the table ``[gather.KEY]`` has them.
+    """The parameters of a gather, derived from the device unless a target table ``[gather.KEY]`` gives them.
 
-    tile: the items of a work-group.  batch: the values that a lane loads before it stores them.  whole_items: whether a
-    lane moves whole items.
+    work_group: the lanes of a work-group.
+    tile: the items that a work-group moves.
+    batch: the number of values that a lane loads before it stores them.
+    whole_items: whether each lane moves whole items, instead of single values.
     """
 
     key: KeyType
@@ -60,9 +63,9 @@ class Params:
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for 32-bit indices and a kind of values.
+    """Return the parameters for 32-bit indices and a kind of values; None if the gather is not supported.
 
-    The result is None for other keys and signatures, and if the target has no sort of such keys.
+    Indices of other widths and signatures without values are not supported.  The target must sort 32-bit keys.
     """
     if not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
@@ -79,12 +82,12 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters for values by the names of `Params`."""
+    """Return the parameters, given the values of the fields of `Params` by name."""
     return Params(key=key, **values)
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of single values, independent of the others."""
+    """Yield the problems that a single value has by itself."""
     yield from device_constraints.launch(values, device)
     if "batch" in values and device.local == "memory":
         problem = 'lanes move whole items where local memory is ordinary memory (device.local = "memory")'
@@ -92,12 +95,15 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Return all problems of the parameters as a whole."""
+    """Return all problems of the complete parameters."""
     return list(device_constraints.tile(p.tile, _ITEMS[device.local], MAX_N, device))
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return one box: lanes that move the values of an item together; on CPUs, lanes that each move whole items."""
+    """Return one search region.
+
+    On GPUs, it is for lanes that move the values of an item together; on CPUs, for lanes that each move whole items.
+    """
     if device.local == "memory":
         return ({"work_group": steps(1, min(256, device.work_group)), "tile": steps(64, 65536)},)
     box = {
@@ -109,7 +115,7 @@ def space(key: KeyType, device: Device) -> tuple[Box, ...]:
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
-    """Return the one kernel."""
+    """Return a tuple of the only kernel."""
     return (
         Kernel(
             name="gather",
@@ -140,23 +146,23 @@ def plan(p: Params) -> Plan:
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the memory traffic of the launch for items of one value, in bytes."""
+    """Return the bytes that the launch reads and writes if items have one value."""
     return n * (p.key.bytes + 2 * p.signature.value_bytes)
 
 
 def block(p: Params) -> int:
-    """Return the items of a work-group."""
+    """Return the number of items that a work-group moves."""
     return p.tile
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which a work-group is added, for items of several widths."""
+    """Return the counts up to `greatest` that fill a number of work-groups, for items of several widths."""
     counts = {0, 1, greatest, *(tiles * p.tile * width for tiles in (1, 2, 5) for width in (1, *_WIDTHS))}
     return sorted(n for n in counts if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end in each batch of a tile."""
+    """Return counts up to `greatest` such that the last item falls in each row of lanes of a tile."""
     if p.whole_items:
         return []
     ends = (batch * p.work_group + p.work_group // 2 for batch in range(p.tile // p.work_group))
@@ -164,6 +170,6 @@ def row_test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return derived values for headers and `hsgen show`: (name, value)."""
+    """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
     lanes = "" if p.whole_items else f", whose values {p.work_group} lanes move together"
     return [("tile", f"{p.tile} items{lanes}")]

@@ -1,4 +1,4 @@
-"""Defaults of algorithms without tables in target files: there is no value to check and none to tune."""
+"""Definitions for algorithms that have no tables in targets, and hence no values to check or to tune."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from hsgen.core.fields import Field
 from hsgen.core.keys import KeyType
 
 FIELDS: Mapping[str, Field] = {}
-"""The keys of the table: none, because there is no table."""
+"""The keys of a target table: none, because targets have no such table."""
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterable[tuple[str, str, str]]:
-    """Return no problem: there are no single values."""
+    """Return no problems: targets have no values for the algorithm."""
     return ()
 
 
 def problems(p: Any, device: Device) -> list[tuple[str, str, str]]:
-    """Return no problems: all parameters are derived from the device and the target's other tables."""
+    """Return no problems: all parameters are derived, from the device and from the target's tables for sorts."""
     return []
 
 

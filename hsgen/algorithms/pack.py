@@ -1,7 +1,7 @@
-"""Packing the columns of rows into keys, in one launch: a lane joins the columns of a row.
+"""Packing the columns of rows into keys, in one launch.
 
-A work-group packs a tile of rows.  Its lanes take adjacent rows, so that loads and stores coalesce.  On CPUs, a
-work-group has 32 lanes, which the runtimes run as vectors.
+A lane joins the columns of a row.  A work-group packs a tile of rows.  Its lanes take adjacent rows, so loads and
+stores coalesce.  On CPUs, a work-group has 32 lanes, which OpenCL runtimes run as vectors.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NAME, OPERATION = "pack", "pack"
 TRAITS = Traits()
 
 MAX_N = 1 << 30
-"""The greatest count of rows: the words of a column have signed 32-bit indices."""
+"""The greatest count of rows: kernels index the words of a column by signed 32-bit integers."""
 
 FIELDS = {
     "work_group": Field("int", "the lanes of a work-group", required=False, least=1),
@@ -39,20 +39,21 @@ FIELDS = {
 BUFFERS = tuple(
     Buffer(name=name, type="u32", read_only=True, shared=True) for name in ("source", "second", "third", "fourth")
 )
-"""The buffers of columns, the most significant first."""
+"""The buffers of columns, from the most significant column to the least."""
 
 _LANES = {"chip": 256, "memory": 32}
-"""Lanes of a work-group, by the kind of local memory.  Runtimes of CPUs ("memory") run lanes that take the same
-branches as one vector.
+"""The lanes of a work-group, by the kind of local memory.  The runtime of a CPU ("memory") runs lanes as one vector if
+they take the same branches.
 """
 _TILE = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """The parameters of a pack: derived from the device, unless the table ``[pack.KEY]`` has them.
+    """The parameters of a pack, derived from the device unless a target table ``[pack.KEY]`` gives them.
 
-    tile: the rows of a work-group.
+    work_group: the lanes of a work-group.
+    tile: the rows that a work-group packs.
     """
 
     key: KeyType
@@ -63,12 +64,12 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column, for the template.
+    """A column, as the template needs it.
 
-    buffer: the name of its buffer.
-    shift: the first bit of the column's type and order in the argument.
-    numbers: the dialect's name for the number of the call that holds the column's pitch and offset.
-    place: the first bit of the pitch and offset in that number.
+    buffer: the name of the column's buffer.
+    shift: the bit of the kernel's argument at which the column's type and order start.
+    numbers: the dialect's expression for the number of the call that holds the column's pitch and offset.
+    place: the bit of this number at which the pitch and the offset start.
     """
 
     buffer: str
@@ -78,9 +79,9 @@ class Column:
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for keys of 4 or 8 bytes.
+    """Return the parameters for keys of 4 or 8 bytes; None if the pack is not supported.
 
-    The result is None for other keys and signatures, and if the target has no sort of such keys.
+    Only the signature of packs is supported.  The target must sort such keys.
     """
     if signature != SIGNATURE or key.bytes < 4 or not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
@@ -88,29 +89,29 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters for values by the names of `Params`."""
+    """Return the parameters, given the values of the fields of `Params` by name."""
     return Params(key=key, **values)
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of single values, independent of the others."""
+    """Yield the problems that a single value has by itself."""
     yield from device_constraints.launch(values, device)
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Return all problems of the parameters as a whole."""
+    """Return all problems of the complete parameters."""
     return list(device_constraints.tile(p.tile, _TILE, MAX_N, device))
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return one box: the number of lanes and the rows of a tile are independent of each other."""
+    """Return one search region, in which the number of lanes and the rows of a tile are independent."""
     least = 1 if device.local == "memory" else min(32, device.work_group)
     lanes = steps(least, min(1024, device.work_group))
     return ({"work_group": lanes, "tile": steps(64, 65536)},)
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
-    """Return the one kernel."""
+    """Return a tuple of the only kernel."""
     return (
         Kernel(
             name="pack",
@@ -125,10 +126,11 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
 
 
 def context(p: Params) -> dict[str, object]:
-    """Return the names that the template uses in addition to `kernel` and `p`: the columns, and the bits of their
-    types.
+    """Return the names that the template uses in addition to `kernel` and `p`.
+
+    These are the columns, and the layout of their types, orders, pitches and offsets in the numbers of a call.
     """
-    each = LAYOUT_BITS // (STRIDE + OFFSET)  # columns whose pitch and offset are in one number
+    each = LAYOUT_BITS // (STRIDE + OFFSET)  # the columns whose pitches and offsets one number holds
     columns = tuple(
         Column(
             buffer=buffer.name,
@@ -155,26 +157,29 @@ def plan(p: Params) -> Plan:
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the memory traffic of the launch for columns that fill the key, in bytes."""
+    """Return the bytes that the launch reads and writes if the columns fill the key."""
     return 2 * n * p.key.bytes
 
 
 def block(p: Params) -> int:
-    """Return the rows of a work-group."""
+    """Return the number of rows that a work-group packs."""
     return p.tile
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which a work-group is added."""
+    """Return the counts up to `greatest` that fill a number of work-groups."""
     return sorted(n for n in {0, 1, greatest, *(tiles * p.tile for tiles in (1, 2, 5))} if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end in each row of lanes of a tile."""
+    """Return counts up to `greatest` such that the last row falls in each row of lanes of a tile.
+
+    If there are more than 16 rows of lanes, the last row falls in 16 of them.
+    """
     ends = range(p.work_group // 2, p.tile, max(p.work_group, p.tile // 16))
     return [n for n in sorted({e + base for e in ends for base in (0, p.tile)}) if n <= greatest]
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return derived values for headers and `hsgen show`: (name, value)."""
+    """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
     return [("tile", f"{p.tile} rows of columns")]

@@ -1,4 +1,7 @@
-"""Search spaces: a *box* is a product of lists of values, a space is a union of boxes."""
+"""Search spaces of tuning.
+
+A search space is a union of *search regions* (`Box`).  A region is the product of lists of values, one for each key.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 Box = Mapping[str, tuple[Any, ...]]
-"""The candidate values of each key of a table, in order; None omits the key."""
+"""A search region: for each key of a target table, the candidate values in order.  None omits the key."""
 
 
 def steps(low: int, high: int, *, thirds: bool = False) -> tuple[int, ...]:

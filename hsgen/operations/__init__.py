@@ -1,7 +1,7 @@
-"""The operations.  An operation defines the results of a call, independent of the algorithm.
+"""The operations.  An operation defines the results of a call, independent of the algorithm that computes them.
 
-Each module of this package with an object `OPERATION` defines an operation, without registration.  Other packages query
-the object and never compare its name.
+Each module of this package that has an object `OPERATION` defines an operation.  A scan of the package finds it, so it
+needs no registration.  The other packages query the attributes and methods of the object, and never compare its name.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ EVERY: Mapping[str, Operation] = _discover()
 
 
 def of(sort: Sort) -> Operation:
-    """Return the operation of a sort."""
+    """Return the operation that a sort performs."""
     return EVERY[sort.operation]
 
 
 def settled(sort: Sort, n: int, options: Options, roles: Container[str]) -> Options:
-    """Return the options of a call for `n` items, checked and completed.
+    """Check and complete the options of a call for `n` items, and return them.
 
-    roles: the roles of the buffers that the call has.
+    roles: the roles of the buffers that the call passes.
 
     Raises:
         OutOfRange: a number of the call does not fit the count; the error names the number as in `Options`.

@@ -1,7 +1,7 @@
-"""The arguments of an operation's calls as data.
+"""The arguments of an operation's calls, as data.
 
-The C structs, functions and harnesses, and the JavaScript classes with their types are generated from the data.  The
-Python APIs read the data at run time.
+The generator makes the C structs, functions and harnesses from this data, and the JavaScript classes with their types.
+The Python APIs read the data at run time.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Length:
-    """The number of elements of a buffer: the product of `factors`, plus `plus`, minus `less`.
+    """The number of elements in a buffer: the product of `factors`, plus `plus`, minus `less`.
 
-    Factors and `less` are numbers of a call by the names of ``hs_call`` in C: n, number and take.
+    Factors and `less` name numbers of a call: "n", "number" or "take", as in the C struct ``hs_call``.
     """
 
     factors: tuple[str, ...] = ()
@@ -25,12 +25,12 @@ class Length:
 
     @property
     def text(self) -> str:
-        """The length as an expression of C and JavaScript."""
+        """The length as an expression that is valid in C and JavaScript."""
         terms = [*([" * ".join(self.factors)] if self.factors else []), *([str(self.plus)] if self.plus else [])]
         return " + ".join(terms) + (f" - {self.less}" if self.less else "")
 
     def of(self, n: int, number: int, take: int) -> int:
-        """Return the length for the numbers of a call."""
+        """Return the length, given the numbers of a call."""
         numbers = {"": 0, "n": n, "number": number, "take": take}
         product = prod(numbers[name] for name in self.factors) if self.factors else 0
         return product + self.plus - numbers[self.less]
@@ -43,15 +43,24 @@ N, ONE = Length(factors=("n",)), Length(plus=1)
 class Number:
     """An argument that is not a buffer.
 
-    name: the name in C, with the length of an array: ``columns[HS_COLUMNS]``.  meaning: the comment in headers.  type:
-    the type in C.  call: the C expression in ``call``, of type ``hn_call *``, that a harness passes; "" if the
-    expression of another member sets this member too.  last: the member follows all buffers.
+    In C:
+    name: the name, for an array with its length: ``columns[HS_COLUMNS]``.
+    meaning: the comment in headers.
+    type: the type.
+    call: the expression that a harness passes for the argument, in terms of ``call``, of type ``hn_call *``.  "" if the
+    expression of another member sets this member too.
+    last: whether the member follows all buffers.
 
-    field: the field of `hsgen.core.interpreter.Options`, or "".  python: the name of the argument in Python; "" if it
-    is that of the field.  javascript: the name of the argument in JavaScript; "" if calls have none.
-    about: the comment of the argument in JavaScript.  choices: the valid values of the argument in JavaScript, or ()
-    for a number; for the argument `options`, the options that a call may have.  optional: the argument may be absent in
-    JavaScript.
+    In Python:
+    field: the field of `hsgen.core.interpreter.Options` that holds the argument; "" if there is none.
+    python: the name of the argument; "" if `field` is the name.
+
+    In JavaScript:
+    javascript: the name of the argument; "" if calls do not have the argument.
+    about: the comment of the argument.
+    choices: the valid values of the argument; () if it is a number.  For the argument `options`, the options that a
+    call may have.
+    optional: whether a call may omit the argument.
     """
 
     name: str
@@ -69,9 +78,9 @@ class Number:
 
 
 PYTHON = {"source": "keys", "destination": "out"}
-"""The names of buffers in Python by role, if a buffer has no name of its own; other roles have their own name."""
+"""The names in Python, by role, of buffers that do not define a name.  For other roles, the role is the name."""
 JAVASCRIPT = {"source": "keys", "destination": "keysOut"}
-"""The same in JavaScript; the names of other buffers are those in Python."""
+"""The names in JavaScript, by role, of such buffers.  For other roles, the name derives from that in Python."""
 _COMMENTS = {
     "source": "The keys.",
     "destination": "Receives the result.",
@@ -84,15 +93,21 @@ _COMMENTS = {
 class Buffer:
     """An argument in device memory.
 
-    role: a name in `hsgen.core.plan.ROLES`.  columns: the argument is an array of buffers, one for each column of a
-    pack, and has no role.  words: the elements are 32-bit numbers.  single: the buffer is one 32-bit number.  written:
-    the call writes the buffer.
-
-    length: the number of elements that a call uses.  optional: calls may omit the buffer.  always: the buffer holds
-    values, and calls have it because the operation always has values.  feature: calls have the buffer if and only if
-    the sort has this feature, a field of `hsgen.core.keys.Signature`; "": the buffer depends on no feature.  python,
-    javascript: the name of the argument; "" if the role determines the name.  about: the comment of the argument in
-    JavaScript; "" if the role determines it.
+    name: the name in C.
+    role: a name in `hsgen.core.plan.ROLES`.
+    meaning: the comment in headers.
+    columns: whether the argument is an array of buffers, without a role: one buffer for each column of a pack.
+    words: whether the elements are 32-bit numbers.
+    single: whether the buffer is one 32-bit number.
+    written: whether the call writes the buffer.
+    length: the number of elements that a call uses.
+    optional: whether calls may omit the buffer.
+    always: whether a buffer of values belongs to every call, because the operation always has values.
+    feature: a field of `hsgen.core.keys.Signature`.  Calls have the buffer if and only if the sort has this feature.
+    "" if the buffer depends on no feature.
+    python: the name of the argument in Python; "" if the role determines the name.
+    javascript: the name of the argument in JavaScript; "" if the name in Python or the role determines it.
+    about: the comment of the argument in JavaScript; "" if the role determines it.
     """
 
     name: str
@@ -114,12 +129,15 @@ class Buffer:
 
     @property
     def element(self) -> str:
-        """The type of the elements: "word", "value" or "key"."""
+        """What the elements are: "word", "value" or "key"."""
         return "word" if self.words else "value" if "values" in self.role else "key"
 
     @property
     def required(self) -> bool:
-        """Whether every call has the buffer; buffers of values depend on the sort."""
+        """Whether every call must have the buffer.
+
+        A buffer of values is required only if `always` is set, because sorts may lack values.
+        """
         return not self.optional and (self.element != "value" or self.always)
 
     @property
@@ -173,9 +191,9 @@ OPTIONS = Number(name="options", type="hs_options", call="hn_options_of(call)")
 
 
 def options_member(meaning: str, *members: str) -> Number:
-    """Return the argument for the options of a call: the type, the order and the bits of its keys.
+    """Return the argument `options` of a call, which gives the type, the order and the bit range of its keys.
 
-    members: the options that calls of JavaScript may have: "order", "bits".
+    members: the options that calls in JavaScript may have: "order", "bits".
     """
     return replace(OPTIONS, meaning=meaning, choices=members)
 
@@ -184,9 +202,12 @@ def options_member(meaning: str, *members: str) -> Number:
 class Arguments:
     """The arguments of an operation's calls, in the order of the C struct.
 
-    about: the comment of the struct.  number, take: C expressions for the numbers of a call (``hs_call``).  In an
-    expression, ``{name}`` is a member, ``{has_NAME}`` is true if the call has the buffer, and ``{sort}`` is the sort.
-    in_place: a call without destination replaces its source.  javascript: the comment of the class in JavaScript.
+    about: the comment of the struct.
+    members: the arguments.
+    number, take: C expressions for the members `number` and `take` of ``hs_call``.  In an expression, ``{name}`` stands
+    for a member of the struct, and ``{sort}`` for the sort.  ``{has_NAME}`` is true if the call has the buffer NAME.
+    in_place: whether a call without a destination replaces its source.
+    javascript: the comment of the class in JavaScript.
     """
 
     about: str
@@ -208,17 +229,15 @@ class Arguments:
 
     @property
     def passed(self) -> Iterator[Buffer]:
-        """The buffers that callers pass: all but scratch memory, which the runtimes of Python and JavaScript
-        allocate.
-        """
+        """The buffers that callers pass in Python and JavaScript: all but scratch, which the runtimes allocate."""
         return (b for b in self.buffers if b.role != SCRATCH.role)
 
     @property
     def options(self) -> bool:
-        """Whether calls have options."""
+        """Whether calls have the argument `options`."""
         return any(m.name == OPTIONS.name for m in self.numbers)
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The options of a call in JavaScript: "order", "bits"."""
+        """The options that calls in JavaScript may have: "order", "bits"."""
         return next((m.choices for m in self.numbers if m.name == OPTIONS.name), ())

@@ -1,4 +1,4 @@
-"""Calls as plain values: inputs, expected results and options."""
+"""Calls of validations and benchmarks as plain data: inputs, expected results and options."""
 
 from __future__ import annotations
 
@@ -13,27 +13,32 @@ from hsgen.core.interpreter import PLAIN, Options
 from hsgen.operations.inputs import Keys
 
 UNTOUCHED = 0x5A5A5A5A
-"""The content of each 32-bit word of a validation's outputs before the call."""
+"""Before a validation call, each 32-bit word of its outputs has this content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """A validation call: its inputs, expected results and options.
 
-    n: the count; the capacity if the call has a device-side count.
+    n: the count; with a device-side count, the capacity.
     keys: the elements of the n items, shape (n * columns,).
-    expected: the expected keys; None if the call discards them.
-    values, values_expected: values before and after the call, shape (n, 32-bit words of a value); None without values.
+    expected: the expected keys; None if the call discards its keys.
+    in_place: whether the call is in place.
+    values: the values before the call, shape (n, 32-bit words of a value); None without values.
+    values_expected: the expected values after the call, in the same form.
+    how: the options.
     count: the device-side count; None if the host passes the count.
-    other: the second of two arrays, or the offsets of segments.
-    other_values: the values of the second array, or the ends of segments.
-    takes, value_starts: for each row of a selection, the number of keys to take and the index of the first value.
-    report: the expected start of the report.
-    report_room: the number of words of an epilogue's report, whose contents cannot be verified.
-    counts, firsts: the expected lengths of runs and indices of their first keys, which the call stores in the roles
-    other and other_values; None if the call does not store them.
-    unchanged: for each element of the result, shape (n,), whether the call must not change it.
-    shared: for each role without a separate array, the role whose array the call passes.
+    other: the array of the role "other", such as the second of two arrays, or the offsets of segments.
+    other_values: the array of the role "other_values", such as the values of the second array, or the ends of segments.
+    takes: for each row of a selection, the number of keys to take.
+    value_starts: for each row of a selection, the index of the first value.
+    report: the expected first words of the report.
+    report_room: the number of words in an epilogue's report, whose contents cannot be verified.
+    counts: the expected lengths of runs, which the call stores in the role "other"; None if it does not store them.
+    firsts: the expected indices of the runs' first keys, which the call stores in the role "other_values"; None if it
+    does not store them.
+    unchanged: for each element of the result, shape (n,), whether the call must leave it unchanged.
+    shared: maps each role without a separate array to the role whose array the call passes for it.
     """
 
     n: int
@@ -60,16 +65,17 @@ class Call:
 class Load:
     """A benchmark workload: its inputs, expected results and options.
 
-    keys, expected: keys before and after the call.
-    values, values_expected: values before and after the call, as rows of 32-bit words; None without values.
-    kind: a name in `hsgen.tools.bench.INPUTS`.
-    other, other_values: the second array of a merge; `keys` and `values` are the first.
+    keys, expected: the keys before and after the call.
+    values, values_expected: the values before and after the call, as rows of 32-bit words; None without values.
+    how: the options.
+    kind: the name of the input in `hsgen.tools.bench.INPUTS`.
+    other, other_values: the second array of a merge, whose first array is `keys` and `values`.
     offsets: the boundaries of segments or rows, shape (segments + 1,).
     report: the expected report.
     columns: the number of elements per item.
-    count: n, if the result may have fewer items; else None.
-    counts: whether `values_expected` contains the lengths of runs.
-    room: the number of rows of the values' output, if it exceeds the number of expected rows; else 0.
+    count: n if the number of results may differ from n; otherwise None.
+    counts: whether `values_expected` has the lengths of runs instead of values.
+    room: the number of rows in the output of values, if there is room for more than the expected rows; otherwise 0.
     """
 
     keys: Keys
@@ -94,7 +100,7 @@ class Load:
 
     @property
     def copied(self) -> int:
-        """The size in bytes of the keys and values after the call, or before the call if its result is shorter."""
+        """The bytes of the keys and values after the call, or before the call if `count` is given."""
         if self.count is not None:
             return self.keys.nbytes + (0 if self.values is None else self.values.nbytes)
         return self.expected.nbytes + (0 if self.values_expected is None else self.values_expected.nbytes)

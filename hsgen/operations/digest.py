@@ -1,4 +1,4 @@
-"""Digests of arrays: comparison of two digests, and a model in numpy of the digest that a device computes.
+"""Digests of arrays: the comparison of two digests, and a model in numpy of the digest that a device computes.
 
 A digest is eight 32-bit words (docs/guides/digest.md, `hsgen.algorithms.digest`).
 """
@@ -22,20 +22,19 @@ from hsgen.operations.inputs import Keys
 from hsgen.operations.oracle import ordered, values_for
 
 ORDER, KEYS, VALUES, STABLE, BEYOND = "order", "keys", "values", "stable", "beyond"
-"""The faults of a result.
+"""The faults that a result may have.  In C, each fault is a bit, such as HS_FAULT_ORDER.
 
-ORDER: keys are out of order.  KEYS: the keys are not those of the input.  VALUES: some values are not at the positions
-of their keys.  STABLE: the values of equal keys do not ascend.  BEYOND: elements at or beyond n changed.  In C, each
-fault is a bit, such as HS_FAULT_ORDER.
+ORDER: keys are out of order.  KEYS: the result does not have the keys of the input.  VALUES: some values are not at the
+positions of their keys.  STABLE: the values of equal keys do not ascend.  BEYOND: elements at or beyond n have changed.
 """
 
 WORDS = 8
-"""The number of 32-bit words of a digest: six sums, the hash of the elements at or beyond n, and the count."""
+"""The number of 32-bit words in a digest: six sums, the hash of the elements at or beyond n, and the count."""
 SEEDS = (0x9E3779B9, 0x7F4A7C15)
-"""The initial values of the two hashes.  The values are not 0, so an element of zeros contributes."""
+"""The initial values of the two hashes.  They are not 0, so an element of zeros changes the hashes."""
 
 ARGSORT_VALUES = {"index": "v4", "index64": "v8"}
-"""For each kind of values of an argsort, the kind of values with which a digest reads the result."""
+"""Maps the kind of indices that an argsort computes to the kind of values with which a digest reads them."""
 
 Words = NDArray[np.uint32]
 
@@ -44,18 +43,18 @@ Words = NDArray[np.uint32]
 class Digest:
     """The words of a digest.
 
-    Words 0 and 1 are hashes of the keys; words 2 and 3 are hashes of the keys with their values.  Word 4 is the number
-    of adjacent keys out of order.  Word 5 is the number of adjacent equal keys whose values do not ascend.  Word 6 is a
-    hash of the elements at or beyond n.  Word 7 is the count.
+    Words 0 and 1 are hashes of the keys.  Words 2 and 3 are hashes of the keys with their values.  Word 4 is the number
+    of adjacent pairs of keys out of order.  Word 5 is the number of adjacent equal keys whose values do not ascend.
+    Word 6 is a hash of the elements at or beyond n.  Word 7 is the count.
     """
 
     words: tuple[int, ...]
 
     def faults(self, before: Digest, *, stable: bool = False) -> tuple[str, ...]:
-        """Return the faults of a result with this digest, for an input with the digest `before`.
+        """Return the faults of the result that has this digest, if its input had the digest `before`.
 
-        stable: the input's values are ascending indices, so the values of equal keys must ascend.  A different count
-        is the fault `KEYS`.
+        A different count is the fault `KEYS`.
+        stable: whether the values of the input ascend.  If so, the values of equal keys must ascend in the result.
         """
         a, b = before.words, self.words
         out = [ORDER] * (b[4] != 0)
@@ -81,7 +80,7 @@ def _mixed(h: Words, first: int, second: int, shifts: tuple[int, int, int]) -> W
 
 
 def _chain(columns: Sequence[Words], n: int) -> tuple[Words, Words]:
-    """Return the two hashes of each of n rows of 32-bit columns, each with shape (n,)."""
+    """Return two hashes for each of n rows of 32-bit columns, as two arrays of shape (n,)."""
     a, b = (np.full(n, seed, np.uint32) for seed in SEEDS)
     for column in columns:
         a = _mixed(a ^ column, 0x85EBCA6B, 0xC2B2AE35, (16, 13, 16))
@@ -90,7 +89,10 @@ def _chain(columns: Sequence[Words], n: int) -> tuple[Words, Words]:
 
 
 def _columns(array: NDArray[Any]) -> list[Words]:
-    """Return the columns of the elements' 32-bit words, the lowest word first; a narrow element is one word."""
+    """Return an array for each 32-bit word of the elements, the lowest word first.
+
+    An element of fewer than 32 bits is one word.
+    """
     if array.dtype.itemsize < 4:
         return [array.astype(np.uint32)]
     width = array.itemsize * (array.shape[1] if array.ndim > 1 else 1) // 4
@@ -103,10 +105,10 @@ def _sum(h: Words) -> int:
 
 
 def model(sort: Sort, keys: NDArray[Any], values: NDArray[Any] | None, n: int, options: Options) -> Digest:
-    """Return the expected digest of the first `n` of `keys`, including the hash of the elements at or beyond n.
+    """Return the expected digest of the first `n` of `keys`; its word 6 covers the other elements.
 
-    keys: the bits of keys as unsigned numbers.  values: rows of 32-bit words; None if the signature has no values, or
-    if the values are indices.
+    keys: the bits of keys as unsigned numbers.
+    values: rows of 32-bit words; None if the signature has no values, or if its values are indices.
     """
     packed = sort.signature.value == "packed"
     every = _columns(keys)
@@ -134,7 +136,7 @@ _COVERED = Length(factors=("number",))
 
 
 class _Digest(Operation):
-    """The operation that computes a digest of n keys and of the elements after them."""
+    """The operation that computes a digest of n keys, and of the elements that follow them."""
 
     name, noun, c_kind = "digest", "digest", "HS_DIGEST"
     c_number = 4
@@ -179,29 +181,29 @@ class _Digest(Operation):
     report = WORDS, 0
 
     def signature(self, signature: Signature) -> Signature:
-        """See `Operation`: the host passes the count, and a digest has no stages."""
+        """Return the signature without features that digests lack: device-side counts, stages, features of segments."""
         return replace(
             signature, device_count=False, run_boundaries=False, epilogue="", segment_ends=False, segment_count=False
         )
 
     def more_values(self, values: Iterable[str]) -> tuple[str, ...]:
-        """See `Operation`: a digest of an argsort's result reads the indices as values."""
+        """Return the kinds of values by which digests read the indices that argsorts compute."""
         have = tuple(values)
         return tuple(ARGSORT_VALUES[v] for v in ARGSORT_VALUES if v in have and ARGSORT_VALUES[v] not in have)
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """See `Operation`: the capacity is at least n."""
+        """Return the options with a capacity of at least n."""
         return replace(options, capacity=max(options.capacity, n))
 
     def call(
         self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return the call that digests `keys`; in some cases the last ones are beyond n."""
+        """Return a call that digests `keys`.  In some cases, n is less than the number of keys."""
         n = len(keys) - int(rng.integers(0, 3)) * min(len(keys), int(rng.integers(0, 300)))
         n = max(n, 0)
         values = values_for(rng, len(keys), sort)
         if values is not None and rng.integers(2):
-            values[:, 0] = np.arange(len(keys))  # positions, in their order
+            values[:, 0] = np.arange(len(keys))  # ascending indices
             values[:, 1:] = 0
         digest = model(sort, keys, values, n, options)
         options = replace(options, discard=False, capacity=len(keys) if n < len(keys) else 0)

@@ -1,6 +1,6 @@
-"""A gather of items by index: item i of the result is item index[i] of a table.
+"""A gather of items by index: item i of the result is item index[i] of a *table*, an array of items.
 
-The keys of a call are the indices, and its values are the table: `segment_count` items of `take` values each.
+The keys of a call are the indices.  Its values are the table: `segment_count` items of `take` values each.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from hsgen.operations.calls import UNTOUCHED, Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
 
 UNITS = ("v16", "v8", "v4")
-"""The kinds of values of which items consist, the widest kind first."""
+"""The kinds of values of which items may consist, from the widest to the narrowest."""
 MOST_BYTES = 256
-"""The greatest size of an item in validations, in bytes; kernels move larger items, too."""
-_MOST_VALUES = 2**31 - 1  # in the table and in the result: indices of values are signed 32-bit integers
+"""The most bytes of an item in validations.  Kernels move larger items too."""
+_MOST_VALUES = 2**31 - 1  # of the table, and of the result: kernels index values by signed 32-bit integers
 _MOST_BYTES = 16 * _MOST_VALUES
 _NAMES = "random", "sorted", "reversed", "all equal", "all greatest", "few distinct", "organ pipe", "zipf", "hot bucket"
 _INDICES: dict[str, Make] = {name: KINDS[name] for name in _NAMES}
 
 
 def unit(item_bytes: int) -> str:
-    """Return the widest kind of values whose size divides the size of an item.
+    """Return the widest kind of values whose size divides `item_bytes`.
 
     Raises:
         Usage: the size is not a positive multiple of 4 bytes.
@@ -45,10 +45,10 @@ def unit(item_bytes: int) -> str:
 
 
 def gathered(index: Keys, table: NDArray[np.uint32], options: Options, blank: int = UNTOUCHED) -> NDArray[np.uint32]:
-    """Return the gathered items as rows of one value, shape (n * take, 32-bit words of a value).
+    """Return the values of the gathered items, shape (n * take, 32-bit words of a value).
 
-    table: shape (segment_count * take, 32-bit words of a value).  blank: each word of an item whose index is beyond the
-    table.
+    table: the values of all items, shape (segment_count * take, 32-bit words of a value).
+    blank: an item whose index is beyond the table has this number in each word.
     """
     items = table.reshape(options.segment_count, -1)
     out = np.full((len(index), items.shape[1]), blank, np.uint32)
@@ -58,7 +58,7 @@ def gathered(index: Keys, table: NDArray[np.uint32], options: Options, blank: in
 
 
 def _valued(value: str) -> str:
-    """Return the kind of values of which items consist: `value` if it is a unit, else the unit of all item sizes."""
+    """Return `value` if items may consist of such values, otherwise the kind that divides the size of every item."""
     return value if value in UNITS else UNITS[-1]
 
 
@@ -67,7 +67,7 @@ def _table(rng: np.random.Generator, sort: Sort, rows: int, take: int) -> NDArra
 
 
 class _Gather(Operation):
-    """The operation that gathers items of a table by n indices."""
+    """The operation that gathers n items of a table by their indices."""
 
     name, noun, c_kind = "gather", "gather", "HS_GATHER"
     agent = "Gatherer"
@@ -128,23 +128,26 @@ class _Gather(Operation):
     kinds = _INDICES
 
     def subject(self, sort: Sort) -> str:
-        """See `Operation`."""
+        """Return a description of the gather."""
         return f"gather of items of {sort.signature.value_bytes}-byte values by {sort.label} indices"
 
     def signature(self, signature: Signature) -> Signature:
-        """See `Operation`: indices have no type, order or features."""
+        """Return a signature with the kind of values only: indices have no types, orders or features."""
         return replace(PLAIN, value=_valued(signature.value), rows=True)
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
-        """See `Operation`."""
+        """Return the signature for indices of a type.  Only unsigned indices have a gather (`serves`)."""
         return replace(signature, value=_valued(signature.value), key_transform=key.kind > 0, rows=True)
 
     def serves(self, sort: Sort, key: Type) -> bool:
-        """See `Operation`: indices are unsigned."""
+        """Whether `key` is the unsigned type of the gather's indices."""
         return key.name == sort.label
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """See `Operation`: if n > 0, the table and the result have an item or more, and fewer than 2^31 values."""
+        """Check that table and items are not empty, and that table and result have fewer than 2^31 values.
+
+        For n = 0, nothing is checked.
+        """
         if not n:
             return options
         for argument, count in (("segment_count", options.segment_count), ("take", options.take)):
@@ -159,19 +162,20 @@ class _Gather(Operation):
         return options
 
     def second(self, options: Options, n: int) -> Options | None:
-        """See `Operation`: a gather is never in place."""
+        """Return the options of the first case: a gather is never in place, so the second case is not either."""
         return options
 
     def reported(self, options: Options) -> list[str]:
-        """See `Operation`."""
+        """Return a phrase with the number of values per item and the number of items."""
         return [f"{options.take} values of each of {options.segment_count} items"]
 
     def call(
         self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return a call that gathers items of a random size from a random table; a few indices may exceed the table.
+        """Return a call that gathers items of a random size from a random table.
 
-        The table and the result each have at most len(keys) values.  The source contains more items after the table.
+        A few indices may be beyond the table.  The result has at most len(keys) values.  The source contains further
+        items after the table, which must not be gathered.
         """
         most = MOST_BYTES // sort.signature.value_bytes
         take = 1 if rng.integers(2) else min(int(rng.integers(1, most + 1)), max(len(keys), 1))
@@ -189,13 +193,16 @@ class _Gather(Operation):
         )
 
     def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
-        """See `Operation`: items of one value and of 8 values, in random order."""
+        """Return two gathers in random order: of items of one value, and of items of 8 values."""
         return tuple(("random", Options(take=take)) for take in (1, 8))
 
     def load(
         self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
     ) -> Load:
-        """Return a workload with the scaled keys as indices, and a table of `segment_count` or len(keys) items."""
+        """Return a workload whose indices are the keys, scaled to the size of the table.
+
+        The table has `segment_count` items, or if this is 0, as many items as there are keys.
+        """
         options = replace(options, segment_count=options.segment_count or max(len(keys), 1))
         index = (keys.astype(np.uint64) * np.uint64(options.segment_count) >> np.uint64(32)).astype(np.uint32)
         table = _table(rng, sort, options.segment_count, options.take)
@@ -210,7 +217,7 @@ class _Gather(Operation):
         )
 
     def moved(self, sort: Sort, n: int, options: Options) -> int | None:
-        """See `Operation`: a call reads the indices, and reads and writes every item."""
+        """Return the bytes of the indices, which are read, and of all items, which are read and written."""
         return n * (sort.key.bytes + 2 * options.take * sort.signature.value_bytes)
 
 

@@ -1,4 +1,4 @@
-"""A grouping: for each group of equal keys in an array, the key, the count, and a reduction of the values."""
+"""Group-by: for each group of equal keys in an array, the key, the count, and a reduction of the values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hsgen.operations.reduce_by_key import Reduction, outputs, reduced_values
 
 
 def _of(groups: int) -> Make:
-    """Return a function that makes keys with at most `groups` different random values."""
+    """Return a function that makes random keys, of which at most `groups` differ."""
 
     def make(rng: np.random.Generator, n: int, dtype: np.dtype[Any]) -> Keys:
         values: Keys = rng.integers(0, np.iinfo(dtype).max, groups, dtype, endpoint=True)
@@ -32,7 +32,7 @@ def _of(groups: int) -> Make:
 
 
 GROUPS: dict[str, Make] = {**KINDS, **{f"{groups} values": _of(groups) for groups in (100, 1000, 10000)}}
-"""The kinds of input of a grouping by name."""
+"""The kinds of input of a group-by, by name."""
 
 
 class _GroupBy(Reduction):
@@ -59,28 +59,28 @@ class _GroupBy(Reduction):
     workload = "groups"
 
     def signature(self, signature: Signature) -> Signature:
-        """See `Operation`: the key transform is that of the sorts, because it determines the order of groups."""
+        """Return a signature that has the key transform of the sorts, because it determines the order of groups."""
         valued = signature.value_bytes > 0 and not signature.index
         value = signature.value if valued else "none"
         return replace(PLAIN, value=value, floats=value != "none", key_transform=signature.key_transform)
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
-        """See `Operation`."""
+        """Return the signature, with a key transform if the type of keys needs one."""
         turned = signature.key_transform or key.kind > 0
         return replace(signature, key_transform=turned, floats=signature.value != "none")
 
     def serves(self, sort: Sort, key: Type) -> bool:
-        """See `Operation`: the rule of sorts."""
+        """Whether calls may have keys of a type: the same rule as for sorts."""
         return Operation.serves(self, sort, key)
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """See `Operation`."""
+        """Return the options of a reduction by key with these buffers, without a device-side count."""
         return super().settled(n, replace(options, device_count=False), roles)
 
     def call(
         self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return a call on these keys, with the results of a reduction of the sorted keys."""
+        """Return a call on these keys.  Its results are those of a reduction by key of the sorted keys."""
         order = oracle.permutation(keys, sort, options)
         reduction = self._reduced(sort, keys[order], options, None, rng)
         if reduction.values is None:
@@ -90,13 +90,13 @@ class _GroupBy(Reduction):
         return replace(reduction, keys=keys, values=values)
 
     def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
-        """See `Operation`: sums of few groups and of many groups."""
+        """Return three inputs with many groups, groups of very different sizes, and few groups."""
         return tuple((kind, CALL) for kind in ("random", "zipf", "few distinct"))
 
     def load(
         self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
     ) -> Load:
-        """Return a workload with the sums of the values of each group; without values, with the counts of groups."""
+        """Return a workload that sums the values of each group, or without values counts the keys of each group."""
         order = oracle.permutation(keys, sort, options)
         load = super().load(sort, keys[order], None if values is None else values[order], options, rng)
         return replace(load, keys=keys, values=values)

@@ -1,4 +1,4 @@
-"""The input distributions of validations and benchmarks.  A seed determines the keys."""
+"""The distributions of input keys for validations and benchmarks.  A seed determines the keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Make = Callable[[np.random.Generator, int, np.dtype[np.unsignedinteger]], Keys]
 
 
 def _random(words: int) -> Make:
-    """Return a function that makes each key as the AND of `words` random words (Thearling and Smith)."""
+    """Return a function that makes keys, each of which is the AND of `words` random words (Thearling and Smith)."""
 
     def make(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
         keys: Keys = rng.integers(0, np.iinfo(dtype).max, n, dtype, endpoint=True)
@@ -51,7 +51,10 @@ def _pipe(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger])
 
 
 def _floats(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
-    """Return normally distributed floats as integers in total order; 8-bit keys are the upper halves of 16-bit keys."""
+    """Return normally distributed floats, mapped to unsigned integers in the floats' total order.
+
+    8-bit keys are the upper halves of such 16-bit keys.
+    """
     size = max(dtype.itemsize, 2)
     bits = rng.standard_normal(n).astype(f"f{size}").view(f"u{size}")
     sign = bits.dtype.type(1 << (8 * size - 1))
@@ -61,7 +64,10 @@ def _floats(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger
 
 
 def _morton(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
-    """Return Morton codes of points on a sphere; a coordinate has a third of a key's bits, rounded down."""
+    """Return the Morton codes of random points on a sphere.
+
+    Each coordinate has a third of a key's bits, rounded down.
+    """
     points = rng.standard_normal((3, n))
     points /= np.sqrt((points**2).sum(axis=0))
     width = 8 * dtype.itemsize // 3
@@ -74,12 +80,12 @@ def _morton(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger
 
 
 def _zipf(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
-    """Return ranks by Zipf's law with exponent 1.2; ranks above the greatest key are replaced by the greatest key."""
+    """Return random ranks with a Zipf distribution of exponent 1.2, limited to the greatest key."""
     return np.minimum(rng.zipf(1.2, n).astype(np.uint64), np.uint64(np.iinfo(dtype).max)).astype(dtype)
 
 
 def _hot(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
-    """Return random keys; every second key has the same upper half."""
+    """Return random keys.  Every second key has the same upper half."""
     keys: Keys = _random(1)(rng, n, dtype)
     half = dtype.type(4 * dtype.itemsize)
     keys[::2] = keys[::2] >> half | rng.integers(0, 1 << int(half), None, dtype) << half
@@ -87,13 +93,16 @@ def _hot(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) 
 
 
 def _ramps(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
-    """Return ramps of 4096 keys from the least key to the greatest: adjacent keys have equal or consecutive digits."""
+    """Return ramps of 4096 keys, each from the least key to about the greatest.
+
+    Adjacent keys have equal or consecutive digits.
+    """
     step, i = max(np.iinfo(dtype).max >> 12, 1), np.arange(n, dtype=np.uint64)
     return (i % np.uint64(4096) * np.uint64(step) + i // np.uint64(4096) % np.uint64(step)).astype(dtype)
 
 
 def _times(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
-    """Return ascending timestamps with random delays of up to 1/1024 of half the key range."""
+    """Return ascending timestamps, each with a random delay of up to 1/1024 of half the key range."""
     span = np.iinfo(dtype).max // 2
     late = rng.integers(0, span // 1024 + 1, n, np.uint64)
     keys: Keys = (np.linspace(span // 2, span, n).astype(np.uint64) + late).astype(dtype)
@@ -119,4 +128,4 @@ KINDS: dict[str, Make] = {
     "ramps": _ramps,
     "timestamps": _times,
 }
-"""The kinds of input by the names that reports of failures use."""
+"""The kinds of input, by the names that reports of failures show."""

@@ -1,4 +1,4 @@
-"""Layouts of segments in validations, and the expected permutation."""
+"""Validations of segmented sorts: layouts of segments, and the expected permutation of keys."""
 
 from __future__ import annotations
 
@@ -17,13 +17,19 @@ _Make = Callable[[np.random.Generator, int, int, int], Offsets]
 
 
 def cut(rng: np.random.Generator, n: int, parts: int) -> Offsets:
-    """Return the offsets, shape (parts + 1,), that divide n keys at random positions; segments may be empty."""
+    """Return the offsets, shape (parts + 1,), of segments that divide n keys at random positions.
+
+    Segments may be empty.
+    """
     cuts: Offsets = np.sort(np.concatenate([[0, n], rng.integers(0, n + 1, max(parts - 1, 0))]))
     return cuts
 
 
 def _laid(lengths: NDArray[np.int64], n: int) -> Offsets:
-    """Return the offsets of segments of these lengths, from 0 up to at most n; the remaining keys are in no segment."""
+    """Return the offsets of segments that have these lengths and start at 0.
+
+    Segments are cut off at n.  Keys after the last segment are in no segment.
+    """
     offsets: Offsets = np.minimum(np.concatenate([[0], np.cumsum(lengths)]), n)
     return offsets
 
@@ -68,22 +74,25 @@ LAYOUTS: dict[str, _Make] = {
     "a few": lambda rng, n, small, tile: cut(rng, n, 3),
     "none": lambda rng, n, small, tile: np.array([n // 2]),
 }
-"""The layouts of segments in n keys by name; `small` and `tile` are the lengths at which a sort changes its method."""
+"""The functions that lay out segments in n keys, by name.  A sort changes its method at the lengths `small` and `tile`.
+"""
 
 
 def test_counts(sort: Sort) -> tuple[int, int]:
-    """Return the greatest length of a segment that shares a work-group, and the greatest length that one work-group
-    sorts.
+    """Return two lengths at which the sort changes its method.
+
+    The first is the greatest length of a segment that shares a work-group with others.  The second is the greatest
+    length that one work-group sorts.
     """
     p = sort.parts[0].params
     return int(getattr(p, "small", 1)), int(getattr(p, "tile", 1))
 
 
 def rows(sort: Sort, n: int, number: int) -> int:
-    """Return the number of rows of equal length for n keys in validation case `number`.
+    """Return the number of rows of equal length into which validation case number `number` divides n keys.
 
-    The length is 1, 2, 3, 10, or a length at which the sort changes its method.  If the length does not divide n, there
-    is one row.
+    The length is 1, 2, 3, 10, or a length at which the sort changes its method, if it divides n.  Every fifth case, and
+    n = 0, has one row.
     """
     small, tile = test_counts(sort)
     lengths = [x for x in (1, 2, 3, 10, small, small + 1, tile, tile + 1) if n and n % x == 0]
@@ -91,9 +100,9 @@ def rows(sort: Sort, n: int, number: int) -> int:
 
 
 def with_gaps(rng: np.random.Generator, offsets: Offsets) -> tuple[Offsets, Offsets]:
-    """Return the starts and the ends of segments, shape (segments,), within the segments between offsets.
+    """Return starts and ends, each of shape (segments,), of segments with gaps between them.
 
-    A random share of the segments is shortened at both ends, possibly to nothing.
+    The segments that `offsets` give are taken.  A random share of them is shortened at both ends, possibly to nothing.
     """
     starts, ends = offsets[:-1], offsets[1:]
     cut = rng.random(len(starts)) < rng.choice([0.0, 0.2, 0.9])
@@ -104,13 +113,17 @@ def with_gaps(rng: np.random.Generator, offsets: Offsets) -> tuple[Offsets, Offs
 
 
 def live(rng: np.random.Generator, most: int) -> int:
-    """Return a number of segments in device memory for a capacity of `most`; the number may exceed the capacity."""
+    """Return a number of segments for a call to read from device memory, if its capacity is `most`.
+
+    The number may exceed the capacity.
+    """
     return (0, 1, most // 2, most, most + 1, (1 << 32) - 1, int(rng.integers(0, most + 1)))[rng.integers(7)]
 
 
 def unread(offsets: Offsets, used: int) -> NDArray[np.uint32]:
-    """Return the offsets that a call passes, with the shape of `offsets`; elements after the first `used` are set to
-    invalid numbers.
+    """Return a copy of `offsets` for a call that must not read more than the first `used` of them.
+
+    The other elements are invalid numbers.
     """
     out = offsets.astype(np.uint32)
     out[used:] = (1 << 32) - 1
@@ -118,9 +131,10 @@ def unread(offsets: Offsets, used: int) -> NDArray[np.uint32]:
 
 
 def apart(keys: Keys, starts: Offsets, ends: Offsets, sort: Sort, options: Options) -> NDArray[np.intp]:
-    """Return the original indices of the keys in the order of the sorted segments, shape (n,).
+    """Return the original index of each key after the segments are sorted, shape (n,).
 
-    starts, ends: shape (segments,).  Keys outside of all segments do not move.
+    Keys outside of all segments do not move.
+    starts, ends: the bounds of segments, shape (segments,).
     """
     if not len(starts):
         return np.arange(len(keys))
@@ -131,17 +145,17 @@ def apart(keys: Keys, starts: Offsets, ends: Offsets, sort: Sort, options: Optio
 
 
 def inside(n: int, starts: Offsets, ends: Offsets) -> NDArray[np.bool_]:
-    """Return for each of n keys whether it is in a segment, shape (n,)."""
+    """Return whether each of n keys is in a segment, shape (n,)."""
     depth = np.bincount(starts, minlength=n + 1) - np.bincount(ends, minlength=n + 1)
     covered: NDArray[np.bool_] = np.cumsum(depth)[:n] > 0
     return covered
 
 
 def permutation(keys: Keys, offsets: Offsets, sort: Sort, options: Options) -> NDArray[np.intp]:
-    """Return the original indices of the keys in the order of the sorted segments, shape (n,).
+    """Return the original index of each key after the segments are sorted, shape (n,).
 
-    offsets: shape (segments + 1,), ascending.  Keys before the first offset, and keys from the last offset on, do not
-    move.
+    Keys before the first offset do not move, nor do keys at or after the last offset.
+    offsets: ascending, shape (segments + 1,).
     """
     by = oracle.compared(keys, sort, options)
     order = np.arange(len(keys))

@@ -1,4 +1,4 @@
-"""A stable merge of two sorted arrays: equal keys of the first array precede equal keys of the second."""
+"""A stable merge of two sorted arrays: keys of the first array precede equal keys of the second."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def _interleaved(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedin
 
 
 MERGED: dict[str, Make] = {k: make for k, make in KINDS.items() if k != "organ pipe"} | {"interleaved": _interleaved}
-"""The kinds of keys by name; a merge sorts each half first."""
+"""The kinds of input of a merge, by name.  Each half of the keys is sorted before the call."""
 
 
 class _Merge(Operation):
-    """The operation that merges an array of `first_count` keys and an array of n - `first_count` keys."""
+    """The operation that merges an array of `first_count` keys with an array of n - `first_count` keys."""
 
     name, noun, c_kind = "merge", "merge", "HS_MERGE"
     agent = "Merger"
@@ -101,33 +101,33 @@ class _Merge(Operation):
     kinds = MERGED
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """See `Operation`."""
+        """Check that the first array has at most n keys, and return the options."""
         if options.first_count > n:
             raise OutOfRange("first_count", options.first_count, f"exceeds n, the {n} keys of both arrays")
         return options
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """See `Operation`: the second array and its values."""
+        """Return the bytes per item of the second array and of its values."""
         values = {"other_values": sort.signature.value_bytes} if sort.signature.value_bytes else {}
         return {"other": sort.item_bytes, **values}
 
     def turn(self, options: Options, number: int, n: int, block: int) -> Options:
-        """See `Operation`: the cases have different sizes of the first array."""
+        """Return the options with one of several sizes of the first array."""
         sizes = (n // 2, 0, 1, n // 3, block - 1, block, block + 1)
         return replace(options, first_count=min(sizes[number % len(sizes)], n))
 
     def second(self, options: Options, n: int) -> Options | None:
-        """See `Operation`: a merge is never in place; the second case exchanges the sizes of the arrays."""
+        """Return the options with the sizes of the two arrays exchanged: a merge is never in place."""
         return replace(options, first_count=n - options.first_count)
 
     def reported(self, options: Options) -> list[str]:
-        """See `Operation`."""
+        """Return a phrase with the size of the first array."""
         return [f"{options.first_count} of them in the first array"]
 
     def call(
         self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return a call that merges the sorted first `first_count` keys and the sorted remaining keys."""
+        """Return a call that merges two arrays: the first `first_count` keys, sorted, and the other keys, sorted."""
         first, values = options.first_count, oracle.values_for(rng, len(keys), sort)
         halves = [x[oracle.permutation(x, sort, options)] for x in (keys[:first], keys[first:])]
         both = np.concatenate(halves)
@@ -147,7 +147,7 @@ class _Merge(Operation):
     def load(
         self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
     ) -> Load:
-        """Return a workload that merges the sorted halves of the keys."""
+        """Return a workload that merges the two halves of the keys, each sorted."""
         options = replace(options, first_count=len(keys) // 2)
         plain = replace(sort, signature=replace(sort.signature, value="none"))
         halves = (keys[: options.first_count], keys[options.first_count :])

@@ -1,7 +1,6 @@
-"""The expected results of sorts by numpy: the key transform and the stable permutation.
+"""The expected results of sorts, computed by numpy: the key transform and the stable permutation.
 
-Arrays of keys are unsigned and contain the keys' bits, regardless of the key type.  docs/reference/semantics.md defines
-the order.
+Arrays of keys are unsigned, and contain the bits of keys of any type.  docs/reference/semantics.md defines the order.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from hsgen.operations.inputs import Keys
 
 
 def ordered(keys: Keys, kind: int, *, descending: bool) -> Keys:
-    """Return the key transform of keys: unsigned numbers in the order of the keys.
+    """Return the transformed keys: unsigned numbers that have the same order as the keys.
 
     kind: the kind of the key type (`hsgen.core.keys.Type.kind`).
     """
@@ -31,7 +30,7 @@ def ordered(keys: Keys, kind: int, *, descending: bool) -> Keys:
 
 
 def unordered(by: Keys, kind: int, *, descending: bool) -> Keys:
-    """Return the keys of a kind (`hsgen.core.keys.Type.kind`) for transformed keys: the inverse of `ordered`."""
+    """Return the keys whose transformed keys are `by`.  The function is the inverse of `ordered`."""
     sign, rest, every = _masks(by)
     out = by.copy()
     out ^= (sign if kind else by.dtype.type(0)) ^ (every if descending else by.dtype.type(0))
@@ -43,27 +42,28 @@ def unordered(by: Keys, kind: int, *, descending: bool) -> Keys:
 
 
 def _masks(keys: Keys) -> tuple[Any, Any, Any]:
-    """Return three masks of a key: the sign bit, all other bits, and all bits."""
+    """Return three masks of a key: its sign bit, all bits but the sign bit, and all bits."""
     bits, of = 8 * keys.dtype.itemsize, keys.dtype.type
     return of(1 << (bits - 1)), of((1 << (bits - 1)) - 1), of((1 << bits) - 1)
 
 
 def _signs(keys: Keys) -> Keys:
-    """Return a new array with the sign bit of each key, 0 or 1."""
+    """Return a new array that has the sign bit of each key, as 0 or 1."""
     out: Keys = keys >> keys.dtype.type(8 * keys.dtype.itemsize - 1)
     return out
 
 
 def permutation(keys: Keys, sort: Sort, options: Options) -> NDArray[np.intp]:
-    """Return the original indices of the keys in sorted order, shape (n,).
+    """Return the original index of each key in sorted order, shape (n,).
 
-    The permutation is stable.  A sort that compares packed words as a whole may return another permutation.
+    The permutation is stable.  A sort that compares packed words as a whole is not stable, so its permutation may
+    differ.
     """
     return np.argsort(compared(keys, sort, options), kind="stable")
 
 
 def compared(keys: Keys, sort: Sort, options: Options) -> Keys:
-    """Return the bits of the transformed keys that the call compares, as unsigned numbers."""
+    """Return those bits of the transformed keys that the call compares, as unsigned numbers."""
     begin, end = bit_range(sort.plan, options)
     if sort.plan.whole_words:
         begin = 0
@@ -72,10 +72,10 @@ def compared(keys: Keys, sort: Sort, options: Options) -> Keys:
 
 
 def whole_keys(keys: Keys, sort: Sort, options: Options) -> Keys | None:
-    """Return the sorted keys if numpy can sort them without a permutation, else None.
+    """Return the sorted keys, if numpy can sort them without a permutation; otherwise None.
 
-    numpy sorts keys many times faster than it computes a stable permutation.  Floats and partial bit ranges need a
-    permutation.
+    numpy sorts keys many times faster than it computes a stable permutation.  For floats and for partial bit ranges,
+    the result is None.
     """
     if options.kind == 2 or bit_range(sort.plan, options) != (0, sort.key.bits):
         return None
@@ -85,9 +85,9 @@ def whole_keys(keys: Keys, sort: Sort, options: Options) -> Keys | None:
 
 
 def changes(keys: Keys, sort: Sort, shift: int) -> NDArray[np.uint32]:
-    """Return the report of run boundaries, shape (runs + 1,): the number of runs, and their ascending start indices.
+    """Return the report of run boundaries, shape (runs + 1,): the number of runs, then their start indices, ascending.
 
-    shift: the number of low bits that a comparison of two keys ignores.
+    shift: comparisons ignore this number of low bits of keys.
     """
     above = keys >> keys.dtype.type(sort.plan.first_bit + shift)
     starts = np.flatnonzero(np.concatenate([[True], above[1:] != above[:-1]])[: len(keys)])
@@ -95,7 +95,7 @@ def changes(keys: Keys, sort: Sort, shift: int) -> NDArray[np.uint32]:
 
 
 def values_for(rng: np.random.Generator, n: int, sort: Sort) -> NDArray[Any] | None:
-    """Return n distinct values for the sort's signature, shape (n, 32-bit words); None if the sort reads no values."""
+    """Return n distinct values for a sort, shape (n, 32-bit words of a value); None if the sort reads no values."""
     if not sort.signature.value_bytes or sort.signature.index:
         return None
     words = rng.integers(0, 1 << 32, (n, sort.signature.value_bytes // 4), np.uint32)
@@ -104,7 +104,10 @@ def values_for(rng: np.random.Generator, n: int, sort: Sort) -> NDArray[Any] | N
 
 
 def values_expected(values: NDArray[Any] | None, order: NDArray[np.intp], sort: Sort) -> NDArray[Any] | None:
-    """Return the values after the sort, shape (n, 32-bit words); None without values."""
+    """Return the expected values after the sort, shape (n, 32-bit words of a value); None without values.
+
+    order: the original index of each key in sorted order.
+    """
     if values is not None:
         return values[order]
     if sort.signature.index:
@@ -117,7 +120,7 @@ def values_expected(values: NDArray[Any] | None, order: NDArray[np.intp], sort: 
 
 
 def results(sort: Sort, options: Options, keys: Keys, values: NDArray[Any] | None) -> tuple[Keys, NDArray[Any] | None]:
-    """Return the sorted keys, shape (n,), and their values, shape (n, 32-bit words) or None without values."""
+    """Return the sorted keys, shape (n,), and their values, shape (n, 32-bit words of a value) or None."""
     if sort.signature.value == "none" and bit_range(sort.plan, options) == (0, sort.key.bits):
         # numpy sorts keys many times faster than it computes a stable permutation
         by = np.sort(ordered(keys, options.kind, descending=options.descending))

@@ -1,7 +1,8 @@
-"""A pack of columns into keys: the key of a row is the concatenation of its columns' ordered bits.
+"""A pack of columns into keys.
 
-The first column has the highest bits.  An ascending sort of the keys orders rows by the columns; each column has its
-own type and order.  A column is an array, or a field of an array of records.
+The key of a row is the concatenation of its columns' bits, each transformed by the type and order of the column.  The
+first column has the highest bits.  An ascending sort of the keys therefore orders rows by their columns.  A column is
+an array, or a field in an array of records.
 """
 
 from __future__ import annotations
@@ -26,32 +27,33 @@ from hsgen.operations.oracle import ordered
 from hsgen.operations.records import ITEM, MANY, MOST_STRIDE, By, field, layouts, size, stride_of, tables_of
 
 ROLES = ("source", "other", "other_values", "values")
-"""The roles of the columns' buffers, the most significant column first."""
+"""The roles of the columns' buffers, from the most significant column to the least."""
 SIGNATURE = replace(PLAIN, rows=True)
 BYTES = 16
-"""The greatest size of a row's columns in bytes."""
+"""The most bytes that the columns of a row may have together."""
 WIDTH, BEGIN = 6, 24
-"""The layout of the number of a call.
+"""The layout of a call's number.
 
-Each column has `WIDTH` bits.  The bits from `BEGIN` on are the number of 32-bit words to omit at the low end of a row.
+Each column has `WIDTH` bits.  The bits from `BEGIN` on say how many 32-bit words at the low end of a row are omitted.
 """
 KIND, DESCENDING, PRESENT = 2, 16, 32
-"""The layout of a column's bits.
+"""The layout of a column's bits in a call's number.
 
-Bits 0 and 1 are log2 of its size in bytes.  Bits from `KIND` on are the kind.  `DESCENDING` and `PRESENT` are flags.
+Bits 0 and 1 are log2 of the column's size in bytes.  The kind of its type starts at bit `KIND`.  `DESCENDING` and
+`PRESENT` are flags.
 """
-_MOST_WORDS = 2**31 - 1  # in a table: indices of words are signed 32-bit integers
+_MOST_WORDS = 2**31 - 1  # of an array or of records: kernels index words by signed 32-bit integers
 
 HALVES = {4: (("i16", "descending"), ("u16", "ascending")), 8: (("i32", "descending"), ("u32", "ascending"))}
-"""The types of the two columns of a benchmark, by the size in bytes of the key that both columns fill."""
+"""The two columns of a benchmark, by the bytes of the key that both columns fill together."""
 
 
 def number(columns: By, begin_bit: int = 0) -> int:
-    """Return the number of a call that packs these columns and stores the bits of a row from `begin_bit` on.
+    """Return the number of a call that packs these columns, and stores the bits of a row from `begin_bit` on.
 
     Raises:
-        Usage: the number, the types, the orders or the size of the columns are invalid; begin_bit is not a multiple of
-            32, or is not within a row.
+        Usage: there are too few or too many columns, a type or an order does not exist, or the columns have too many
+            bytes; begin_bit is not a multiple of 32, or is not within a row.
     """
     if not 1 <= len(columns) <= len(ROLES):
         raise Usage(f"{len(columns)} columns: give 1 to {len(ROLES)}")
@@ -73,8 +75,10 @@ def number(columns: By, begin_bit: int = 0) -> int:
 def packed(columns: Sequence[NDArray[Any]], by: By, begin_bit: int, key_bytes: int) -> Keys:
     """Return the keys of n rows, shape (n,).
 
-    columns: the bits of each column as unsigned numbers, shape (n,).  by: the types and orders of the columns.
-    begin_bit: the first bit of a row to store.
+    columns: the bits of each column as unsigned numbers, shape (n,).
+    by: the types and orders of the columns.
+    begin_bit: the bit of a row at which the key begins.
+    key_bytes: the bytes of a key.
     """
     n = len(columns[0])
     parts = [np.zeros((n, BYTES + 8), np.uint8)]
@@ -89,7 +93,7 @@ def packed(columns: Sequence[NDArray[Any]], by: By, begin_bit: int, key_bytes: i
 
 
 def _columns(sort: Sort, rng: np.random.Generator) -> list[tuple[str, str]]:
-    """Return columns of random types and orders; an item of the first column is no larger than a key."""
+    """Return random types and orders of columns.  The type of the first column is no wider than a key."""
     names, first = [*TYPES], [name for name in TYPES if size(name) <= sort.key.bytes]
     while True:
         count = int(rng.integers(len(ROLES)))
@@ -99,7 +103,7 @@ def _columns(sort: Sort, rng: np.random.Generator) -> list[tuple[str, str]]:
 
 
 class _Pack(Operation):
-    """The operation that packs the columns of n rows into keys."""
+    """The operation that packs the columns of each of n rows into a key."""
 
     name, noun, c_kind = "pack", "pack", "HS_PACK"
     agent = "Packer"
@@ -155,23 +159,23 @@ class _Pack(Operation):
     least_input = MANY * MOST_STRIDE
 
     def subject(self, sort: Sort) -> str:
-        """See `Operation`."""
+        """Return a description of the pack."""
         return f"pack of columns into {sort.label} keys"
 
     def signature(self, signature: Signature) -> Signature:
-        """See `Operation`: a call states the types and orders of its columns, so the signature has none."""
+        """Return the only signature of packs: the call, not the signature, gives the types and orders of columns."""
         return SIGNATURE
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
-        """See `Operation`."""
+        """Return the only signature of packs."""
         return SIGNATURE
 
     def serves(self, sort: Sort, key: Type) -> bool:
-        """See `Operation`: packed keys are unsigned."""
+        """Whether `key` is the unsigned type of the packed keys."""
         return key.name == sort.label
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """See `Operation`."""
+        """Check that every column has a buffer, which is not too large, and that there is at least one column."""
         for i, role in enumerate(ROLES):
             if n and options.columns >> WIDTH * i & PRESENT and role not in roles:
                 raise Usage(f"column {i + 1}: is missing")
@@ -182,21 +186,21 @@ class _Pack(Operation):
         return options
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """See `Operation`: columns, or records of at most 16 bytes."""
+        """Return the bytes per row of each column's buffer: an array, or records of up to `ITEM` bytes."""
         return dict.fromkeys(ROLES, ITEM)
 
     def second(self, options: Options, n: int) -> Options | None:
-        """See `Operation`: a pack is never in place; the second case has other columns."""
+        """Return the options: a pack is never in place, and the second case draws its columns anew."""
         return options
 
     def reported(self, options: Options) -> list[str]:
-        """See `Operation`."""
+        """Return phrases with the numbers that encode the columns and their layouts."""
         return [f"columns {options.columns:#x}"] + [f"layouts {options.layouts:#x}"] * bool(options.layouts)
 
     def call(
         self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return a call that packs random columns; the first column contains the low bits of the keys."""
+        """Return a call that packs random columns.  The first column contains the low bits of `keys`."""
         by, n = _columns(sort, rng), len(keys)
         begin = 32 * int(rng.integers(-(-sum(size(name) for name, _ in by) // 4)))
         tables, owners, fields = tables_of(by, n, rng)
@@ -221,7 +225,7 @@ class _Pack(Operation):
     def load(
         self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
     ) -> Load:
-        """Return a workload that packs two columns, which are the upper and the lower halves of the keys."""
+        """Return a workload that packs two columns: the upper halves and the lower halves of the keys."""
         by, size = HALVES[sort.key.bytes], 4 * sort.key.bytes
         low = f"u{sort.key.bytes // 2}"
         columns = [(keys >> keys.dtype.type(size)).astype(low), keys.astype(low)]
@@ -231,11 +235,11 @@ class _Pack(Operation):
             expected=packed(columns, by, 0, sort.key.bytes),
             values_expected=None,
             how=replace(options, columns=number(by)),
-            other=np.pad(columns[1], (0, len(keys) % 2)),  # columns are read as whole words
+            other=np.pad(columns[1], (0, len(keys) % 2)),  # kernels read columns in whole 32-bit words
         )
 
     def moved(self, sort: Sort, n: int, options: Options) -> int | None:
-        """See `Operation`: a call reads the columns and writes keys of the same size."""
+        """Return the bytes of the columns, which are read, and of the keys, which have the same size."""
         return 2 * n * sort.key.bytes
 
 

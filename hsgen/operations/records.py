@@ -1,4 +1,4 @@
-"""Columns as arrays and as fields of records."""
+"""Columns of a pack: arrays, or fields of records."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from hsgen.core.keys import KEYS, TYPES
 from hsgen.core.numbers import MOST, integer
 
 STRIDE, OFFSET = 7, 8
-"""The number of bits of a column's stride, and of its offset, in `Options.layouts`.
+"""In `Options.layouts`, a column's stride has `STRIDE` bits, and its offset has `OFFSET` bits.
 
-The stride is in 32-bit words and the offset is in bytes.  Both are 0 for an array.
+The stride is a number of 32-bit words, and the offset a number of bytes.  Both are 0 for an array.
 """
 MOST_STRIDE = 256
-"""The greatest stride in bytes."""
+"""The greatest stride, in bytes."""
 MANY, ITEM = 4096, 16
-"""A validation of more than `MANY` rows has records of at most `ITEM` bytes."""
+"""In validations of more than `MANY` rows, records have at most `ITEM` bytes."""
 
 By = Sequence[tuple[str, str]]
 """The key type and the order of each column."""
 Fields = Sequence[tuple[int, int]]
-"""The stride of each column's records, and the offset of the column's field in a record, in bytes; (0, 0): an array."""
+"""For each column, the stride of its records and the offset of its field in a record, in bytes; (0, 0) for an array."""
 
 
 def size(name: str) -> int:
@@ -35,7 +35,7 @@ def size(name: str) -> int:
 
 
 def layouts(columns: By, fields: Fields) -> int:
-    """Return the layouts of a call that packs these columns.
+    """Return the number `Options.layouts` of a call that packs these columns.
 
     Raises:
         Usage: a stride is not a multiple of 4 or is too large; a field is misaligned or not within its record.
@@ -56,19 +56,22 @@ def layouts(columns: By, fields: Fields) -> int:
 
 
 def stride_of(options: Options, i: int) -> int:
-    """Return the stride of column i in 32-bit words; 0 for an array."""
+    """Return the stride of column `i` in 32-bit words; 0 for an array."""
     return options.layouts >> (STRIDE + OFFSET) * i & (1 << STRIDE) - 1
 
 
 def field(table: NDArray[np.uint8], offset: int, size: int) -> NDArray[Any]:
-    """Return a field of each record as an unsigned number, shape (n,); a table has shape (n, bytes of a record)."""
+    """Return a field of n records as unsigned numbers, shape (n,).
+
+    table: the records, shape (n, bytes of a record).
+    """
     return np.ascontiguousarray(table[:, offset : offset + size]).view(f"u{size}").reshape(len(table))
 
 
 def _table(rng: np.random.Generator, n: int, stride: int) -> NDArray[np.uint8]:
     """Return n records of random bytes, shape (n, stride).
 
-    A quarter of the records has the same value in all bytes: 0, 127, 128 or 255.
+    In about a quarter of the records, all bytes have one value.  It is the same for these records: 0, 127, 128 or 255.
     """
     table = rng.integers(0, 256, (n, stride), np.uint8)
     table[rng.random(n) < 0.25] = rng.choice(np.array([0, 127, 128, 255], np.uint8))
@@ -78,9 +81,10 @@ def _table(rng: np.random.Generator, n: int, stride: int) -> NDArray[np.uint8]:
 def tables_of(
     by: By, n: int, rng: np.random.Generator
 ) -> tuple[list[NDArray[np.uint8]], list[int], list[tuple[int, int]]]:
-    """Return the random tables of columns, the owners of the tables, and the fields.
+    """Return random records or arrays (tables) for columns, the owners of the tables, and the columns' fields.
 
-    A column is an array or a field of records.  Its owner is the first column in the same table.
+    Several columns may be fields of one table.  The owner of a table is the first of its columns.  Each of the three
+    lists has one element for each column.
     """
     tables: list[NDArray[np.uint8]] = []
     owners: list[int] = []

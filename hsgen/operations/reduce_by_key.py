@@ -1,4 +1,7 @@
-"""A reduction by key: for each run of equal adjacent keys, the key, the count, the first index, and reduced values."""
+"""A reduction by key: for each run of equal adjacent keys, the key, the count, the first index, and reduced values.
+
+The number of a call encodes the reduction, the type of values, and the arrays that the call stores.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +25,19 @@ from hsgen.operations.oracle import ordered, unordered
 from hsgen.operations.scan import FLOAT, exact_floats
 
 REDUCTIONS = ("sum", "min", "max")
-"""The reductions of values, in the order of their numbers."""
+"""The reductions of values.  The number of a reduction is its index here."""
 VALUE_TYPES = ("u32", "i32", "f32")
-"""The types of values, in the order of kinds (`hsgen.core.keys.Type.kind`)."""
+"""The types of values.  The index of a type here is its kind (`hsgen.core.keys.Type.kind`)."""
 COUNTS, FIRSTS = 16, 32
-"""The flags of a call: store the counts, and store the indices of first keys."""
+"""Flags in the number of a call.  `COUNTS`: the call stores the counts of runs.  `FIRSTS`: it stores the indices of
+their first keys.
+"""
 
 Words = NDArray[np.uint32]
 
 
 def number(reduction: str = "sum", value: str = "u32") -> int:
-    """Return the number of a call that reduces values of a type; `settled` adds flags for the buffers of the call.
+    """Return the number of a call that reduces values of a type.  `settled` later adds flags for the call's buffers.
 
     Raises:
         Usage: the reduction or the type of values does not exist.
@@ -45,15 +50,19 @@ def number(reduction: str = "sum", value: str = "u32") -> int:
 
 
 def starts(keys: Keys) -> NDArray[np.intp]:
-    """Return the indices of the first keys of runs, shape (runs,)."""
+    """Return the index of the first key of each run, shape (runs,)."""
     return np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)])
 
 
 def reduced(values: Words, begins: NDArray[np.intp], code: int) -> Words:
     """Return the reduction of the values of each run as 32-bit words, shape (runs,).
 
-    values: 32-bit words, shape (n,).  begins: the indices of the first keys of runs.  code: a result of `number`.  Sums
-    of integers wrap.  Floats are added from the first to the last; their minimum and maximum are by total order.
+    Sums of integers wrap.  Floats are added from the first to the last.  The minimum and the maximum of floats are
+    those in their total order.
+
+    values: 32-bit words, shape (n,).
+    begins: the index of the first key of each run.
+    code: a result of `number`.
     """
     if not len(begins):
         return values[:0]
@@ -67,7 +76,7 @@ def reduced(values: Words, begins: NDArray[np.intp], code: int) -> Words:
 
 
 def _lengths(rng: np.random.Generator, n: int, choices: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return random lengths of runs from `choices` that cover n keys."""
+    """Return lengths of runs that are drawn from `choices`, so many that the runs cover n keys."""
     lengths = [0]
     while sum(lengths) < n:
         lengths += rng.choice(choices, max(1, n // int(choices.mean()))).tolist()
@@ -75,7 +84,10 @@ def _lengths(rng: np.random.Generator, n: int, choices: NDArray[np.intp]) -> NDA
 
 
 def runs(rng: np.random.Generator, n: int, dtype: np.dtype[Any], choices: NDArray[np.intp]) -> Keys:
-    """Return n keys in runs of random lengths from `choices`; the keys of adjacent runs differ in one random bit."""
+    """Return n keys in runs, whose lengths are drawn from `choices`.
+
+    The keys of adjacent runs differ in one random bit.
+    """
     lengths = _lengths(rng, n, choices)
     bits = dtype.type(1) << rng.integers(0, 8 * dtype.itemsize, len(lengths)).astype(dtype)
     return np.repeat(np.bitwise_xor.accumulate(bits), lengths)[:n].astype(dtype)
@@ -95,11 +107,11 @@ RUNS: dict[str, Make] = {
     "powers of two +- 1": _of(*(x + d for x in (4, 16, 64, 256, 1024, 4096) for d in (-1, 0, 1))),
     "long runs": _of(1, 5000, 20000, 100000),
 }
-"""The kinds of input of a reduction by key, by name."""
+"""The kinds of input of a reduction by key, by name.  They are made of runs."""
 
 
 def _at_tiles(keys: Keys, rng: np.random.Generator, tile: int) -> Keys:
-    """Return keys in runs that end at a multiple of a tile, or one key before or after such a multiple."""
+    """Return as many keys, in runs that end at a multiple of the tile, or one key before or after the multiple."""
     n = len(keys)
     ends = np.arange(0, n + tile, tile * int(rng.integers(1, 4)))
     ends = ends + rng.integers(-1, 2, len(ends))
@@ -108,9 +120,10 @@ def _at_tiles(keys: Keys, rng: np.random.Generator, tile: int) -> Keys:
 
 
 def reduced_values(run: str, operations: str) -> tuple[Number | Buffer, ...]:
-    """Return the arguments for the reduction of the values of a `run`, and for its keys and values.
+    """Return the arguments `reduction`, `value_type`, `keys` and `values` of a call.
 
-    operations: the noun, in messages and comments, for operations that have values.
+    run: the noun, in comments, for the keys that are reduced together, such as "run" or "group".
+    operations: the noun, in comments, for operations of this kind.
     """
     return (
         Number(
@@ -134,14 +147,17 @@ def reduced_values(run: str, operations: str) -> tuple[Number | Buffer, ...]:
 
 
 def _stored(name: str, role: str, meaning: str, about: str) -> Buffer:
-    """Return an array of 32-bit words that calls may omit."""
+    """Return the argument for an output of 32-bit words that calls may omit."""
     return Buffer(
         name=name, role=role, meaning=meaning, words=True, written=True, optional=True, python=name, about=about
     )
 
 
 def _groups(run: str, operations: str) -> tuple[Buffer, ...]:
-    """Return the arguments that receive the number of each `run`, the keys and the reductions."""
+    """Return the arguments that receive the number of runs, and the key and the reduction of each run.
+
+    run, operations: nouns, as in `reduced_values`.
+    """
     return (
         Buffer(
             name="group_count",
@@ -172,9 +188,10 @@ def _groups(run: str, operations: str) -> tuple[Buffer, ...]:
 
 
 def outputs(run: str, operations: str = "reductions", place: str = "") -> tuple[Buffer, ...]:
-    """Return the arguments that receive the results of each `run`.
+    """Return the arguments that receive results.
 
-    place: the last words of the text about the index of a first key: the array to which the index refers.
+    run, operations: nouns, as in `reduced_values`.
+    place: the end of the comment about the indices of first keys; it names the array to which they refer.
     """
     return (
         *_groups(run, operations),
@@ -194,7 +211,7 @@ def outputs(run: str, operations: str = "reductions", place: str = "") -> tuple[
 
 
 class Reduction(Operation):
-    """The operation that reduces the runs of n keys."""
+    """The operation that reduces each run of equal adjacent keys among n keys."""
 
     name, noun, c_kind = "reduce_by_key", "reduction by key", "HS_REDUCE_BY_KEY"
     c_number = 6
@@ -222,54 +239,63 @@ class Reduction(Operation):
     value_types = VALUE_TYPES
 
     def signature(self, signature: Signature) -> Signature:
-        """See `Operation`: keys of every type are equal if their bits are, so no key transform is needed."""
+        """Return a signature without a key transform: keys of every type are equal if their bits are equal."""
         valued = signature.value_bytes > 0 and not signature.index
         value = signature.value if valued else "none"
         return replace(PLAIN, value=value, floats=value != "none", device_count=signature.device_count)
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
-        """See `Operation`."""
+        """Return the signature for any type of keys, without a key transform."""
         return replace(signature, key_transform=False, floats=signature.value != "none")
 
     def serves(self, sort: Sort, key: Type) -> bool:
-        """See `Operation`: keys of any type of the width."""
+        """Whether the type of keys has the sort's key width: all such types are supported."""
         return key.key == sort.label
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """See `Operation`: the call stores counts and indices if it has buffers for them.
+        """Return the options with flags that say whether the call has buffers for counts and for indices.
 
-        The number includes the flag of a device-side count, because `CallNumber` arguments have no flags.
+        The call's number also includes the flag of a device-side count, because `CallNumber` arguments have no flags.
         """
         stored = COUNTS * ("other" in roles) | FIRSTS * ("other_values" in roles) | DEVICE_COUNT * options.device_count
         return replace(options, reduction=options.reduction & 15 | stored)
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """See `Operation`: the roles are outputs, the counts and the indices of first keys."""
+        """Return the bytes per key of counts and of indices of first keys.
+
+        Both are outputs, but have the roles of further inputs.
+        """
         return {"other": 4, "other_values": 4}
 
     def turn(self, options: Options, number: int, n: int, block: int) -> Options:
-        """See `Operation`: the cases have every reduction of every type, and all combinations of stored outputs."""
+        """Return the options with the reduction, the type of values and the stored outputs of this case.
+
+        All reductions, all types, and all combinations of stored outputs take turns.
+        """
         stored = (COUNTS | FIRSTS, COUNTS | FIRSTS, COUNTS, FIRSTS, 0)[number % 5]
         return replace(options, reduction=number % 3 | number // 3 % 3 << 2 | stored)
 
     def second(self, options: Options, n: int) -> Options | None:
-        """See `Operation`: a reduction is never in place; the second case has the next reduction."""
+        """Return the options with the next reduction, and a count from the host: a reduction is never in place."""
         return replace(options, reduction=options.reduction & ~3 | (options.reduction + 1 & 3) % 3, device_count=False)
 
     def reported(self, options: Options) -> list[str]:
-        """See `Operation`."""
+        """Return a phrase with the reduction and the type of values."""
         return [f"{REDUCTIONS[options.reduction & 3]} of {VALUE_TYPES[options.reduction >> 2 & 3]}"]
 
     def call(
         self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return a call on these keys, or on runs that end near multiples of a tile; sums of floats are exact."""
+        """Return a call on these keys, or sometimes on as many keys in runs that end near multiples of a tile.
+
+        If floats are added, the values are such that their sums are exact.
+        """
         if rng.integers(5) == 0:
             keys = _at_tiles(keys, rng, int(getattr(sort.parts[0].params, "tile", 64)))
         return self._reduced(sort, keys, options, count, rng)
 
     def _reduced(self, sort: Sort, keys: Keys, options: Options, count: int | None, rng: np.random.Generator) -> Call:
-        """Return a call on these keys with random values."""
+        """Return a call on these keys, with random values."""
         n = len(keys) if count is None else min(count, len(keys))
         begins, values, expected = starts(keys[:n]), None, None
         if sort.signature.value_bytes:
@@ -292,13 +318,13 @@ class Reduction(Operation):
         )
 
     def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
-        """See `Operation`: sums over runs of one key, runs of all lengths, and long runs."""
+        """Return three inputs, which become runs of about one key, runs of all lengths, and long runs."""
         return tuple((kind, Options()) for kind in ("random", "zipf", "few distinct"))
 
     def load(
         self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
     ) -> Load:
-        """Return a workload on the sorted keys, with the sums of values; without values, with the counts of runs."""
+        """Return a workload that sums the values of each run of the sorted keys, or without values counts its keys."""
         keys = np.sort(keys)
         begins = starts(keys)
         if values is None:
@@ -314,7 +340,7 @@ class Reduction(Operation):
             count=len(keys),
             report=np.array([len(begins)], np.uint32),
             counts=values is None,
-            room=len(keys),  # calls require it, because only the device knows the number of runs
+            room=len(keys),  # calls must have room for n runs, because only the device knows the number of runs
         )
 
 

@@ -1,4 +1,7 @@
-"""Inclusive or exclusive prefix sums of each column of n rows; integers wrap, and elements may be 32-bit floats."""
+"""Inclusive or exclusive prefix sums of each column of n rows.
+
+Elements are integers, whose sums wrap, or 32-bit floats.
+"""
 
 from __future__ import annotations
 
@@ -31,19 +34,19 @@ SUMMANDS: dict[str, Make] = {
     "2^28 to 2^30": _great,
     "zeros and ones": _ones,
 }
-"""The kinds of elements of a prefix sum by name: the sums wrap immediately, later, or never."""
+"""The kinds of input of a prefix sum, by name.  Their sums wrap after a few rows, after many rows, or never."""
 
 FLOAT = 2
 """The kind of floats (`hsgen.core.keys.Type.kind`)."""
 TYPES_OF_SUMS = ("u32", "i32", "f32", "u64", "i64")
-"""The types of elements by name."""
+"""The names of the types of elements."""
 _EXACT = 1 << 24  # 32-bit floats represent all integers up to this number
 
 
 def exact_floats(keys: Keys, columns: int) -> Keys:
-    """Return the bits of a 32-bit float for each of `keys`; sums of the floats are exact in any order.
+    """Return for each of `keys` the bits of a 32-bit float, such that sums of the floats are exact in any order.
 
-    The floats are integers of both signs, without -0.  No sum over a column exceeds 2^24.
+    The floats are small integers of both signs, without -0.  No sum over a column exceeds 2^24.
     """
     most = max(1, min(1000, _EXACT // max(1, len(keys) // columns)))
     floats = (keys % np.uint32(2 * most + 1)).astype(np.float32) - np.float32(most)
@@ -53,8 +56,8 @@ def exact_floats(keys: Keys, columns: int) -> Keys:
 def sums(sort: Sort, keys: Keys, kind: int = 0) -> Keys:
     """Return the prefix sums of each column, shape (n * columns,).
 
-    keys: n rows, shape (n * columns,); for the kind `FLOAT`, the bits of floats.  Integers wrap.  Floats are added in
-    the order of rows, starting from +0.
+    Sums of integers wrap.  Floats are added in the order of rows, starting from +0.
+    keys: the elements of n rows, shape (n * columns,); for the kind `FLOAT`, the bits of floats.
     """
     rows = keys.reshape(-1, sort.columns).view(np.float32 if kind == FLOAT else keys.dtype)
     out = np.cumsum(rows, axis=0, dtype=rows.dtype)
@@ -65,7 +68,7 @@ def sums(sort: Sort, keys: Keys, kind: int = 0) -> Keys:
 
 
 class _Scan(Operation):
-    """The operation that computes the prefix sums of n rows."""
+    """The operation that computes the prefix sums of each column of n rows."""
 
     name, noun, c_kind = "scan", "prefix sum", "HS_SCAN"
     agent = "Scanner"
@@ -104,38 +107,41 @@ class _Scan(Operation):
     timed = True
 
     def subject(self, sort: Sort) -> str:
-        """See `Operation`."""
+        """Return a description of the prefix sum."""
         return f"{sort.algorithm} of {sort.label} elements"
 
     def c_label(self, sort: Sort) -> str:
-        """See `Operation`."""
+        """Return the description of the prefix sum in C files, with the elements of a row."""
         return f"{sort.algorithm} of {sort.columns} {sort.key.name} in a row"
 
     def columns(self, params: object) -> int:
-        """See `Operation`."""
+        """Return the number of elements in a row."""
         return int(getattr(params, "columns", 1))
 
     def signature(self, signature: Signature) -> Signature:
-        """See `Operation`: elements are always plain."""
+        """Return the plain signature: elements have no values, orders or features."""
         return PLAIN
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
-        """See `Operation`: signed and unsigned elements have the same sums."""
+        """Return the signature with `floats` set for floats.  Signed and unsigned elements have the same sums."""
         return replace(signature, floats=signature.floats or key.kind == FLOAT)
 
     def types(self, keys: Iterable[str], width: str) -> tuple[str, ...]:
-        """See `Operation`: all integers of a width share one sort, and floats have a separate sort."""
+        """Return the unsigned type if there are integers of the width, and the float type if there are floats.
+
+        All integers of a width share one sort.  Floats need a separate sort.
+        """
         kinds = {TYPES[name].kind: name for name in keys if TYPES[name].key == width}
         return (width,) * any(kind < FLOAT for kind in kinds) + (kinds.get(FLOAT, ""),) * (FLOAT in kinds)
 
     def serves(self, sort: Sort, key: Type) -> bool:
-        """See `Operation`."""
+        """Whether the type has the sort's width, and is a float if and only if the sort is for floats."""
         return key.key == sort.key.name and (key.kind == FLOAT) == sort.signature.floats
 
     def call(
         self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """See `Operation`: float elements are integers, so sums are exact in any order."""
+        """Return a call on these elements; floats are small integers, so their sums are exact in any order."""
         if sort.signature.floats:
             options = replace(options, kind=FLOAT)
             keys = exact_floats(keys, sort.columns)
@@ -145,7 +151,7 @@ class _Scan(Operation):
     def load(
         self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
     ) -> Load:
-        """Return a workload of n rows; each column contains the keys, rotated by the number of the column."""
+        """Return a workload of n rows.  Column number c contains the keys, rotated by c rows."""
         rows = np.stack([np.roll(keys, column) for column in range(sort.columns)], axis=1).reshape(-1)
         if options.kind == FLOAT:
             rows = exact_floats(rows, sort.columns)

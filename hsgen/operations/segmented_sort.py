@@ -1,4 +1,4 @@
-"""A sort of each segment of an array; segments without offsets are rows of equal length."""
+"""A sort of each segment of an array.  If a call has no offsets, its segments are rows of equal length."""
 
 from __future__ import annotations
 
@@ -33,10 +33,12 @@ from hsgen.operations.inputs import Keys
 def segmented(
     sort: Sort, options: Options, keys: Keys, values: NDArray[Any] | None, offsets: NDArray[np.int64]
 ) -> tuple[Keys, NDArray[Any] | None]:
-    """Return the keys and the values of sorted segments.
+    """Return the keys and the values after each segment is sorted.
 
-    keys: shape (n,).  values: shape (n, 32-bit words), or None.  offsets: shape (segments + 1,), from 0 to n.  The
-    function is many times faster than `layouts.permutation`.
+    The function is many times faster than `layouts.permutation`.
+    keys: shape (n,).
+    values: shape (n, 32-bit words of a value), or None.
+    offsets: the bounds of segments from 0 to n, shape (segments + 1,).
     """
     slices = [slice(begin, end) for begin, end in pairwise(offsets.tolist())]
     if not sort.signature.value_bytes and not sort.signature.bit_range:
@@ -51,7 +53,7 @@ def segmented(
 
 
 class _SegmentedSort(Operation):
-    """The operation that sorts each of `segment_count` segments of n keys; stable."""
+    """The operation that stably sorts each of `segment_count` segments of n keys."""
 
     name, noun, c_kind = "segmented_sort", "segmented sort", "HS_SEGMENTED_SORT"
     agent = "SegmentedSorter"
@@ -131,7 +133,10 @@ class _SegmentedSort(Operation):
     segmented = timed = True
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """See `Operation`: segments without offsets are rows of equal length."""
+        """Return the options, which say whether segments are rows, and whether the device has their number.
+
+        Without offsets, segments are rows of equal length, so the number of segments must divide n.
+        """
         rows = "other" not in roles
         if rows and n and (options.segment_count == 0 or n % options.segment_count):
             wrong = f"{n} keys cannot be divided into that number of equal rows"
@@ -139,15 +144,18 @@ class _SegmentedSort(Operation):
         return replace(options, rows=rows, segments_counted="count" in roles)
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """See `Operation`: the offsets and the ends, two per key, because calls may have more segments than keys."""
+        """Return the bytes per key of offsets and of ends.
+
+        There is room for two per key, because validations have calls with more segments than keys.
+        """
         return {"other": 8, "other_values": 8} if sort.signature.segment_ends else {"other": 8}
 
     def input_bytes(self, options: Options) -> int:
-        """See `Operation`: the offsets take 4 bytes each."""
+        """Return the bytes of the offsets, 4 bytes each."""
         return 4 * (options.segment_count + 1)
 
     def reported(self, options: Options) -> list[str]:
-        """See `Operation`."""
+        """Return a phrase with the number of segments."""
         return [f"{options.segment_count} segments" + ", of which the device has a count" * options.segments_counted]
 
     def call(
@@ -190,7 +198,10 @@ class _SegmentedSort(Operation):
     def load(
         self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
     ) -> Load:
-        """Return a workload of `segment_count` segments: if `options.rows`, rows of equal length."""
+        """Return a workload of `segment_count` segments.
+
+        With `options.rows`, they are rows of equal length; otherwise their lengths are random.
+        """
         n = len(keys)
         offsets = (
             np.arange(options.segment_count + 1) * (n // options.segment_count)

@@ -1,4 +1,4 @@
-"""A stable sort of an array by a bit range, with or without values, with a host or device-side count."""
+"""A stable sort of an array by a bit range.  Keys may have values, and the count may be in device memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from hsgen.operations.inputs import Keys
 
 
 class _Sort(Operation):
-    """The operation that sorts n keys; stable."""
+    """The operation that stably sorts n keys."""
 
     name, noun, c_kind = "sort", "sort", "HS_SORT"
     agent = "Sorter"
@@ -77,7 +77,7 @@ class _Sort(Operation):
     def call(
         self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """See `Operation`."""
+        """Return a call that sorts these keys; with a device-side count, only the first `count` of them."""
         n = len(keys)
         live = keys if count is None else keys[: min(count, n)]
         if not sort.signature.value_bytes and (expected := oracle.whole_keys(live, sort, options)) is not None:
@@ -98,7 +98,7 @@ class _Sort(Operation):
     def load(
         self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
     ) -> Load:
-        """See `Operation`."""
+        """Return a workload that sorts these keys and values."""
         expected, after = oracle.results(sort, options, keys, values)
         report = oracle.changes(expected, sort, options.shift) if sort.signature.run_boundaries else None
         return Load(keys=keys, values=values, expected=expected, values_expected=after, how=options, report=report)

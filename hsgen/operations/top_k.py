@@ -1,6 +1,6 @@
-"""A selection of the first k keys of each row in ascending or descending order.
+"""A selection of the first k keys of each row, in ascending or descending order.
 
-Of equal keys, a selection takes the keys with the lowest indices.
+Among equal keys, a selection takes those with the lowest indices.
 """
 
 from __future__ import annotations
@@ -25,15 +25,19 @@ from hsgen.operations.inputs import Keys
 
 
 def sorted_up_to(sort: Sort) -> int:
-    """Return the greatest k for which the result is sorted; for a greater k, the result is in the order of the row."""
+    """Return the greatest k for which the result is sorted.
+
+    For a greater k, the selected keys are in the order of the row.
+    """
     return int(getattr(sort.parts[0].params, "capacity", 0))
 
 
 def _first(by: Keys, take: int) -> NDArray[np.intp]:
-    """Return the ascending indices of the `take` least keys of each row, shape (rows, take).
+    """Return the indices of the `take` least keys of each row in ascending order, shape (rows, take).
 
-    by: transformed keys, shape (rows, length).  Of equal keys, the first ones are taken.  A partition of a row finds
-    the greatest key to take, which is faster than a sort.
+    Among equal keys, the first ones are taken.  numpy's partition of a row finds the greatest key to take, which is
+    faster than a sort.
+    by: transformed keys, shape (rows, length).
     """
     rows, length = by.shape
     if take == length:
@@ -50,17 +54,20 @@ def _first(by: Keys, take: int) -> NDArray[np.intp]:
 
 
 NO_INDEX = (1 << 32) - 1
-"""The index that fills the result of a row with fewer keys than k."""
+"""If a row has fewer keys to take than k, this index fills the rest of its result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """The numbers in device memory that describe the rows of a call; arrays have the shape (rows,).
+    """The numbers in device memory that describe the rows of a call.  Arrays have the shape (rows,).
 
-    lengths: the number of keys of each row; greater numbers than the pitch count as the pitch.  starts: the index of
-    the first key of each row. takes: the number of keys to take from each row; greater numbers than k count as k.
-    value_starts: the index of the first value of each row.  live: the number of rows; results of further rows are not
-    written.
+    The *pitch* is n / rows, the greatest length of a row.
+
+    lengths: the number of keys in each row.  A number above the pitch counts as the pitch.
+    starts: the index of the first key of each row.
+    takes: the number of keys to take from each row.  A number above k counts as k.
+    value_starts: the index of the first value of each row.
+    live: the number of rows that the call selects from.  The results of further rows are not written.
     """
 
     lengths: NDArray[np.int64]
@@ -73,10 +80,10 @@ class Rows:
 def of_rows(
     sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rows: Rows
 ) -> tuple[Keys, NDArray[Any] | None]:
-    """Return the result of `selected` for rows with separate lengths, starts or numbers of keys to take.
+    """Return the same as `selected`, for rows with separate lengths, starts or numbers of keys to take.
 
-    A row with fewer keys to take than k ends with the last key of the order, and values with all bits set: `NO_INDEX`
-    for 32-bit indices.
+    If a row has fewer keys to take than k, the last key of the order fills the rest of its result.  All bits of the
+    values there are set, so 32-bit indices are `NO_INDEX`.
     """
     pitch, take = len(keys) // options.segment_count, options.take
     ordered_ = oracle.ordered(keys, options.kind, descending=options.descending)
@@ -98,7 +105,7 @@ def of_rows(
 
 
 def positions(sort: Sort, keys: Keys, options: Options) -> NDArray[np.intp]:
-    """Return the indices of the selected keys within their rows, shape (rows, k)."""
+    """Return the index of each selected key within its row, shape (rows, k)."""
     by = oracle.ordered(keys, options.kind, descending=options.descending).reshape(options.segment_count, -1)
     indices = _first(by, options.take)
     if min(by.shape[1], options.take) > sorted_up_to(sort):
@@ -109,7 +116,10 @@ def positions(sort: Sort, keys: Keys, options: Options) -> NDArray[np.intp]:
 
 
 def selected(sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options) -> tuple[Keys, NDArray[Any] | None]:
-    """Return the selected keys, shape (rows * k,), and their values, shape (rows * k, 32-bit words), or None."""
+    """Return the selected keys and their values.
+
+    Keys have the shape (rows * k,).  Values have the shape (rows * k, 32-bit words of a value), or are None.
+    """
     rows = positions(sort, keys, options)
     flat = (rows + np.arange(len(rows)).reshape(-1, 1) * (len(keys) // max(len(rows), 1))).reshape(-1)
     after = oracle.values_expected(values, rows.reshape(-1) if sort.signature.index else flat, sort)
@@ -120,7 +130,7 @@ _TAKEN = Length(factors=("number", "take"))
 
 
 def _of_rows(*, name: str, role: str, feature: str, meaning: str, about: str) -> Buffer:
-    """Return the buffer of a number for each row, which calls have if the sort has `feature`."""
+    """Return an argument with a 32-bit number for each row.  Calls have it if and only if the sort has `feature`."""
     each = Length(factors=("number",))
     return Buffer(
         name=name,
@@ -136,7 +146,7 @@ def _of_rows(*, name: str, role: str, feature: str, meaning: str, about: str) ->
 
 
 class _TopK(Operation):
-    """The operation that selects the first k keys of each of `segment_count` rows of equal length."""
+    """The operation that selects the first k keys from each of `segment_count` rows of equal length."""
 
     name, noun, c_kind = "top_k", "selection", "HS_TOP_K"
     c_number = 5
@@ -239,7 +249,10 @@ class _TopK(Operation):
     timed = typed_baselines = selects = True
 
     def signature(self, signature: Signature) -> Signature:
-        """See `Operation`: a selection supports keys of all types in both orders, and the features of rows."""
+        """Return a signature with a key transform, for all types and both orders, and with the features of rows.
+
+        Separate starts of rows imply separate lengths.
+        """
         return replace(
             PLAIN,
             value=signature.value,
@@ -253,11 +266,11 @@ class _TopK(Operation):
         )
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
-        """See `Operation`."""
+        """Return the signature with a key transform, which supports keys of all types."""
         return replace(signature, key_transform=True, rows=True)
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """See `Operation`: rows have equal lengths, and at least k keys."""
+        """Check that the number of rows divides n, and that rows have at least k keys."""
         if n and (options.segment_count == 0 or n % options.segment_count):
             wrong = f"{n} keys cannot be divided into that number of equal rows"
             raise OutOfRange("segment_count", options.segment_count, wrong)
@@ -266,22 +279,22 @@ class _TopK(Operation):
         return options
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """See `Operation`: numbers of rows, which are at most as many as keys."""
+        """Return 4 bytes per key for each buffer with a number per row: there are at most as many rows as keys."""
         numbers = (b for b in self.arguments.buffers if b.feature and not b.single)
         return {b.role: 4 for b in numbers if getattr(sort.signature, b.feature)}
 
     def second(self, options: Options, n: int) -> Options | None:
-        """See `Operation`: a selection is never in place."""
+        """Return the options of the first case: a selection is never in place, so the second case is not either."""
         return options
 
     def reported(self, options: Options) -> list[str]:
-        """See `Operation`."""
+        """Return a phrase with k and the number of rows."""
         return [f"{options.take} of each of {options.segment_count} rows"]
 
     def call(
         self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return a call that selects from rows of a random length, without the keys that do not fill a row."""
+        """Return a call that selects from rows of a random length.  Keys that do not fill a row are left out."""
         n, limit = len(keys), sorted_up_to(sort)
         rows = int(rng.choice([1, 1, 2, 3, 7])) if rng.integers(2) else max(1, n // int(rng.integers(1, 3 * limit)))
         length = n // rows
@@ -300,7 +313,7 @@ class _TopK(Operation):
         )
 
     def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
-        """See `Operation`: one row, and rows of about 4096 keys."""
+        """Return selections from one row, and if n allows it from rows of 4096 keys or more."""
         rows = math.gcd(n, max(1, n >> 12))
         calls = [Options(segment_count=r, take=min(64, n // r)) for r in dict.fromkeys((1, rows))]
         return tuple(("random", options) for options in calls)
@@ -308,28 +321,29 @@ class _TopK(Operation):
     def load(
         self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
     ) -> Load:
-        """Return a workload of `segment_count` rows, by default one row, with k of the options."""
+        """Return a workload that selects from `segment_count` rows, by default one.  `options` also give k."""
         options = replace(options, segment_count=options.segment_count or 1)
         expected, after = selected(sort, keys, values, options)
         return Load(keys=keys, values=values, expected=expected, values_expected=after, how=options, count=len(keys))
 
 
 def _drawn(rng: np.random.Generator, most: int, count: int) -> NDArray[np.int64]:
-    """Return `count` random numbers up to `most`; a quarter of them is `most`."""
+    """Return `count` random numbers up to `most`.  About a quarter of them equal `most`."""
     numbers = rng.integers(0, most + 1, count) >> rng.integers(0, 8, count)
     return np.where(rng.integers(0, 4, count) == 0, most, numbers)
 
 
 def _beyond(rng: np.random.Generator, numbers: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Return the numbers; half of the numbers that equal `most` are replaced by far greater numbers."""
+    """Return the numbers, but replace about half of those that equal `most` by the greatest 32-bit number."""
     return np.where((numbers == most) & (rng.integers(0, 2, len(numbers)) > 0), NO_INDEX, numbers)
 
 
 def call_of_rows(
     sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
 ) -> Call:
-    """Return a call whose rows have random numbers; some lengths and numbers of keys to take are 0 or exceed the
-    greatest.
+    """Return a call whose rows have random lengths, starts and numbers of keys to take, as far as the sort has them.
+
+    A few lengths and numbers of keys to take are 0, or exceed the greatest that the call permits.
     """
     s, count, k = sort.signature, options.segment_count, options.take
     pitch, every = len(keys) // count, np.arange(count)

@@ -1,1 +1,1 @@
-"""Stages after a sort, in the same plan: a report of run boundaries, or an epilogue."""
+"""Stages that follow a sort in the same plan.  A stage is a report of run boundaries, or an epilogue."""

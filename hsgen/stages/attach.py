@@ -1,4 +1,4 @@
-"""Functions that append a stage to a sort: run boundaries or an epilogue."""
+"""Functions that append a stage to a sort.  A stage reports run boundaries, or runs an epilogue."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hsgen.stages import epilogue, run_boundaries
 
 
 def fit(signature: Signature, operation: str) -> None:
-    """Check that an operation with this signature supports the signature's stage.
+    """Check that the stage of a signature is valid, and that the operation supports the stage.
 
-    operation: the name of an operation other than sort; "" for sort.
+    operation: "" for a sort, otherwise the name of the operation.
 
     Raises:
         Usage: the operation or the signature does not support run boundaries or the epilogue, or the epilogue is
@@ -27,7 +27,7 @@ def fit(signature: Signature, operation: str) -> None:
 def followed(
     kernels: tuple[Kernel, ...], plan: Plan, parts: tuple[Part, ...], key: KeyType, signature: Signature, device: Device
 ) -> tuple[tuple[Kernel, ...], Plan]:
-    """Return the kernels and the plan of a sort, with the kernels and the steps of the signature's stage appended."""
+    """Return the kernels and the plan of a sort, extended by those of the signature's stage, if it has one."""
     if signature.run_boundaries:
         return run_boundaries.appended(kernels, plan, parts, run_boundaries.shape(key, signature, device))
     if signature.epilogue:
@@ -36,7 +36,7 @@ def followed(
 
 
 def report_words(sort: Sort) -> tuple[int, int]:
-    """Return the size of the report as (32-bit words, words per key); (0, 0) without a report."""
+    """Return the size of a sort's report as (32-bit words, further words per key); (0, 0) without a report."""
     always = operations.of(sort).report
     if always != (0, 0):
         return always
@@ -47,6 +47,6 @@ def report_words(sort: Sort) -> tuple[int, int]:
 
 
 def report_length(sort: Sort, n: int) -> int:
-    """Return the size of the report for `n` keys in 32-bit words; 0 without a report."""
+    """Return the number of 32-bit words in the report for `n` keys; 0 without a report."""
     words, words_per_key = report_words(sort)
     return words + words_per_key * n

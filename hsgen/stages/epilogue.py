@@ -1,9 +1,11 @@
-"""Epilogues: user code that a step after any sort applies to every sorted key.
+"""Epilogues.  An epilogue is user code that an additional launch after a sort applies to every sorted key.
 
-A fragment is a Jinja template with a macro `epilogue`.  The macro takes some of `ARGUMENTS` by name and expands to
-statements in the words of all dialects (docs/guides/epilogue.md).  The step reads the sorted keys once.  An epilogue
-cannot run in the last pass of a sort: often only the device knows which pass is last, and a scatter has no adjacent
-sorted keys.
+The user passes a *fragment*, a Jinja template with a macro `epilogue`.  The macro takes some of `ARGUMENTS` by name,
+and expands to statements that use only names which all dialects define (docs/guides/epilogue.md).  The launch reads the
+sorted keys once.
+
+An epilogue cannot run in the last pass of a sort.  Often only the device knows which pass is last.  Besides, a pass
+that scatters keys does not have adjacent sorted keys together.
 """
 
 from __future__ import annotations
@@ -27,15 +29,20 @@ from hsgen.stages import sandbox
 from hsgen.system import folders, processes
 
 ARGUMENTS = ("i", "key", "before", "value", "report", "shift", "n")
-"""The arguments that a macro may take.
+"""The arguments that a fragment's macro may take.
 
-i: the index of the key.  before: the preceding key.  value: a word of the key's value.  report: a word of the report.
-shift: the second number of the call.  n: the count.
+i: the index of the key.
+key: the key.
+before: the preceding key.
+value: a word of the key's value.
+report: a word of the report.
+shift: the second number of the call.
+n: the count.
 """
 NAME = sandbox.MACRO
 _PLACE = re.compile(sandbox.place("(i|key|before|shift|n|value[0-3])"))
 _LENGTH = 1 << 16
-_SECONDS = 20  # wall-clock time; the limit of processor time is lower
+_SECONDS = 20  # the limit of wall-clock time; the limit of processor time is `sandbox.CPU_SECONDS`
 _HINT = "docs/guides/epilogue.md describes epilogues"
 
 
@@ -43,8 +50,11 @@ _HINT = "docs/guides/epilogue.md describes epilogues"
 class Epilogue:
     """A parsed fragment.
 
-    arguments: the arguments of the macro.  report_words, report_words_per_key: the size of the report, in 32-bit words.
-    changes_keys: the statements change keys.  body: the statements of a call, with placeholders for the arguments.
+    arguments: the names of the arguments that the macro takes.
+    report_words: the number of 32-bit words in the report that do not depend on n.
+    report_words_per_key: the number of further words in the report for each key.
+    changes_keys: whether the statements change keys.
+    body: the statements to which the macro expands, with placeholders for the arguments.
     """
 
     arguments: tuple[str, ...]
@@ -59,17 +69,22 @@ class Epilogue:
         return "report" in self.arguments
 
     def uses(self, argument: str) -> bool:
-        """Whether the statements contain an argument; compilers warn of unused variables."""
+        """Whether the statements use an argument.
+
+        Only used arguments become variables, because compilers warn of unused variables.
+        """
         return any(match[1] == argument for match in _PLACE.finditer(self.body))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The distribution of sorted keys over work-groups.
+    """How the sorted keys are distributed over work-groups, and the fragment.
 
-    work_group: lanes per work-group; 1: a sequential lane iterates over the keys.  rows: keys of a tile per lane.
-    groups: the greatest number of work-groups, each of which processes consecutive tiles.  text: the fragment.
-    value_words: 32-bit words per value.
+    value_words: the 32-bit words of a value.
+    text: the fragment.
+    work_group: the lanes of a work-group.  1 means that a sequential lane iterates over the keys.
+    rows: the keys per lane of a tile.
+    groups: the greatest number of work-groups.  Each work-group processes consecutive tiles.
     """
 
     key: KeyType
@@ -87,7 +102,7 @@ class Shape:
 
 @cache
 def _read(text: str) -> Mapping[str, Any]:
-    """Return the answer of `hsgen.stages.sandbox` about a fragment, from a separate process."""
+    """Run `hsgen.stages.sandbox` on a fragment in a separate process, and return its answer."""
     if len(text) > _LENGTH:
         raise Usage(f"epilogue: more than {_LENGTH} characters; {_HINT}")
     if not text.isascii() or not all(c.isprintable() or c in "\n\t" for c in text):
@@ -117,8 +132,8 @@ def parsed(text: str) -> Epilogue:
     """Return the epilogue of a fragment.
 
     Raises:
-        Usage: the fragment is not a valid template, has no macro `epilogue`, takes an unknown argument or has invalid
-            settings; rendering exceeds a limit of time or memory, or performs a forbidden operation.
+        Usage: the fragment is not a valid template or has no macro `epilogue`; the macro takes an unknown argument; the
+            settings are invalid; rendering exceeds a limit of time or memory, or performs a forbidden operation.
         Unavailable: the process that renders the fragment cannot start.
     """
     answer = _read(text)
@@ -131,9 +146,10 @@ def parsed(text: str) -> Epilogue:
 
 
 def statements(epilogue: Epilogue, values: Mapping[str, str], value_words: int) -> str:
-    """Return the statements of a call.
+    """Return the statements of an epilogue, with the placeholders replaced.
 
-    values: the text of each argument.  value_words: the number of 32-bit words of a key's value.
+    values: the text that replaces each argument.
+    value_words: the number of 32-bit words in a value.
     """
 
     def argument(match: re.Match[str]) -> str:
@@ -147,7 +163,7 @@ def statements(epilogue: Epilogue, values: Mapping[str, str], value_words: int) 
 
 
 def _checked(arguments: tuple[str, ...], numbers: Mapping[str, Any], body: str) -> Epilogue:
-    """Return the epilogue; raise `Usage` if its arguments or settings are invalid."""
+    """Return the epilogue.  Raise `Usage` if its arguments or settings (`numbers`) are invalid."""
     for name in arguments:
         if name not in ARGUMENTS:
             raise Usage(f"epilogue: unknown argument {name}; the arguments are {', '.join(ARGUMENTS)}")
@@ -170,9 +186,10 @@ def _checked(arguments: tuple[str, ...], numbers: Mapping[str, Any], body: str) 
 
 
 def fit(signature: Signature, operation: str) -> None:
-    """Check that an operation with this signature supports the signature's epilogue, if there is one.
+    """Check that the epilogue of a signature is valid, and that the operation supports it.
 
-    operation: the name of an operation other than sort; "" for sort.
+    Without an epilogue, nothing is checked.
+    operation: "" for a sort, otherwise the name of the operation.
 
     Raises:
         Usage: the epilogue is invalid, or is for an operation other than sort; the signature has a device-side count
@@ -193,7 +210,10 @@ def fit(signature: Signature, operation: str) -> None:
 
 
 def shape(key: KeyType, signature: Signature, device: Device) -> Shape:
-    """Return the distribution of keys on a device; if local memory is ordinary memory, over 8 sequential lanes."""
+    """Return the distribution of keys over work-groups.
+
+    If the device's local memory is ordinary memory, at most 8 sequential lanes process the keys.
+    """
     serial = device.local == "memory"
     lanes = 1 if serial else 1 << min(256, device.work_group).bit_length() - 1
     return Shape(
@@ -209,7 +229,7 @@ def shape(key: KeyType, signature: Signature, device: Device) -> Shape:
 def appended(
     kernels: tuple[Kernel, ...], plan: Plan, parts: tuple[Part, ...], tiling: Shape
 ) -> tuple[tuple[Kernel, ...], Plan]:
-    """Return the kernels and the plan of a sort, with the kernel and the step of the epilogue appended."""
+    """Return the kernels and the plan of a sort, extended by the kernel and the launch of the epilogue."""
     epilogue = parsed(tiling.text)
     buffers = [Buffer(name="keys", read_only=not epilogue.changes_keys)]
     roles = ["destination"]
@@ -240,7 +260,7 @@ def appended(
 
 
 def moved(tiling: Shape, n: int) -> int:
-    """Return the memory traffic of the step for `n` keys in bytes, without the traffic of the report."""
+    """Return the bytes that the launch reads and writes for `n` keys, without those of the report."""
     epilogue = parsed(tiling.text)
     values = 4 * tiling.value_words if "value" in epilogue.arguments else 0
     return n * (tiling.key.bytes * (2 if epilogue.changes_keys else 1) + values)

@@ -1,10 +1,11 @@
-"""Run boundaries: steps after any sort that report the starts of runs of equal keys.
+"""Run boundaries: launches after a sort that report where runs of equal keys start.
 
-Word 0 of the report is the number of runs; the indices of their first keys follow in ascending order.  The steps read
-the sorted keys once.  First, work-groups mark run boundaries in a bitmap, which reuses the scratch of the sort, and
-count the boundaries.  Then a scan adds the counts, and the last kernel converts the bitmap to indices.
+Word 0 of the report is the number of runs.  The indices of their first keys follow in ascending order.  The launches
+read the sorted keys once.  First, work-groups mark run boundaries in a bitmap and count them.  The bitmap reuses the
+scratch of the sort.  Then a kernel scans the counts of work-groups, and the last kernel converts the bitmap to indices.
 
-Key types and orders do not matter: the key transform does not change whether two keys differ above a bit.
+Kernels compare the bits of keys, for all key types and orders.  The key transform does not change whether two keys
+differ above a bit, so its result is not needed.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ KEYS = Buffer(name="keys", read_only=True)
 REPORT, WORDS = Buffer(name="report", type="u32"), Buffer(name="words", type="u32")
 BITMAP = Buffer(name="bitmap", type="u32")
 NAMES = ("boundaries_single", "boundaries_count", "boundaries_spine", "boundaries_place")
-"""The names of the kernels: the first for counts up to a tile, the other three in sequence for larger counts."""
+"""The names of the kernels.  The first serves up to a tile of keys; the other three together serve more keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The distribution of keys over work-groups.
+    """How the keys are distributed over work-groups.
 
-    work_group: lanes per work-group, a power of two; 1: a sequential lane iterates over the keys.
-    items: keys per lane; 32 unless lanes are sequential.
-    groups: the greatest number of work-groups, each of which processes several tiles.
+    work_group: the lanes of a work-group, a power of two.  1 means that a sequential lane iterates over the keys.
+    items: the keys per lane of a tile: 32, unless lanes are sequential.
+    groups: the greatest number of work-groups.  Each work-group processes several tiles.
     begin: the first bit of the key.
     """
 
@@ -47,7 +48,10 @@ class Shape:
 
     @property
     def tile(self) -> int:
-        """The number of keys that a work-group processes at once; for sequential lanes, the unit of a lane's keys."""
+        """The number of keys that a work-group processes at once.
+
+        The keys of a sequential lane are a multiple of this number, except at the end of the array.
+        """
         return self.work_group * self.items
 
     @property
@@ -57,12 +61,15 @@ class Shape:
 
     @property
     def room(self) -> int:
-        """The scratch size of the work-groups' counts in bytes, a multiple of 1024."""
+        """The bytes of scratch for the counts of work-groups, a multiple of 1024."""
         return aligned(4 * (self.groups + 1))
 
     @property
     def bindings(self) -> dict[str, Binding]:
-        """The bindings of the kernels' buffers by name.  The bitmap overlays the scratch of the sort, after `room`."""
+        """The bindings of the kernels' buffers by name.
+
+        The bitmap starts after `room` bytes, and reuses the scratch of the sort.
+        """
         return {
             "keys": Binding(role="destination"),
             "report": Binding(role="report"),
@@ -72,9 +79,10 @@ class Shape:
 
 
 def shape(key: KeyType, signature: Signature, device: Device) -> Shape:
-    """Return the distribution of keys on a device.
+    """Return the distribution of keys over work-groups.
 
-    On a CPU, 8 sequential lanes process the keys, because local memory is ordinary memory and lanes share no registers.
+    On a CPU, at most 8 sequential lanes process the keys: local memory is ordinary memory, and lanes share no
+    registers.
     """
     begin = key.bits // 2 if signature.value == "packed" else 0
     if (device.local == "memory" and not device.registers) or device.work_group < 32:
@@ -84,9 +92,9 @@ def shape(key: KeyType, signature: Signature, device: Device) -> Shape:
 
 
 def fit(signature: Signature, operation: str) -> None:
-    """Check that an operation with this signature supports run boundaries, if the signature has run boundaries.
+    """Check that the operation supports run boundaries, if the signature has this feature.
 
-    operation: the name of an operation other than sort; "" for sort.
+    operation: "" for a sort, otherwise the name of the operation.
 
     Raises:
         Usage: run boundaries are for an operation other than sort, or are combined with a device-side count.
@@ -99,11 +107,11 @@ def fit(signature: Signature, operation: str) -> None:
 def appended(
     kernels: tuple[Kernel, ...], plan: Plan, parts: tuple[Part, ...], tiling: Shape
 ) -> tuple[tuple[Kernel, ...], Plan]:
-    """Return the kernels and the plan of a sort, with the kernels and the steps for run boundaries appended.
+    """Return the kernels and the plan of a sort, extended by the kernels and launches for run boundaries.
 
-    The work-groups' counts are at the start of scratch; the scratch of the sort follows.  After the sort, only the
-    sort's status is still needed.  At least one byte of scratch per key precedes the status; the bitmap has one bit per
-    key and reuses these bytes.
+    The counts of work-groups are at the start of scratch, and the scratch of the sort follows.  After the sort, only
+    the sort's status word is still needed.  At least one byte per key of the sort's scratch precedes the status word.
+    The bitmap, with one bit per key, reuses these bytes.
     """
     rows = [(k, _step(k, tiling, plan.max_n)) for k in _kernels(parts, tiling)]
     rows = [(kernel, step) for kernel, step in rows if not step.guard.empty]
@@ -126,21 +134,22 @@ def appended(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The regions of the stage in scratch."""
+    """The regions of scratch for run boundaries."""
 
     run_counts: Region
 
 
 def words() -> Words:
-    """Return the regions of the stage in scratch."""
+    """Return the regions of scratch for run boundaries."""
     return Words(
         **placed([("run_counts", 0, "the runs that start in the keys of each work-group, then their prefixes")])
     )
 
 
 def _kernels(parts: tuple[Part, ...], tiling: Shape) -> tuple[Kernel, ...]:
-    """Return the kernels.  They name the algorithm of the sort's first part, because they use words that this algorithm
-    defines.
+    """Return the kernels.
+
+    As their algorithm they have that of the sort's first part, because they use names that its templates define.
     """
     rows = (
         (NAMES[0], f"find the runs of up to {tiling.tile} keys", (KEYS, REPORT)),
@@ -169,7 +178,7 @@ def _kernels(parts: tuple[Part, ...], tiling: Shape) -> tuple[Kernel, ...]:
 def _arrays(name: str, tiling: Shape) -> tuple[Array, ...]:
     """Return the local arrays of a kernel.
 
-    Sequential lanes use a table of the bits of each byte; other lanes use sums and bitmaps.
+    Sequential lanes look up the set bits of a byte in `table`.  Lanes that are not sequential use sums and bitmaps.
     """
     if tiling.serial:
         return (Array(name="table", type="u32", count=256),) if name == NAMES[3] else ()
@@ -181,7 +190,7 @@ def _arrays(name: str, tiling: Shape) -> tuple[Array, ...]:
 
 
 def _step(kernel: Kernel, tiling: Shape, max_n: int) -> Step:
-    """Return the step of a kernel.  The kernel for counts up to a tile also runs for n = 0, to report 0 runs."""
+    """Return the launch of a kernel.  The kernel for up to a tile of keys also runs for n = 0, to report 0 runs."""
     few, one = kernel.name == NAMES[0], kernel.name in (NAMES[0], NAMES[2])
     return Step(
         kernel=kernel.name,
@@ -193,7 +202,7 @@ def _step(kernel: Kernel, tiling: Shape, max_n: int) -> Step:
 
 
 def moved(tiling: Shape, step: Step, n: int) -> int:
-    """Return the memory traffic in bytes of a step's launch for `n` distinct keys."""
+    """Return the bytes that a launch reads and writes for `n` keys, all of which differ."""
     keys, places, bits = n * tiling.key.bytes, 4 * (n + 1), -(-n // tiling.tile) * tiling.tile // 8
     words = 4 * tiling.groups
     return dict(zip(NAMES, (keys + places, keys + bits + words, 2 * words, bits + words + places), strict=True))[

@@ -1,8 +1,9 @@
-"""The process that renders an epilogue's template, in a sandbox and with limited time and memory.
+"""The process that renders the fragment of an epilogue, in a sandbox with limited time and memory.
 
 A fragment may come from an untrusted bundle.  Jinja's immutable sandbox hides Python's objects from the fragment.  The
-process cannot open files or start programs.  If the system enforces limits, the process is limited to `CPU_SECONDS` and
-`MEMORY`.  The process reads a template from stdin and writes one line of JSON.
+process cannot open files or start programs.  Where the operating system enforces limits, the process may use at most
+`CPU_SECONDS` of processor time and `MEMORY` bytes.  The process reads a fragment from stdin, and writes one line of
+JSON to stdout.
 """
 
 from __future__ import annotations
@@ -21,32 +22,35 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 CPU_SECONDS = 1
 MEMORY = 256 << 20
 OUTPUT = 1 << 16
-"""The greatest number of characters of a fragment's output, and of any string during rendering."""
+"""The greatest number of characters in a fragment's output, and in any string during rendering."""
 MACRO = "epilogue"
 SETTINGS = ("report_words", "report_words_per_key", "changes_keys")
-VALUE_WORDS = 4  # 32-bit words of the largest value
+VALUE_WORDS = 4  # the 32-bit words of the widest value
 _FILTERS = ("abs", "default", "first", "format", "indent", "int", "join", "last", "length", "list", "lower", "max")
 _MORE_FILTERS = ("min", "replace", "reverse", "string", "sum", "trim", "upper")
 _ITERATIONS = 100_000
 _AUDITED = ("compile", "exec", "code.__new__", "object.__getattr__")
-"""The audit events of Python that a permitted template raises."""
+"""Python's audit events that permitted fragments raise.  All other events are refused."""
 _WARM = (
     "{% macro epilogue(i) %}{% for j in range(1) %}{{ loop.index ~ 'x' }}{% endfor %}{% endmacro %}",
     "{{ x }}",
     "{%",
 )
-"""Templates for which Jinja imports its remaining modules, before the process can no longer open files.
+"""Templates that are rendered before the process gives up the right to open files.
 
-Some of the templates are invalid.
+They make Jinja import its remaining modules.  Some of them are invalid on purpose.
 """
 
 
 class Refused(Exception):
-    """The error for a forbidden operation of a fragment."""
+    """The error that is raised if a fragment performs a forbidden operation."""
 
 
 class _Sandbox(ImmutableSandboxedEnvironment):
-    """A Jinja environment that permits only attributes of `loop` and calls of macros and arguments."""
+    """A Jinja environment in which templates may read attributes only of `loop`.
+
+    Templates may call only macros, `loop`, methods of `loop`, and the functions of this module.
+    """
 
     intercepted_binops = frozenset(ImmutableSandboxedEnvironment.default_binop_table)
 
@@ -55,16 +59,19 @@ class _Sandbox(ImmutableSandboxedEnvironment):
         return isinstance(obj, LoopContext) and not attr.startswith("_")
 
     def is_safe_callable(self, obj: Any) -> bool:
-        """Whether a template may call an object.  Jinja itself raises an error for calls of undefined names."""
+        """Whether a template may call an object.
+
+        Undefined names are permitted here, because Jinja itself raises an error for their calls.
+        """
         if isinstance(obj, MethodType):
             return isinstance(obj.__self__, LoopContext)
         return isinstance(obj, (Macro, LoopContext, jinja2.Undefined)) or getattr(obj, "__module__", "") == __name__
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """Return the result of an operator, a number of at most 64 bits or a string of bounded length.
+        """Return the result of an operator: a number of at most 64 bits, or a string of at most `OUTPUT` characters.
 
         Raises:
-            Refused: the result exceeds these limits, or the operator is for numbers only.
+            Refused: the result exceeds these limits, or an operand is not a number and the operator is not +.
         """
         numbers = isinstance(left, (int, float)) and isinstance(right, (int, float))
         if not numbers and operator != "+":
@@ -105,7 +112,7 @@ def _environment() -> jinja2.Environment:
 
 
 def place(name: str) -> str:
-    """Return the placeholder of an argument in the statements of a call."""
+    """Return the placeholder that stands for an argument in the statements of an epilogue."""
     return f"\1{name}\2"
 
 
@@ -124,7 +131,7 @@ def _argument(name: str) -> Any:
 
 
 def read(text: str) -> dict[str, Any]:
-    """Return the arguments of a fragment's macro, its settings and the statements of a call.
+    """Return the arguments of a fragment's macro, the settings, and the statements to which the macro expands.
 
     The result is ``{"macro": False}`` if the fragment has no macro `MACRO`.
 
@@ -146,7 +153,7 @@ def read(text: str) -> dict[str, Any]:
 
 
 def answer(text: str) -> dict[str, Any]:
-    """Return the result of `read`, or ``{"error": line}`` with a line about the problem."""
+    """Return the result of `read`, or ``{"error": line}``, where `line` describes the problem."""
     try:
         return read(text)
     except Exception as e:
@@ -154,10 +161,10 @@ def answer(text: str) -> dict[str, Any]:
 
 
 def confine() -> None:
-    """Limit the time, the memory and the rights of this process."""
+    """Limit the processor time, the memory and the rights of this process, for its remaining life."""
     try:
         import resource
-    except ImportError:  # Windows; the parent limits the time
+    except ImportError:  # on Windows, only the parent process limits the time
         pass
     else:
         used = resource.getrusage(resource.RUSAGE_SELF)
@@ -169,7 +176,7 @@ def confine() -> None:
                 try:
                     resource.setrlimit(kind, (most, most))
                 except (OSError, ValueError):
-                    continue  # the system lacks this limit, or has a lower limit
+                    continue  # the system does not support this limit, or has a lower limit already
     sys.addaudithook(_audit)
 
 
@@ -179,7 +186,7 @@ def _audit(event: str, _: tuple[Any, ...]) -> None:
 
 
 def _line(error: BaseException) -> str:
-    """Return one printable line about an error."""
+    """Return one printable line that describes an error."""
     if isinstance(error, MemoryError):
         return f"takes more than {MEMORY >> 20} MB of memory"
     text = str(error) if not isinstance(error, RecursionError) else "is nested too deeply"
@@ -189,7 +196,7 @@ def _line(error: BaseException) -> str:
 
 
 def main() -> None:
-    """Read a template from stdin and write the answer to stdout."""
+    """Read a fragment from stdin, and write the answer to stdout."""
     text = sys.stdin.buffer.read().decode("ascii")
     for template in _WARM:
         answer(template)

@@ -1,8 +1,10 @@
-"""Bitonic merge sort after HotSort: a block sort, streaming flip and half merges, and a block clean.
+"""Bitonic merge sort after HotSort (A. MacKinnon).  Its kernels are a block sort, streaming flip and half merges, and a
+clean.
 
-The comparisons do not depend on the keys; a sort takes O(n log^2 n) of them, which suits small arrays.  Between
-kernels, a sorted run lies in memory in ascending order, not transposed by lanes.  Nothing is padded, and nothing is
-written at or beyond n.  Keys without values need no scratch memory.  Source: HotSort (A. MacKinnon).
+The positions of compared keys do not depend on the keys.  A sort takes O(n log^2 n) comparisons, which suits small
+arrays.
+Between kernels, a sorted run lies in memory in ascending order, not transposed by lanes.  Nothing is padded, and
+nothing is written at or beyond n.  Keys without values need no scratch memory.
 """
 
 from hsgen.algorithms.bitonic.constraints import alone, problems, space, specialize

@@ -1,4 +1,4 @@
-"""Constraints of bitonic sorts, their search space, and parameters for other widths and values."""
+"""Bitonic sorts: constraints on parameters, the search space, and the derivation of parameters for values."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType, Signature
 from hsgen.core.networks import pow2_ceil, pow2_floor
 
-LEAST_BLOCK = 256  # keys that a lane sorts in registers
+LEAST_BLOCK = 256  # the keys of the run that a sequential lane sorts in registers
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of single values, independent of the others."""
+    """Yield the problems that a single value has by itself."""
     if (height := values.get("height", 2)) % 2:
         yield "height", f"{height} is odd", f"give an even number, {height - 1 or 2} or {height + 1}"
     yield from device_constraints.subgroup(values, device, "give 1, which uses local memory instead")
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Return all problems of the parameters as a whole."""
+    """Return all problems of the complete parameters."""
     faults = [
         *alone({"height": p.height, "subgroup": p.subgroup}, device),
         *_shape(p),
@@ -101,10 +101,10 @@ def _local(p: Params, device: Device) -> Iterator[Problem]:
 
 
 def _greatest_fit(p: Params, key: str, room: int) -> int:
-    """The greatest value of `slabs` or `clean_slabs` below the value in p with which the kernel fits `room` bytes; 0 if
-    none.
+    """The greatest value of `key` with which its kernel fits `room` bytes of local memory; 0 if there is none.
 
-    The search is by bisection, because tuning calls it for thousands of shapes that do not fit.
+    `key` is `slabs` or `clean_slabs`.  Only values below that in `p` are tried.  The search is a bisection, because
+    tuning calls it for thousands of parameters that do not fit.
     """
 
     def fits(value: int) -> bool:
@@ -123,7 +123,7 @@ def _greatest_fit(p: Params, key: str, room: int) -> int:
 
 
 def _need(p: Params, key: str, value: int) -> Kernel:
-    """The kernel whose local memory depends on `slabs` or on `clean_slabs`."""
+    """The kernel whose local memory depends on `key` (`slabs` or `clean_slabs`), with `value` for `key`."""
     return block_sort(replace(p, slabs=value), value) if key == "slabs" else clean(replace(p, clean_slabs=value))
 
 
@@ -134,7 +134,7 @@ _PADS = (0, 1, 2, 4, 8, 16, 17)
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return one box for each subgroup width, and one without subgroup operations."""
+    """Return a search region for each subgroup width, and one without subgroup operations."""
     widths = [1, *(w for w in device.subgroups if w > 1)] if device.shuffle else [1]
     return tuple(_box(width, device) for width in widths)
 
@@ -158,12 +158,12 @@ def _box(width: int, device: Device) -> Box:
 def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for a key width and a signature; None if the sort is not supported.
 
-    Keys narrower than 32 bits are not supported, nor widths for which the target has no parameters.  Elements that do
-    not fit the local memory are not supported either.
+    Keys must have at least 32 bits, the target must have parameters for the key width, and the kernels must fit local
+    memory.
 
-    Packed words are compared as a whole, hence not stably.  With values, the merged elements have twice the size of a
-    key.  Their parameters are those for keys of that size.  If the target has no such parameters, the parameters for
-    the key are used with half the rows.
+    Packed words are compared as a whole, so their sort is not stable.  With values, the merged elements are pairs of
+    twice the size of a key.  For 32-bit keys, the target's parameters for u64 are then used, if they exist and have the
+    same subgroup width.  Otherwise, and for 64-bit keys, the parameters for the key are used with half the rows.
     """
     if key.bytes < 4:
         return None
@@ -190,7 +190,7 @@ def _exceeds(p: Params, device: Device) -> bool:
 
 
 def _halved(p: Params) -> Params:
-    """The parameters with half the rows per lane."""
+    """Return the parameters with half as many rows per lane."""
     shape = replace(
         p,
         height=max(2, p.height // 4 * 2),

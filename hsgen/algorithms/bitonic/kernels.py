@@ -1,4 +1,4 @@
-"""The kernels of a bitonic sort as data: block sorts, streaming flip and half merges, and the block clean."""
+"""The kernels of a bitonic sort: block sorts, streaming flip and half merges, and the clean."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.networks import halves, pow2_ceil, pow2_floor, sorting
 
 ROW_BLOCK = "row_block"
-PAIRS = Buffer(name="destination", type="pair")  # in scratch: merged until the values are gathered
+PAIRS = Buffer(name="destination", type="pair")  # in scratch, with values: pairs (key, index) are merged here
 
 
 def _tile(p: Params, count: int) -> tuple[Array, ...]:
@@ -35,13 +35,13 @@ def _tile(p: Params, count: int) -> tuple[Array, ...]:
 
 
 def _buffers(p: Params, *buffers: Buffer) -> tuple[Buffer, ...]:
-    """The buffers of a merging kernel, by the signature of the sort."""
+    """The buffers of a merging kernel: with values, the destination is the buffer of pairs."""
     renamed = (PAIRS if b == DESTINATION and p.valued else b for b in buffers)
     return (*renamed, *([DEVICE_N] if p.signature.device_count else []))
 
 
 def block_sort(p: Params, slabs: int) -> Kernel:
-    """Return the kernel that sorts blocks of `slabs` slabs; with loops, the kernel also sorts smaller blocks."""
+    """Return the kernel that sorts blocks of `slabs` slabs.  If it has loops, it also sorts smaller blocks."""
     split = full_steps if p.looped else steps
     tall = p.column_slabs(slabs)
     column, rows, spans = tall * p.height, slabs * p.height, slabs // tall
@@ -83,7 +83,7 @@ def block_sort(p: Params, slabs: int) -> Kernel:
 
 
 def row_block(p: Params) -> Kernel:
-    """Return the kernel that sorts blocks of p.block << argument keys, each in one sequential lane."""
+    """Return the kernel that sorts each block of `p.block << argument` keys in one sequential lane."""
     assert p.lane_block
     data = RowBlock(row=p.row, most=p.lane_block)
     return Kernel(
@@ -102,7 +102,7 @@ def row_block(p: Params) -> Kernel:
 
 
 def with_lane_halves(passes: Sequence[Pass], lanes: int) -> Sequence[Pass]:
-    """Append the half stages between lanes to the last pass, whose rows are adjacent."""
+    """Append the half stages between lanes to the last pass, which holds adjacent rows."""
     if lanes == 1:
         return passes
     *most, last = passes
@@ -111,11 +111,11 @@ def with_lane_halves(passes: Sequence[Pass], lanes: int) -> Sequence[Pass]:
 
 
 def flip(p: Params, scale: int) -> Kernel:
-    """Return the streaming kernel of the flip and the `scale` - 1 stages after it.
+    """Return the streaming kernel that runs a flip stage and then `scale` - 1 half stages.
 
-    Row i covers the strides [i, i + 1) of the virtual span.  Its mirror row covers the strides [2**scale - 1 - i,
-    2**scale - i).  At every level, the virtual rows before the keys are the same fraction of the span.  The kernel
-    drops the rows within this fraction.
+    The virtual span has 2**scale strides.  Row i covers the strides [i, i + 1).  Its mirror row covers the strides
+    [2**scale - 1 - i, 2**scale - i).  The virtual rows before the first key are the same fraction of the span at every
+    level.  The kernel therefore omits the rows that lie within this fraction.
     """
     top, span = pow2_ceil(p.block), 1 << scale
     front = Fraction((top - p.block) * span, 2 * top)
@@ -129,7 +129,7 @@ def flip(p: Params, scale: int) -> Kernel:
 
 
 def half(p: Params, scale: int) -> Kernel:
-    """Return the streaming kernel of `scale` half stages."""
+    """Return the streaming kernel that runs `scale` half stages."""
     inside = p.block == pow2_ceil(p.block)
     rows = tuple(Row(i, 1, front=not inside, end=not inside) for i in range(1 << scale))
     return _stream(p, Stream(flip=False, scale=scale, rows=rows, ops=swaps(halves(1 << scale))))
@@ -155,7 +155,7 @@ def stream_name(*, flip: bool, scale: int) -> str:
 
 
 def clean(p: Params) -> Kernel:
-    """Return the kernel that sorts bitonic chunks: the stages within a work-group, down to adjacent keys."""
+    """Return the clean, the kernel that sorts bitonic chunks by the remaining stages, down to adjacent keys."""
     rows = p.chunk // p.subgroup
     passes = with_lane_halves(clean_columns(rows, p.local_scale, rows), p.subgroup)
     shared = p.chunk if len(passes) > 1 or p.subgroup == 1 else 0
@@ -193,16 +193,15 @@ def gather(p: Params) -> Kernel:
 
 
 def keep(p: Params) -> Kernel:
-    """Return the kernel that copies the values before they are gathered in place."""
+    """Return the kernel that copies the values, so that an in-place sort can gather them from the copy."""
     return _last(p, "keep", "copy the values", VALUES_IN, VALUES_TMP)
 
 
 def small_blocks(p: Params) -> list[int]:
-    """Return the slab counts of the block sorts for less than a block of keys, ascending; each is a quarter of the
-    next.
+    """Return the sizes in slabs of the block sorts for fewer keys than a block, in ascending order.
 
-    A count between two of these takes at most four times the necessary work.  Blocks of fewer than 128 keys would save
-    nothing.  The list is empty for a block sort with loops, which serves every width.
+    Each size is a quarter of the next, so no array takes more than four times the necessary work.  Blocks of fewer than
+    128 keys would save nothing.  A block sort with loops serves every size, so the list is then empty.
     """
     if p.looped:
         return []

@@ -1,4 +1,4 @@
-"""Passes over columns that exchange keys between the lanes of a subgroup."""
+"""Passes over columns in which the lanes of a subgroup exchange keys."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from hsgen.core.networks import bitonic_merge, mirrored, odd_part
 
 
 def held_rows(rows: int, most: int) -> int:
-    """Return the number of rows of a column that a lane holds in `most` registers while lanes merge; 0 if they do not
-    fit.
+    """Return how many rows of a column a lane holds at once while columns of lanes are merged.
+
+    A lane has `most` registers.  The result is 0 if the rows do not fit.
     """
     if rows <= most:
         return rows
@@ -25,11 +26,12 @@ def held_rows(rows: int, most: int) -> int:
 
 @lru_cache(KEPT)
 def merge_lanes(rows: int, lanes: int, scale: int, most: int, spans: int, split: Steps = steps) -> tuple[Pass, ...]:
-    """Return the passes that merge two groups of `lanes` / 2 sorted columns of `rows` rows into a group of `lanes`.
+    """Return the passes that merge two sorted groups of `lanes` / 2 columns into one sorted group of `lanes` columns.
 
-    The rank order is lane-major (rank = lane * rows + row).  The first pass exchanges keys between lanes: the flip
-    needs a row and its mirror image in one lane, which therefore holds a column and its mirror column.  Every lane's
-    column is then an arbitrary bitonic sequence, which the odd-merge recursion sorts for any height.
+    A column has `rows` rows.  The order within a group is lane-major (rank = lane * rows + row).  The first pass
+    exchanges keys between lanes.  Its flip stage needs a row and the mirror row in one lane.  A lane therefore holds
+    rows of its column together with their mirror rows.  After the exchanges, each column is an arbitrary bitonic
+    sequence.  A recursive merge that allows odd lengths sorts it for any height.
     """
     fitting = held_rows(rows, most)
     stride = rows // fitting
@@ -59,6 +61,6 @@ def merge_lanes(rows: int, lanes: int, scale: int, most: int, spans: int, split:
 
 
 def lane_halves(registers: int, lanes: int) -> tuple[Op, ...]:
-    """Return half stages of distance `lanes` / 2 to 1 between lanes, for every register."""
+    """Return the half stages between lanes, at distances from `lanes` / 2 down to 1, for every register."""
     masks = [1 << b for b in reversed(range(lanes.bit_length() - 1))]
     return tuple(Half(r, m) for m in masks for r in range(registers))

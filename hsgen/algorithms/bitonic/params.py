@@ -1,7 +1,7 @@
 """The parameters of a bitonic sort and derived values.
 
-Names follow HotSort: a *slab* is the subgroup x height keys that one subgroup sorts in registers; a *block* is the
-slabs that one work-group sorts.
+Names follow HotSort.  A *slab* is the `subgroup` x `height` keys that one subgroup sorts in registers.  A *block* is
+the `slabs` slabs that one work-group sorts.
 """
 
 from __future__ import annotations
@@ -32,31 +32,32 @@ FIELDS = {
 }
 
 
-LINE = 64  # bytes of the greatest vector register, and of a row of a block that one lane sorts
+LINE = 64  # bytes of the widest vector register; a row of a block that one lane sorts fills such a register
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """The table ``[bitonic.KEY]`` of a target.  Scales are log2 of the rows that a lane holds at once.
+    """The table ``[bitonic.KEY]`` of a target.  A scale is log2 of the rows that a lane holds at once.
 
-    subgroup: the lanes that exchange keys by shuffles; 1: no subgroup operations.
+    subgroup: the lanes that exchange keys by shuffles; 1 means no subgroup operations.
     height: the rows (registers) of a slab, an even number.
     slabs: the slabs of a block.
-    local_scale, flip_scale, half_scale: the rows held by passes over local memory, by the streaming flip merge and by
-    the streaming half merge.
+    local_scale: the scale of passes over local memory.
+    flip_scale: the greatest scale of the streaming flip merges.
+    half_scale: the greatest scale of the streaming half merges.
     stream_group: the lanes of a work-group of the streaming kernels.
     clean_slabs: the slabs of a work-group of the clean, a power of two.
     bank_pad: the keys of padding after each sorted column while a block is transposed through local memory.
-    exchange: "minmax" or "select", the implementation of a comparator.
-    compact: one block sort, with loops over its passes, serves blocks of every width, and compiles fast; without effect
-    if its passes are not alike (`looped`).
-    path_from: the least keys of runs that are merged out of place by merge paths; None: no merge paths.
-    row_block: the most keys of a block that one sequential lane sorts by rows; None: the lanes of a work-group share a
-    block.  Without effect unless all merges are by rows (`lane_block`).
+    exchange: the implementation of a comparator, "minmax" or "select".
+    compact: whether one block sort, with loops over its passes, serves blocks of every size.  It compiles fast.
+    Without effect if the passes are not alike (`looped`).
+    path_from: runs of at least `path_from` keys are merged out of place by merge paths; None means no merge paths.
+    row_block: one sequential lane sorts a block of up to `row_block` keys by rows.  None means that the lanes of a
+    work-group share a block.  Without effect unless all merges are by rows (`lane_block`).
 
-    signature: the values, and further features.  With values, keys are merged together with their original indices,
-    which makes the sort stable, and the values are gathered at the end.
-    path_walks: each lane merges sequentially through memory, which suits CPUs.
+    signature: the values, and further features.  With values, pairs of a key and its original index are merged, which
+    makes the sort stable.  The values are gathered at the end.
+    path_walks: whether each lane merges sequentially from memory to memory, which suits CPUs.
     """
 
     key: KeyType
@@ -83,54 +84,53 @@ class Params:
 
     @property
     def looped(self) -> bool:
-        """Whether block sorts have loops over their passes: `compact` requests loops, and all passes must be alike."""
+        """Whether the block sort has loops over its passes: `compact` is set, and all passes are alike."""
         alike = self.height == 1 << self.local_scale and self.slabs == pow2_floor(self.slabs)
         return self.compact and alike and 1 < self.subgroup <= self.rows
 
     @property
     def row(self) -> int:
-        """Keys that a sequential lane merges at a time in dialects with vectors; 0: key by key."""
+        """The keys that a sequential lane merges at once in dialects with vectors; 0 if it merges key by key."""
         if not self.path_walks or self.valued or self.signature.device_count:
             return 0
         return LINE // self.key.bytes if self.row_block else 16
 
     @property
     def lane_block(self) -> int:
-        """The most keys of a block that one sequential lane sorts by rows; 0: lanes of a work-group share a block."""
+        """The most keys of a block that one sequential lane sorts by rows; 0 if a work-group's lanes share a block."""
         return self.row_block or 0 if self.row else 0
 
     @property
     def rows(self) -> int:
-        """Rows of a block."""
+        """The number of rows in a block."""
         return self.slabs * self.height
 
     @property
     def block(self) -> int:
-        """Keys of a block."""
+        """The number of keys in a block."""
         return self.rows * self.subgroup
 
     @property
     def clean_height(self) -> int:
-        """Rows that a lane of the clean holds on average."""
+        """The average number of rows that a lane of the clean holds."""
         return pow2_floor(self.height)
 
     @property
     def chunk(self) -> int:
-        """Keys of a work-group of the clean, a power of two."""
+        """The number of keys that a work-group of the clean sorts, a power of two."""
         return self.clean_slabs * self.clean_height * self.subgroup
 
     @property
     def registers(self) -> int:
-        """Keys that a lane may hold in a pass."""
+        """The most keys that a lane holds in a pass."""
         return max(1 << self.local_scale, self.height)
 
     def column_slabs(self, slabs: int) -> int:
-        """Return the number of slabs, of `slabs` in a block, that are sorted as one tall column before the lanes are
-        merged.
+        """Return how many slabs of a block of `slabs` slabs form one tall column per lane before lanes are merged.
 
-        All slabs form one column if the odd part of the column fits the registers: lanes then exchange keys once per
-        block, not once per merge level.  Otherwise the result is the greatest power of two that divides `slabs` and
-        fits.
+        All slabs form one column if the rows of the column that must be held together fit the registers (`held_rows`).
+        Lanes then exchange keys once per block, not once per merge level.  Otherwise the result is the greatest power
+        of two that divides `slabs` and whose column fits; it is at least 1.
         """
         if self.subgroup == 1 or held_rows(slabs * self.height, self.registers):
             return slabs
@@ -141,17 +141,17 @@ class Params:
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters for a table that passed `FIELDS`."""
+    """Return the parameters for a target table that `FIELDS` has checked."""
     return Params(key=key, **values)
 
 
 def block(p: Params) -> int:
-    """Return the keys of a block."""
+    """Return the number of keys in a block."""
     return p.block
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return derived values for headers and `hsgen show`: (name, value)."""
+    """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
     tall = p.column_slabs(p.slabs)
     return [
         ("slab", f"{p.subgroup} x {p.height} = {p.subgroup * p.height} keys"),

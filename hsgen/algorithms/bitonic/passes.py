@@ -1,15 +1,15 @@
-"""Passes as data: one sweep over a tile or over memory.
+"""Passes as data.  A pass is one sweep over a tile or over memory.
 
 A *pass* distributes columns of rows among lanes.  A lane loads the rows of one column into registers, runs a network on
-these rows and stores them.  One round trip to memory therefore serves log2(rows) merge stages.  In a tile, a row is W
-consecutive keys, one for each lane of the subgroup, and a column belongs to a subgroup.  In the streaming kernels, a
-row is a single key and a column belongs to a lane.
+these rows, and stores them.  A round trip to memory therefore serves log2(rows) merge stages.  In a tile, a row is W
+consecutive keys, one for each lane of the subgroup, and a subgroup processes a column.  In the streaming kernels, a row
+is a single key, and a lane processes a column.
 
-**Virtual rows.**  A merge joins two sorted runs A (R rows) and B (at most R rows).  The merge network has 2 P rows, P =
-pow2_ceil(R); A ends and B starts in their middle.  The P - R virtual rows before A have the least key, and the virtual
-rows after B the greatest key.  No virtual row ever moves, so every comparator with a virtual row is dropped: at
-generation time if the whole row is outside, otherwise by a guard.  Half-cleaners are thereby exact for any R and any
-count, without padding.
+**Virtual rows.**  A merge joins two sorted runs: A has R rows, and B has at most R rows.  The merge network has 2 P
+rows, with P = pow2_ceil(R).  A ends and B starts in the middle of these rows.  Rows before A and after B do not exist
+in memory.  Rows before A count as the least key, and rows after B as the greatest key, so no comparator would move
+them.  Every comparator with such a row is therefore omitted.  If a whole row is outside, the generator omits it;
+otherwise a guard does at run time.  Half stages are thus exact for any R and any count, without padding.
 """
 
 from __future__ import annotations
@@ -24,12 +24,15 @@ from hsgen.core.networks import Network, halves, mirrored, pow2_ceil
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pass:
-    """One sweep over spans of rows.
+    """A sweep over spans of rows.
 
-    Column q is column ``x = q % columns`` of span ``q // columns``; its base is ``x // stride * chunk + x % stride``;
-    its register i holds the virtual row ``rows[i].offset + rows[i].sign * base``, which is row ``virtual - front`` of
-    the span.  length: the rows of a full span.  limit: the rows of the tile; 0 if no span exceeds the tile.  mirror:
-    the lanes of rows with sign -1 are reversed.
+    Column q is column ``x = q % columns`` of span ``q // columns``.  Its base is ``x // stride * chunk + x % stride``.
+    Its register i holds the virtual row ``v = rows[i].offset + rows[i].sign * base``, which is row ``v - front`` of the
+    span.
+
+    length: the rows of a full span.
+    limit: the rows of the tile; 0 if no span exceeds the tile.
+    mirror: whether the lanes of rows with sign -1 are reversed.
     """
 
     note: str
@@ -51,17 +54,20 @@ class Pass:
 
     @property
     def row_groups(self) -> list[RowGroup]:
-        """The rows in groups; offsets are those of rows of the span."""
+        """The rows, grouped for loops; their offsets count from the start of the span."""
         return row_groups(self.rows, self.front)
 
     @property
     def op_groups(self) -> list[OpGroup]:
-        """The operations in groups."""
+        """The operations, grouped for loops."""
         return op_groups(self.ops)
 
     @property
     def lane_groups(self) -> list[OpGroup]:
-        """The operations in groups; one group of half stages represents the half stages of all masks."""
+        """The operations, grouped for loops, with only one group of half stages between lanes.
+
+        The group has the greatest mask, and stands for the half stages of all masks.
+        """
         groups = self.op_groups
         top = max((numbers[0][2] for kind, numbers in groups if kind == "half"), default=0)
         return [g for g in groups if g[0] != "half" or g[1][0][2] == top]
@@ -73,9 +79,9 @@ def swaps(network: Network) -> tuple[Op, ...]:
 
 
 def flip_rows(scale: int, double: int) -> tuple[tuple[Row, ...], tuple[Op, ...]]:
-    """Return rows and operations of a flip merge of 2**scale rows over `double` (2 P) virtual rows.
+    """Return the rows and operations of a flip merge: 2**scale rows per lane, over `double` (2 P) virtual rows.
 
-    The first stage compares virtual row v with its mirror image; half-cleaners of both halves follow.
+    The first stage compares each virtual row with its mirror row.  Half stages on both halves follow.
     """
     half = 1 << (scale - 1)
     stride = double // (2 * half)
@@ -87,7 +93,7 @@ def flip_rows(scale: int, double: int) -> tuple[tuple[Row, ...], tuple[Op, ...]]
 
 
 def renumber(ops: tuple[Op, ...], number: dict[int, int]) -> tuple[Op, ...]:
-    """Return the comparators whose two registers are keys of `number`, with the registers renumbered by `number`."""
+    """Return the comparators with both registers in `number`, which maps old register numbers to new ones."""
     return tuple(
         Swap(number[op.lo], number[op.hi]) for op in ops if isinstance(op, Swap) and op.lo in number and op.hi in number
     )
@@ -96,9 +102,10 @@ def renumber(ops: tuple[Op, ...], number: dict[int, int]) -> tuple[Op, ...]:
 def truncate(
     rows: tuple[Row, ...], ops: tuple[Op, ...], front: int, length: int, width: int
 ) -> tuple[tuple[Row, ...], tuple[Op, ...]]:
-    """Return the rows that are within the span for some column, with their guards, and the comparators of these rows.
+    """Omit the rows that lie outside the span in every column, and their comparators.
 
-    width: the number of bases.  front, length: the position and size of the span in virtual rows.
+    Return the remaining rows with the guards that they need, and the remaining comparators.  `width` is the number of
+    bases.  `front` and `length` are the position and the size of the span, in virtual rows.
     """
     inside: list[Row] = []
     number: dict[int, int] = {}
@@ -115,7 +122,7 @@ def truncate(
 def _run_pass(
     note: str, run: int, tile: int, stride: int, chunk: int, rows: tuple[Row, ...], ops: tuple[Op, ...]
 ) -> Pass:
-    """The pass of a merge of runs of `run` rows in a tile of `tile` rows."""
+    """The pass that merges runs of `run` rows in a tile of `tile` rows."""
     double = 2 * pow2_ceil(run)
     front, length = double // 2 - run, 2 * run
     rows, ops = truncate(rows, ops, front, length, double - chunk + stride)
@@ -140,32 +147,32 @@ def half_rows(stride: int, count: int) -> tuple[Row, ...]:
 
 
 def steps(stages: int, scale: int) -> list[int]:
-    """Return the stages of each pass: `stages` distributed evenly over the fewest passes of at most `scale`."""
+    """Return the number of stages in each pass: the fewest passes of at most `scale` stages, as equal as possible."""
     passes = -(-stages // scale)
     return [stages // passes + (i < stages % passes) for i in range(passes)]
 
 
 def full_steps(stages: int, scale: int) -> list[int]:
-    """Return the stages of each pass: `scale` stages, and the remaining stages in the last pass."""
+    """Return the number of stages in each pass: `scale`, but in the last pass only the remaining stages."""
     return [min(scale, stages - done) for done in range(0, stages, scale)]
 
 
 Steps = Callable[[int, int], list[int]]
 KEPT = 512
-"""The size of the cache of the passes of merges; the sorts of all targets have fewer different merges."""
+"""The size of the caches of merge passes.  The sorts of all targets have fewer different merges."""
 
 
 @lru_cache(KEPT)
 def merge_runs(run: int, tile: int, scale: int, *, mirror: bool = False, split: Steps = steps) -> tuple[Pass, ...]:
     """Return the passes that merge adjacent sorted runs of `run` rows in a tile of `tile` rows.
 
-    A lane holds at most 2**scale rows; `split` distributes the stages among passes.  Source: the bitonic merge with a
-    flip of HotSort, on virtual rows.
+    A lane holds at most 2**scale rows.  `split` distributes the stages among passes.  The merge is HotSort's bitonic
+    merge with a flip, on virtual rows.
     """
     chunk = 2 * pow2_ceil(run)
     stages = chunk.bit_length() - 1
     if mirror:
-        scale = min(scale, stages - 1)  # stages between lanes follow, which a pass with reversed lanes cannot include
+        scale = min(scale, stages - 1)  # a pass with reversed lanes cannot include the final stages between lanes
     out: list[Pass] = []
     for step in split(stages, scale):
         stride = chunk >> step
@@ -182,7 +189,7 @@ def merge_runs(run: int, tile: int, scale: int, *, mirror: bool = False, split: 
 
 
 def clean_columns(rows: int, scale: int, chunk: int, spans: int = 1, split: Steps = steps) -> list[Pass]:
-    """Return the passes that sort bitonic chunks of `chunk` rows, in columns of `rows` rows, by half stages."""
+    """Return the half-stage passes that sort bitonic chunks of `chunk` rows, within spans of `rows` rows."""
     out = []
     for step in split(chunk.bit_length() - 1, scale) if chunk > 1 else []:
         stride = chunk >> step

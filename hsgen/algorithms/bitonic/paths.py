@@ -1,6 +1,6 @@
-"""The last levels of a merge sort by merge paths: runs are merged out of place, in one pass per level.
+"""The last levels of a merge sort, by merge paths: each level merges runs out of place in one pass.
 
-Earlier levels are bitonic merges in place; each of these levels takes one more pass than the level before.
+Earlier levels are bitonic merges in place.  The number of their passes grows with the level.
 `hsgen.algorithms.merge_path` describes how a lane finds its part of a merge.
 """
 
@@ -15,12 +15,15 @@ from hsgen.core.buffers import Array, Buffer, pair_bytes
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Binding
 
-CHAIN, CHAINS, CHAIN_ROWS = 4096, 4, 8192  # keys, number; keys by rows: docs/results/merging.md
+CHAIN, CHAINS, CHAIN_ROWS = 4096, 4, 8192
+"""Chains of a sequential lane: the keys of a chain, the number of chains, and the keys of a chain that is merged by
+rows.  All were measured: docs/results/merging.md.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Path(Merge):
-    """Merges runs by tiles of `tile` keys, `items` per lane; if `chains` is not 0, by sequential lanes."""
+    """The kernel that merges runs by tiles of `tile` keys; if `chains` is not 0, sequential lanes merge."""
 
     tile: int
 
@@ -28,7 +31,7 @@ class Path(Merge):
 def path(p: Params) -> Kernel:
     """Return the kernel that merges pairs of adjacent runs from one buffer to another.
 
-    The kernel has the tile of the clean, which fits local memory; sequential lanes need no local memory.
+    Its tile has as many keys as a chunk of the clean, which fits local memory.  Sequential lanes need no local memory.
     """
     chains = CHAINS if p.path_walks else 0
     chain = CHAIN_ROWS if p.row else CHAIN
@@ -57,9 +60,10 @@ def path(p: Params) -> Kernel:
 
 
 def first_level(p: Params) -> int | None:
-    """Return the first level that is merged by merge paths; None if no level is.
+    """Return the first level that merge paths merge; None if there is none.
 
-    Device-side counts exclude merge paths, since n determines the buffer in which the sort ends.
+    A sort with a device-side count has no merge paths: n determines in which buffer the sort ends, and the host does
+    not know n.
     """
     if p.path_from is None or p.signature.device_count:
         return None
@@ -70,10 +74,10 @@ def first_level(p: Params) -> int | None:
 
 
 def lent(p: Params) -> Binding:
-    """Return the second merge buffer: scratch after the pairs and the copy of the values."""
+    """Return the binding of the second merge buffer: with values, it follows the pairs and the copy of the values."""
     copied = 0 if p.signature.index else p.signature.value_bytes
     if not p.valued:
         return Binding(role="scratch")
     return Binding(
         role="scratch", per_n=pair_bytes(p.key) + copied, plus=1024 if copied else 0
-    )  # the offset after the copy is rounded up
+    )  # `plus`: the copy may end anywhere, so the offset is rounded up

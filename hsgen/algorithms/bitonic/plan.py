@@ -16,16 +16,21 @@ from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Step
 from hsgen.core.scratch import Scratch, scratch_of
 
 MAX_N = 1 << 29  # kernels count in signed 32-bit integers, and a virtual span has up to 4 n slots
-MAX_ROWS_N = (1 << 30) - 1  # merges by paths alone have spans of up to 2 n slots
+MAX_ROWS_N = (1 << 30) - 1  # if merge paths do all merges, spans have at most 2 n slots
 LEAST_TILE, TILES = 4096, 2
-"""Keys of the least tile of a sequential lane, and the number of tiles of few keys: docs/results/embedded-cpu.md."""
-ALONE = 1  # the greatest level of a block that is all keys
+"""Tiles of a sequential lane: `LEAST_TILE` is the least number of keys.  Few keys are divided into `TILES` tiles.  Both
+were measured: docs/results/embedded-cpu.md.
+"""
+ALONE = 1  # up to this level, one block may hold all keys
 SOURCE, DESTINATION = Binding(role="source"), Binding(role="destination")
 VALUES, VALUES_OUT = Binding(role="values"), Binding(role="values_out")
 
 
 def argument(level: int, lg_stride: int) -> int:
-    """Pack the argument of a merge kernel: its level (runs of block << level keys) and log2 of its stride or tile."""
+    """Pack the argument of a merge kernel: its level, and log2 of its stride or tile.
+
+    At a level, runs have `block << level` keys.
+    """
     return level | lg_stride << 8
 
 
@@ -45,12 +50,11 @@ def _value(step: Step) -> int:
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan: one block sort, then levels that merge runs of block << level keys.
+    """Return the plan: one block sort, then levels that merge runs of `block << level` keys.
 
-    A level is one flip merge, the half merges that its stages need, and one clean; or it is one merge by paths.  Each
-    merge by paths moves the keys to another buffer.  The number of such merges therefore determines the buffer in which
-    the sort must start.  The plan therefore has separate rows for each number of merges by paths, each for its range of
-    counts.
+    A bitonic level is one flip merge, the half merges that its stages need, and one clean.  A level by merge paths is
+    one launch, and moves the keys to another buffer.  The number of such levels therefore determines in which buffer
+    the sort must start.  For each number of such levels, the plan has separate rows, which serve a range of counts.
     """
     steps_: list[Step] = []
     if p.valued and not p.signature.index:
@@ -76,21 +80,22 @@ def plan(p: Params) -> Plan:
 
 
 def greatest(p: Params) -> int:
-    """Return the greatest count of the sort."""
+    """Return the greatest count that the sort supports."""
     return MAX_ROWS_N if p.lane_block else MAX_N
 
 
 def row_block_level(p: Params, last: int) -> int:
-    """Return the level of blocks that one lane sorts, for counts of up to p.block << last keys.
+    """Return the level of the blocks that one lane sorts, for up to `p.block << last` keys.
 
-    Few keys are one block, since a launch costs more than a second lane saves; otherwise there are two or more blocks.
+    Few keys form one block, because another launch costs more than a second lane saves.  More keys form two or more
+    blocks.
     """
     most = (p.lane_block // p.block).bit_length() - 1
     return min(last if last <= ALONE else last - 1, most)
 
 
 def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]:
-    """The rows for counts above `low` up to `high`; `paths` are the levels that are merged by paths."""
+    """The plan rows for counts above `low` up to `high`; merge paths merge the levels in `paths`."""
     current, following = _work(p), lent(p)
     if p.valued:
         end = following if len(paths) % 2 else current
@@ -110,7 +115,7 @@ def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]
 
 
 def _blocks(p: Params, current: Binding, high: int) -> tuple[list[Step], int]:
-    """The rows of block sorts for counts up to `high`, and the level of the runs that these leave."""
+    """The plan rows of block sorts for counts up to `high`, and the level of the sorted runs that they leave."""
     if p.lane_block:
         level = row_block_level(p, (high // p.block).bit_length() - 1)
         size = p.block << level
@@ -125,7 +130,7 @@ def _blocks(p: Params, current: Binding, high: int) -> tuple[list[Step], int]:
 
 
 def _path(p: Params, level: int, current: Binding, following: Binding, high: int) -> Step:
-    """The row of one merge by paths, for counts up to `high`."""
+    """The plan row of one level by merge paths, for counts up to `high`."""
     run, data = p.block << level, path(p).data
     assert isinstance(data, Path)
     tile, packed = data.tile, argument(level, 0)
@@ -137,15 +142,15 @@ def _path(p: Params, level: int, current: Binding, following: Binding, high: int
 
 
 def _first_bit(p: Params) -> int:
-    """The first bit of the key; a packed key is the upper half of its word."""
+    """The first bit of the key: 0, or for a packed key half of its word, because the key is the upper half."""
     return p.key.bits // 2 if p.signature.value == "packed" else 0
 
 
 def scratch(p: Params) -> Scratch:
     """Return the rules for scratch.
 
-    With values, scratch holds pairs of keys and original indices, and for sorts in place a copy of the values.  Merge
-    paths need a second buffer.
+    With values, scratch holds pairs of a key and its original index.  A copy of the values follows, for in-place sorts.
+    Merge paths need a second buffer of keys or pairs.
     """
     first = first_level(p)
     if not p.valued:
@@ -156,12 +161,12 @@ def scratch(p: Params) -> Scratch:
 
 
 def _work(p: Params) -> Binding:
-    """The merge buffer: the destination, or pairs in scratch."""
+    """The binding of the merge buffer: the destination, or with values the pairs in scratch."""
     return Binding(role="scratch") if p.valued else DESTINATION
 
 
 def _kept(p: Params) -> Binding:
-    """The copy of the values: in scratch after the pairs."""
+    """The binding of the copy of the values, which follows the pairs in scratch."""
     return Binding(role="scratch", per_n=pair_bytes(p.key))
 
 
@@ -172,7 +177,10 @@ def _by_key(p: Params, kernel: str, bindings: tuple[Binding, ...], place: str) -
 
 
 def _gathers(p: Params, end: Binding) -> list[Step]:
-    """The last plan rows of a sort with values, for pairs at `end`; in place, values are gathered from their copy."""
+    """The last plan rows of a sort with values: they gather the values for the sorted pairs in `end`.
+
+    An in-place sort gathers from the copy of the values.
+    """
     ends = (end, DESTINATION)
     if p.signature.index:
         return [_by_key(p, "gather", (*ends, VALUES_OUT), "any")]
@@ -183,7 +191,10 @@ def _gathers(p: Params, end: Binding) -> list[Step]:
 
 
 def _level(p: Params, level: int, work: Binding) -> list[Step]:
-    """The rows of one merge level; they run only if there are several runs, and skip a run without a partner."""
+    """The plan rows of one bitonic merge level.
+
+    The rows run only if there are several runs.  A last run without a partner is left unchanged.
+    """
     run = p.block << level
     lg_double = pow2_ceil(run).bit_length()
     lg_chunk = p.chunk.bit_length() - 1
@@ -225,7 +236,7 @@ def _step(
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the memory traffic of a launch of `step` for `n` keys, in bytes; runs without a partner have none."""
+    """Return the bytes that a launch of `step` reads and writes for `n` keys; a run without a partner moves none."""
     entry = pair_bytes(p.key) if p.valued else p.key.bytes
     if step.kernel == "keep":
         return 2 * n * p.signature.value_bytes
@@ -241,7 +252,10 @@ def moved(p: Params, step: Step, n: int) -> int:
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the sort takes another path: slabs, blocks, levels, parts of them."""
+    """Return the counts up to `greatest` at which the sort changes its path.
+
+    The counts are multiples of slabs, bounds of plan rows, and counts that fill the last run of a level only in part.
+    """
     slab = p.height * p.subgroup
     counts = {0, 1, greatest, *range(0, min(4 * p.block, greatest) + 1, slab)}
     for step in plan(p).steps:
@@ -251,10 +265,10 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end in each row of each streaming kernel, at the first level that runs the
-    kernel.
+    """Return counts up to `greatest` such that the last key falls in each row of each streaming kernel.
 
-    The guard of a row excludes lanes only at counts that end in the row.
+    The counts are for the first level that runs the kernel.  Only such a count makes the guard of a row exclude some
+    lanes but not all.
     """
     scales = {k.name: k.data.scale for k in kernels(p) if isinstance(k.data, Stream)}
     counts: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""The rows and operations of passes, and groups that differ in numbers only, which templates write as loops."""
+"""The rows and operations of passes.  Templates write groups that differ only in numbers as loops."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ class Swap(NamedTuple):
 
 
 class Half(NamedTuple):
-    """Lanes l and l ^ mask exchange register `reg`; the lane with a clear bit keeps the smaller key."""
+    """A comparator between lanes: lanes l and l ^ `mask` exchange register `reg`.
+
+    The lane in which the mask's bit is clear keeps the smaller key.
+    """
 
     reg: int
     mask: int
@@ -25,7 +28,10 @@ class Half(NamedTuple):
 
 
 class Flip(NamedTuple):
-    """Lanes l and l ^ mask exchange `a` for `b`; the lane with a clear top bit of mask keeps the smaller keys."""
+    """Two comparators between lanes l and l ^ `mask`: register `a` of each lane meets register `b` of the other.
+
+    The lane in which the top bit of the mask is clear keeps the smaller keys.
+    """
 
     a: int
     b: int
@@ -38,7 +44,10 @@ Op = Swap | Half | Flip
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Virtual row ``offset + sign * base`` of a column; `front`, `end`: whether the row needs a guard at that side."""
+    """The virtual row ``offset + sign * base`` of a column.
+
+    `front` and `end` say whether the row needs a guard at the front or at the end of the span.
+    """
 
     offset: int
     sign: int
@@ -53,7 +62,8 @@ OpGroup = tuple[str, list[tuple[int, int, int]]]
 def row_groups(every: Iterable[Row], front: int = 0) -> list[RowGroup]:
     """Return groups of successive rows with the same sign and guards.
 
-    A group is its first row and, for each row, the register and the offset less `front`.
+    A group consists of its first row and a list.  The list has, for each row, the register and the offset minus
+    `front`.
     """
     groups = groupby(enumerate(every), lambda x: (x[1].sign, x[1].front, x[1].end))
     lists = [list(group) for _, group in groups]
@@ -61,10 +71,10 @@ def row_groups(every: Iterable[Row], front: int = 0) -> list[RowGroup]:
 
 
 def op_groups(every: Iterable[Op]) -> list[OpGroup]:
-    """Return groups of successive operations of one kind and mask.
+    """Return groups of successive operations with the same kind and mask.
 
-    A group is the kind and, for each operation, the two registers and the mask.  The mask of a comparator is 0.  The
-    second register of a half stage is 0.
+    A group consists of the kind and a list.  The list has, for each operation, two registers and the mask.  The mask of
+    a `Swap` is 0.  The second register of a `Half` is 0.
     """
     groups = groupby(map(_registers, every), lambda x: (x[0], x[1][2]))
     return [(kind, [numbers for _, numbers in group]) for (kind, _), group in groups]

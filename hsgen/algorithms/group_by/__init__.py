@@ -1,4 +1,4 @@
-"""Groups of equal keys: the sort of a target, followed by a reduction by key, in one plan."""
+"""Group-by: one plan that runs the target's sort and then a reduction by key."""
 
 from hsgen.algorithms.group_by import pair_partition_kernels
 from hsgen.algorithms.group_by.kernels import context as _context
@@ -12,7 +12,7 @@ from hsgen.algorithms.traits import Traits
 NAME, OPERATION = "group_by", "group_by"
 TRAITS = Traits(joins=True)
 PARTS = {"reduce": "reduce_by_key"}
-"""The fields of `Params` that the table of another algorithm replaces, with the name of that algorithm."""
+"""Maps a field of `Params` to an algorithm, whose target table replaces the field."""
 
 
 def context(p: object) -> dict[str, object]:

@@ -1,8 +1,10 @@
-"""Groupings of keys with few distinct values: tables on chip, without a sort.
+"""Group-by for few distinct keys: hash tables in local memory replace the sort.
 
-Each work-group reduces its keys in a hash table in local memory, and adds this table to the table in scratch.  The last
-launch sorts the table in scratch.  Each key and value is read once.  A sample shows in advance whether there may be few
-groups.  The sort follows if tables overflow nevertheless, or if the order of values matters.
+Each work-group reduces its keys in a hash table in local memory.  Then the work-group adds its table to a table in
+scratch.  The last launch sorts the table in scratch.  Each key and value is read once.
+
+A sample of keys first shows whether there may be few groups.  The sort runs if a table overflows nevertheless, or if
+the order of values matters.
 """
 
 from __future__ import annotations
@@ -16,24 +18,25 @@ from hsgen.core.regions import Region, placed
 from hsgen.core.scratch import aligned
 
 EMPTY = 0xFFFFFFFF
-"""The word of an empty slot.  The key with this word has a separate slot after all other slots."""
+"""The word of an empty slot.  The key that equals this word has a separate slot, after all other slots."""
 TRIES = 64
-"""The most slots of a table in local memory that are probed for a key."""
+"""The most slots that a look-up of a key in local memory probes."""
 CLOSED = 32
-"""The most slots whose groups one work-group stores."""
+"""The last launch: one work-group stores the groups of at most this many slots."""
 SAMPLE = 1024
-"""The number of keys of the sample, if pairs are not partitioned."""
+"""The number of sampled keys if pairs are not partitioned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Few:
-    """The shape of tables.
+    """The sizes of hash tables, and of the kernels that fill them.
 
-    least: the count above which tables are used.
-    work_group, items: the lanes, and the keys of a lane in a tile.
-    groups: the most work-groups.
-    slots: the slots of a table, a power of two; at most half of the slots are used.
-    sample: the number of keys of the sample.
+    least: tables are used only for more keys than `least`.
+    work_group: the lanes of a work-group.
+    items: the keys of each lane in a tile.
+    groups: the most work-groups of a launch.
+    slots: the slots of a table, a power of two.  Tables hold at most `slots` / 2 groups.
+    sample: the number of sampled keys.
     """
 
     least: int
@@ -45,47 +48,46 @@ class Few:
 
     @property
     def tile(self) -> int:
-        """Number of keys of a tile."""
+        """The number of keys in a tile."""
         return self.work_group * self.items
 
     @property
     def most(self) -> int:
-        """Greatest number of groups for which tables are tried."""
+        """The greatest number of groups that a table holds."""
         return self.slots // 2
 
     @property
     def closed(self) -> int:
-        """Number of slots whose groups one work-group stores: `CLOSED`, or one for each lane if there are fewer
-        lanes.
-        """
+        """The number of slots whose groups one work-group stores: `CLOSED`, but at most one slot per lane."""
         return min(CLOSED, self.work_group)
 
     def sampled(self, sample: int) -> int:
-        """Return the expected number of distinct keys in a sample of `sample` keys, if `most` distinct keys are equally
-        frequent.
+        """Return the expected number of distinct keys among `sample` keys.
+
+        The input is assumed to have `most` distinct keys, all equally frequent.
         """
         return int(self.most * (1 - exp(-sample / self.most)))
 
     @property
     def sample_slots(self) -> int:
-        """Slots of the table of the sample: twice as many as keys of the sample, and at least as many as a table of
-        groups has.
-        """
+        """The slots of the sample's hash table: twice the number of sampled keys, but at least `slots`."""
         return max(self.slots, 2 * self.sample)
 
     @property
     def bytes(self) -> int:
-        """Bytes of the words and of the table in scratch."""
+        """The bytes of the buffer `few`: single words, then the table in scratch."""
         return aligned(4 * (TABLE + 3 * (self.slots + 1)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The regions of the buffer `few`, for S slots.
+    """The regions of the buffer `few`, for a table of S slots.
 
     table_keys, table_sums, table_times: S + 1 words each.
-    value_states: the same memory, as one word for each value of the first digit.  All other regions are one word.  The
-    words from `way` on are for partitioned pairs.
+    value_states: shares the memory of the table, and has one word for each value of the first digit.
+
+    Every other region is one word.  Only the kernels that partition pairs use `way` to `table_bits`, and
+    `value_states`.
     """
 
     stored: Region
@@ -117,9 +119,9 @@ _WORDS = (
     ("table_bits", 1, "of few[]: the bits of the first digit if there is a table for each of its values, else 0"),
 )
 TABLE = 32
-"""The index of the first word of the table."""
+"""The index of the table's first word in the buffer `few`."""
 WORDS = placed(_WORDS)
-"""The regions before the table, by name."""
+"""The single words that precede the table, by name."""
 
 
 def words(p: Few) -> Words:
@@ -131,10 +133,10 @@ def words(p: Few) -> Words:
 
 
 def shape(key: KeyType, device: Device) -> Few | None:
-    """Return the shape for keys of a width on a device, or None.
+    """Return the sizes of tables for a key width on a device; None if no tables are used.
 
-    There are no tables if local memory is as slow as scratch.  Keys above 4 bytes have no tables, because atomic
-    operations are 4 bytes wide.
+    Tables are not used if local memory is not on chip, because local memory is then as slow as scratch.  Tables are
+    not used for keys wider than 4 bytes either, because atomic operations are 4 bytes wide.
     """
     if device.local != "chip" or key.bytes > 4:
         return None

@@ -1,4 +1,4 @@
-"""The kernels of a grouping, except the kernels of its sort."""
+"""The kernels of a group-by, without those of its sort."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 REDUCE = "reduce_"
-"""The prefix of the names of the kernels that reduce, because sorts have kernels with the same names."""
+"""The prefix for kernel names of the reduction.  Without it, their names would clash with those of the sort."""
 TABLES, PAIR_PARTITION = "group_by/tables", "group_by/pair_partition"
-"""The templates of the kernels."""
+"""The names of the two templates."""
 GATE = Buffer(name="gate", type="u32")
-"""A buffer whose first word becomes nonzero when all groups are stored; later kernels then return at once."""
+"""A buffer whose first word becomes nonzero when all groups are stored.  Later kernels then return at once."""
 FEW = Buffer(name="few", type="u32")
 DEALS = Buffer(name="deals", type="u32")
-"""The regions of partitioned pairs (`hsgen.algorithms.group_by.pair_partition.Words`)."""
-_LANES = 1536  # lanes that a core holds at once, for tables of few groups
+"""The buffer of the pair partition.  `hsgen.algorithms.group_by.pair_partition.Words` lists its regions."""
+_LANES = 1536  # the kernel `few_tables`: lanes that run on a core at once
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
-    """Return the kernels in the order of their launches, without the kernels of the sort."""
+    """Return the kernels in launch order, without those of the sort."""
     return (*tables(p), *reducing(p))
 
 
 def reducing(p: Params) -> tuple[Kernel, ...]:
-    """Return the kernels of the reduction of sorted keys."""
+    """Return the kernels that reduce the sorted keys."""
     return tuple(replace(k, name=REDUCE + k.name, algorithm="group_by") for k in reduce_by_key.kernels(p.reduce))
 
 
 def tables(p: Params) -> tuple[Kernel, ...]:
-    """Return the kernels of the tables of few groups."""
+    """Return the kernels that reduce few groups in hash tables."""
     if p.few is None:
         return ()
     slots = p.few.slots + 1
@@ -64,10 +64,10 @@ def tables(p: Params) -> tuple[Kernel, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phases:
-    """The variants of the phases of the kernels of few groups, as names of sets of macros.
+    """The sets of macros that the kernels of few groups use: two names.
 
-    values: whether there are values.
-    sample: whether the sample serves few groups only, or also pairs that may be partitioned.
+    values: the set for pairs, or the set for keys alone.
+    sample: the set for a sample that serves few groups only, or the set for a sample that also serves pairs.
     """
 
     values: str

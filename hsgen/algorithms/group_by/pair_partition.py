@@ -1,14 +1,15 @@
-"""Groupings of 32-bit keys with values, for reductions that do not depend on the order of values: partitioned pairs.
+"""Group-by of 32-bit keys with 32-bit values, for reductions that do not depend on the order of values.
 
-A sort keeps equal keys in their order, so each tile waits for earlier tiles.  If the order of values does not matter,
-no tile needs to wait.  A work-group reserves room in a bucket by an atomic addition, and stores the pairs of a tile
-there in any order.  The number of a bucket is formed by the highest bits in which the keys of a sample differ.  As many
-bits are used as are needed to keep buckets small.
+A stable sort keeps equal keys in their order, so each tile waits for earlier tiles.  If the order of values does not
+matter, no tile needs to wait.  A work-group reserves space in a bucket by an atomic addition.  Then it stores the pairs
+of a tile there in any order.  The bucket number of a key consists of the highest bits in which the sampled keys differ.
+As many bits are used as are needed to keep buckets small.
 
-The first launch counts the pairs of all buckets.  If the sample has equal keys, pairs are partitioned by a first digit
-of these bits.  A work-group then reduces the pairs of each value of the digit in a hash table on chip.  Otherwise a
-second digit partitions the pairs into buckets, each bucket is sorted on chip, and a reduction by key follows.  Keys too
-uneven for tables and buckets are sorted by passes over all digits, in one launch.
+The first launch counts the pairs of all buckets.  Then pairs are partitioned by a first digit, the upper bits of the
+bucket number.  The next step depends on the sample.  If it has enough equal keys, hash tables on chip follow: a
+work-group reduces the pairs of one value of the first digit.  Otherwise a second digit partitions the pairs into
+buckets, each bucket is sorted on chip, and a reduction by key follows.  If keys are too uneven for tables and buckets,
+one launch sorts them by passes over all digits.
 """
 
 from __future__ import annotations
@@ -30,19 +31,25 @@ from hsgen.core.plan import Plan
 from hsgen.core.regions import Region, placed
 
 SORTED, TABLES, BUCKETS = 0, 1, 2
-"""Values of `Words.way`: the sort follows; a table for each value of the first digit; buckets sorted on chip."""
+"""What follows the partition, as stored in `Words.way`.
+
+`SORTED`: the target's sort.  `TABLES`: a hash table for each value of the first digit.  `BUCKETS`: buckets that are
+sorted on chip.
+"""
 LEAST = 8
-"""The least bits of the first digit."""
+"""The least number of bits in the first digit."""
 SHARE = 64
-"""A value of the first digit with more than 1/`SHARE` of the keys would keep one work-group busy for long."""
+"""Tables are not used if one value of the first digit has more than 1/`SHARE` of the keys: the work-group that reduces
+this value would run much longer than the others.
+"""
 _LOCAL = 160 << 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digits:
-    """The bits that number buckets.
+    """The widths of a bucket number and of its first digit.
 
-    bits: the most bits; a work-group has a counter on chip for each number.
+    bits: the most bits of a bucket number.  A work-group has a counter on chip for each bucket.
     first: the most bits of the first digit.
     least: the least bits of the first digit.
     """
@@ -54,7 +61,9 @@ class Digits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table(Tiles):
-    """A hash table on chip for the pairs of one value of the first digit; a work-group processes `size` pairs at once.
+    """A hash table on chip that holds the pairs of one value of the first digit.
+
+    A work-group adds `size` pairs to the table at once.
 
     slots: the slots of the table, a power of two.
     """
@@ -63,18 +72,18 @@ class Table(Tiles):
 
     @property
     def groups(self) -> int:
-        """Greatest number of groups of a table: two thirds of its slots."""
+        """The greatest number of groups that a table holds: two thirds of its slots."""
         return 2 * self.slots // 3
 
     @property
     def places(self) -> int:
-        """Number of bins on chip by which the groups of a table are sorted."""
+        """The number of bins of the sort that orders the groups of a table."""
         return max(self.slots // 4, self.work_group)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """The sizes of the sample of keys: `keys` for counts above `above`, and `fewer` up to `above`."""
+    """The number of sampled keys: `fewer` for up to `above` pairs, and `keys` for more pairs."""
 
     keys: int = 8192
     fewer: int = 2048
@@ -87,13 +96,16 @@ _BUCKET, _TABLE = Bucket(work_group=512, items=10, bins=4096), Table(work_group=
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The shape of the kernels that partition pairs.
+    """The sizes of the kernels that partition pairs.
 
-    count: the keys that a work-group counts at once.
-    deal, again: the tiles that are partitioned by the first digit, and by the second digit.
+    count: the tile of the kernel that counts the pairs of buckets.
+    deal: the tile of the partition by the first digit.
+    again: the tile of the partition by the second digit.
     bucket: the bucket that a work-group sorts on chip.
-    table: the hash table of a value of the first digit.
-    cores: the cores of the device.
+    table: the hash table for one value of the first digit.
+    digits: the widths of a bucket number and of its first digit.
+    sample: the number of sampled keys.
+    cores: the number of cores of the device.
     """
 
     count: Tiles = _COUNT
@@ -107,25 +119,26 @@ class Shape:
 
     @property
     def most(self) -> int:
-        """Greatest count with small enough buckets."""
+        """The greatest count at which the mean bucket still fits on chip."""
         return self.bucket.limit << self.digits.bits
 
     def equal(self, bits: int, sample: int) -> int:
-        """Return the expected number of repeated keys in a sample, if a quarter of the slots of each table is used.
+        """Return the expected number of repeated keys in a sample, if groups fill a quarter of each table's slots.
 
-        With the widest digit, half of the slots may be used.  If more slots were needed, no tables are used.
+        With the widest first digit, groups may fill half of the slots.  Fewer repeated keys mean that groups need more
+        slots than this, so tables are not used.
         bits: the bits of the first digit.
-        sample: the number of keys of the sample.
+        sample: the number of sampled keys.
         """
         used = 2 if bits == self.digits.first else 4
         return max(2, used * sample**2 // (2 * self.table.slots << bits))
 
 
 def shape(key: KeyType, signature: Signature, device: Device) -> Shape | None:
-    """Return the shape for a device; None if pairs are not partitioned.
+    """Return the sizes of the kernels for a device; None if pairs are not partitioned.
 
-    Pairs are partitioned only for keys and values of 4 bytes.  The device must guarantee forward progress, and have
-    work-groups of 1024 lanes, 160 KiB of local memory on chip, and a known number of cores.
+    Pairs are partitioned only if keys and values have 4 bytes each.  The device must guarantee forward progress and
+    have a known number of cores.  Work-groups must be able to have 1024 lanes, and 160 KiB of local memory on chip.
     """
     fits = device.local == "chip" and device.local_bytes >= _LOCAL and device.work_group >= 1024
     served = key.bytes == 4 and signature.value_bytes == 4
@@ -133,7 +146,7 @@ def shape(key: KeyType, signature: Signature, device: Device) -> Shape | None:
 
 
 def sampling(tables: Few, pair_partition: Shape | None) -> Few:
-    """Return the tables of few groups with a sample that also serves the kernels that partition pairs."""
+    """Return the tables of few groups; if pairs may be partitioned, with a sample that is large enough for that too."""
     return replace(tables, sample=pair_partition.sample.keys) if pair_partition else tables
 
 
@@ -141,11 +154,11 @@ def sampling(tables: Few, pair_partition: Shape | None) -> Few:
 class PairPartition:
     """The parameters of the kernels that partition pairs.
 
-    few: the tables of few groups, which precede these kernels.
-    above: the count above which pairs are partitioned into buckets if tables do not hold the groups; up to `above`, the
-    target's sort runs instead.
-    rest: the passes, in one launch, over pairs that buckets cannot hold; None if the target's sort has no such passes.
-    Without `rest` there are no buckets.
+    few: the tables of few groups, whose kernels run before these kernels.
+    above: for more than `above` keys, pairs that tables cannot hold are partitioned into buckets.  Up to `above`, the
+    target's sort sorts them instead.
+    rest: the passes, in one launch, that sort pairs which buckets cannot hold.  None if the target's sort has no such
+    passes; there are no buckets then.
     """
 
     key: KeyType
@@ -158,19 +171,19 @@ class PairPartition:
 
     @property
     def valued(self) -> bool:
-        """True: keys without values are not partitioned."""
+        """Always true: only keys with values are partitioned."""
         return True
 
     @property
     def bucketed(self) -> bool:
-        """Whether pairs are partitioned into buckets for some counts."""
+        """Whether pairs are partitioned into buckets at any count."""
         return self.rest is not None and self.above < self.shape.most
 
 
 def following(
     tables: Few | None, pair_partition: Shape | None, kernels: tuple[Kernel, ...], sort: Plan
 ) -> PairPartition | None:
-    """Return the parameters of a partition before a sort with these kernels; None if pairs are not partitioned."""
+    """Return the parameters of the partition before a sort with `kernels`; None if pairs are not partitioned."""
     waiting = [k for k in kernels if k.cooperative]
     many = next((k.params for k in kernels if isinstance(k.params, Hybrid) and k.params.has_pair_buckets), None)
     sorter: Any = many or next((k.params for k in waiting), None)
@@ -190,7 +203,7 @@ def following(
 
 
 def _rest(sort: Hybrid, shape: Shape) -> Partition:
-    """The parameters of passes in one launch, with the tiles of the fallback of a hybrid sort."""
+    """The parameters of the passes in one launch; their tiles are those of the hybrid sort's fallback."""
     return recast(sort, Partition, bucket=None, begin=0, end=None, single=None, groups=2 * shape.cores)
 
 
@@ -198,7 +211,7 @@ def _rest(sort: Hybrid, shape: Shape) -> Partition:
 class Tile:
     """A tile that a work-group partitions at once: `items` pairs for each of its lanes.
 
-    digits: the most values of the digit.
+    digits: the greatest number of digit values.
     """
 
     lanes: int
@@ -207,7 +220,7 @@ class Tile:
 
     @property
     def pairs(self) -> int:
-        """The pairs of a tile."""
+        """The number of pairs in a tile."""
         return self.lanes * self.items
 
 
@@ -215,7 +228,7 @@ class Tile:
 class Words(few.Words):
     """The regions of the buffers `few` and `deals`, for V values of the first digit and B buckets.
 
-    digit_bits: a word.
+    digit_bits: one word.
     value_starts: V + 1 words.
     value_cursors: V words.
     value_tiles: V + 1 words.
@@ -259,5 +272,5 @@ def words_count(p: Shape) -> int:
 
 
 def rest_words(p: Partition) -> int:
-    """Return the number of words of the passes in one launch that must be 0 before the passes run."""
+    """Return the number of words that must be 0 before the passes in one launch run."""
     return passes_words(p).bucket_starts.start

@@ -1,4 +1,4 @@
-"""The kernels of groupings that partition pairs into buckets, and the variables of their templates."""
+"""The kernels that partition the pairs of a group-by, and the variables of their templates."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from hsgen.core.kernels import Kernel
 
 PAIRS, AGAIN = Buffer(name="pairs", type="pair"), Buffer(name="again", type="pair")
 REST = Buffer(name="rest", type="u32")
-_RESIDENT = {"digit_tables": 2, "pairs_again": 2}  # work-groups that a core holds at once
+_RESIDENT = {"digit_tables": 2, "pairs_again": 2}  # work-groups that must fit a core together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phases:
-    """The variants of the phases of kernels, as names of sets of macros.
+    """The set of macros that the kernels use.
 
-    passes: whether there are passes that sort the pairs which buckets cannot hold.
+    passes: the name of the set with the passes that sort pairs which buckets cannot hold, or of the set without them.
     """
 
     passes: str
 
 
 def tables(p: PairPartition) -> tuple[Kernel, ...]:
-    """Return the kernels up to the tables of the values of the first digit, in the order of their launches."""
+    """Return the kernels that partition by the first digit and reduce its values in tables, in launch order."""
     s, full = p.shape, word_array("full", 4)
     count = word_array("counts", 1 << s.digits.bits)
     deal = (PAIRS, FEW, DEALS)
@@ -78,7 +78,7 @@ def tables(p: PairPartition) -> tuple[Kernel, ...]:
 
 
 def buckets(p: PairPartition) -> tuple[Kernel, ...]:
-    """Return the kernels that sort the pairs that have no tables, in the order of their launches."""
+    """Return the kernels that sort pairs if tables are not used, in launch order."""
     s = p.shape
     again = (replace(PAIRS, read_only=True), AGAIN, FEW, DEALS)
     digits = 1 << s.digits.bits - s.digits.least
@@ -92,10 +92,10 @@ def buckets(p: PairPartition) -> tuple[Kernel, ...]:
 
 
 def _bucket(p: PairPartition) -> Kernel:
-    """The kernel that sorts a bucket on chip.
+    """The kernel that sorts a bucket on chip, by bins.
 
-    Bins are crowded if one bin has more than an eighth of the bucket's keys.  A network is then faster than comparing
-    the keys of a bin with each other.
+    Usually the keys of a bin are compared with each other.  If one bin has more than an eighth of the bucket's keys, a
+    network sorts the bucket instead, because it is faster.
     """
     bucket = p.shape.bucket
     kernel = _kernel(
@@ -114,7 +114,7 @@ def _bucket(p: PairPartition) -> Kernel:
 
 
 def _table_bins(p: PairPartition) -> BinSort:
-    """The sort by bins that orders the groups of a table."""
+    """The sort by bins that puts the groups of a table in order."""
     table = p.shape.table
     items = (table.groups + table.work_group) // table.work_group
     shape = Bucket(work_group=table.work_group, items=items, bins=table.places)

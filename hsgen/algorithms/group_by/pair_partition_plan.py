@@ -1,7 +1,8 @@
-"""The plan rows of groupings that partition pairs into buckets, and their scratch.
+"""The plan rows and the scratch of a group-by that partitions pairs.
 
-Scratch holds, in this order: the regions of words; the sorted keys and their values, where pairs are first partitioned;
-and the buckets.  The passes over uneven pairs use the memory of the buckets as second buffers.
+Scratch has three parts.  First are the buffers `few` and `deals`.  Next is the space of the sorted keys and values; the
+partition by the first digit stores its pairs there.  Last are the buckets.  The passes over uneven pairs use the memory
+of the buckets as second buffers.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ from hsgen.core.scratch import UNIT, ScratchRule, aligned
 
 
 def words_bytes(p: pair_partition.Shape | None) -> int:
-    """Return the bytes of the words; 0 without a partition."""
+    """Return the bytes of the buffer `deals`; 0 if pairs are not partitioned."""
     return aligned(4 * pair_partition.words_count(p)) if p else 0
 
 
 def bound(p: PairPartition) -> dict[str, Binding]:
-    """Return the binding of each buffer, by the names in kernels; buffers of the call are as in a reduction by key."""
+    """Return the binding of each buffer by its name in kernels.
+
+    The caller's arrays have the same bindings as in a reduction by key.
+    """
     deals = p.few.bytes
     first = deals + words_bytes(p.shape)
     item = p.key.bytes + p.signature.value_bytes
@@ -41,7 +45,7 @@ def bound(p: PairPartition) -> dict[str, Binding]:
 
 
 def rule(p: PairPartition) -> ScratchRule:
-    """Return the rule for the scratch of these rows."""
+    """Return the rule for the scratch that these plan rows need."""
     rest = p.rest
     plus = bound(p)["rest"].plus + UNIT + (4 * rest_words(rest).tile_states.start if rest else 0)
     each = {"unit": rest.tile, "per_unit": 4 * rest.radix, "units": -(-p.shape.most // rest.tile)} if rest else {}
@@ -49,8 +53,9 @@ def rule(p: PairPartition) -> ScratchRule:
 
 
 def steps(p: PairPartition, most: int, keys: Binding, values: Binding) -> list[Step]:
-    """Return the plan rows for up to `most` keys; `keys` and `values` are the bindings of the sorted keys and their
-    values.
+    """Return the plan rows for up to `most` keys.
+
+    `keys` and `values` are the bindings of the sorted keys and of their values.
     """
     most, shape, bindings_ = min(most, p.shape.most), p.shape, bound(p)
     sorted_bindings = {**bindings_, "destination": keys, "values_out": values}
@@ -79,10 +84,10 @@ def steps(p: PairPartition, most: int, keys: Binding, values: Binding) -> list[S
 
 
 def _buckets(p: PairPartition) -> Grid:
-    """The grid of one work-group for each bucket.
+    """The grid with one work-group for each bucket.
 
-    The number of buckets is a power of two.  The mean bucket is larger than half of the limit, unless there are only as
-    many buckets as the first digit has values.
+    The number of buckets is a power of two.  The mean bucket therefore has more than half of the pairs that a bucket
+    may have.  The exception is the least number of buckets, one for each value of the first digit.
     """
     half, fewest = p.shape.bucket.limit // 2, 1 << p.shape.digits.least
     return _tiles(half, more=fewest if p.above < p.shape.bucket.limit * fewest else 0)
@@ -93,7 +98,7 @@ def _tiles(pairs: int, *, more: int = 0) -> Grid:
 
 
 def moved(p: PairPartition, step: Step, n: int) -> int:
-    """Return the bytes that a launch reads and writes for `n` keys, if no two keys are equal."""
+    """Return the bytes that a launch reads and writes for `n` keys.  No two keys are assumed to be equal."""
     if n <= p.above:
         return 0  # nothing is partitioned
     both = 2 * n * (p.key.bytes + p.signature.value_bytes)

@@ -1,4 +1,4 @@
-"""The parameters of groupings, all derived: the tables of few groups, and the reduction that follows the sort."""
+"""The parameters of a group-by.  Targets give none of them: all are derived from the device, key and values."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """The parameters of a grouping.
+    """The parameters of a group-by.
 
-    reduce: the reduction of sorted keys.
-    few: the tables of few groups; None if they are not tried.
-    pair_partition: the shape of the kernels that partition pairs into buckets, before a sort with buckets of pairs;
-    None without.
+    reduce: the parameters of the reduction of sorted keys.
+    few: the sizes of the hash tables for few groups; None if tables are not used.
+    pair_partition: the sizes of the kernels that partition pairs; None if pairs are not partitioned.
     """
 
     key: KeyType
@@ -42,19 +41,19 @@ class Params:
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters for values by the names of `Params`."""
+    """Return the parameters, given the values of the fields of `Params` by name."""
     return Params(key=key, **values)
 
 
 def sorting(signature: Signature) -> Signature:
-    """Return the signature of the sort of a grouping."""
+    """Return the signature of the sort that a group-by runs."""
     return replace(signature, floats=False)
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for a key width and a signature; None if the grouping is not supported.
+    """Return the parameters for a key width and a signature; None if the group-by is not supported.
 
-    Keys without values and with values of 4 bytes are supported, of all types and in both orders, if the target sorts
+    Keys may have no values, or values of 4 bytes.  All key types and both orders are supported, if the target sorts
     such keys.
     """
     plain = replace(signature, key_transform=False)
@@ -72,12 +71,12 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def block(p: Params) -> int:
-    """Return the keys of a tile of the reduction, around whose multiples validation tests more counts."""
+    """Return the number of keys in a tile of the reduction.  Validation tests more counts around its multiples."""
     return reduce_by_key.block(p.reduce)
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return derived values for headers and `hsgen show`: (name, value)."""
+    """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
     lines = [(f"reduction, {name}", value) for name, value in reduce_by_key.notes(p.reduce)]
     if p.few:
         lines.insert(0, ("few groups", f"from {p.few.least + 1} keys on, tables of {p.few.slots} slots"))

@@ -1,4 +1,4 @@
-"""The launch plan of a grouping: tables of few groups, the sort, whose results are in scratch, and the reduction."""
+"""The launch plan of a group-by: hash tables for few groups, then a sort into scratch, then the reduction."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _FEW = Binding(role="scratch")
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan of the reduction alone, which reads the arrays of the call."""
+    """Return the plan of the reduction alone, which reads the caller's arrays."""
     reduction = reduce_by_key.plan(p.reduce)
     return replace(reduction, steps=tuple(replace(s, kernel=REDUCE + s.kernel) for s in reduction.steps))
 
 
 def joined(p: Params, before: tuple[Kernel, ...], sort: Plan) -> tuple[tuple[Kernel, ...], Plan]:
-    """Return the kernels and the plan of a grouping, given the kernels and the plan of its sort.
+    """Return the kernels and the plan of a group-by, given the kernels (`before`) and the plan of its sort.
 
-    Scratch holds the table of few groups, the words of partitioned pairs, the sorted keys, their values, and then the
-    scratch of the sort.  The reduction reuses the beginning of the sort's scratch.
+    Scratch holds, in this order, the buffers `few` and `deals`, the sorted keys, their values, and the scratch of the
+    sort.  The reduction reuses the beginning of the sort's scratch.
     """
     after, placed, partition = plan(p), _Placed(p, sort), following(p.few, p.pair_partition, before, sort)
     top = min(sort.max_n, after.max_n)
@@ -44,7 +44,7 @@ def joined(p: Params, before: tuple[Kernel, ...], sort: Plan) -> tuple[tuple[Ker
 
 
 def _without_keys(after: Plan) -> list[Step]:
-    """The plan rows of a reduction for n = 0, with the arrays of the call: scratch is empty then."""
+    """The plan rows of a reduction for n = 0, with the caller's arrays, because scratch is then empty."""
     at_zero = (s for s in after.steps if s.guard.at_zero)
     return [replace(s, guard=replace(s.guard, min_n=0, max_n=0)) for s in at_zero]
 
@@ -52,9 +52,10 @@ def _without_keys(after: Plan) -> list[Step]:
 def _gated(
     p: Params, kernels: list[Kernel], steps: list[Step], top: int, placed: _Placed, partition: PairPartition | None
 ) -> tuple[list[Kernel], list[Step]]:
-    """The kernels and plan rows of a grouping, extended by those of tables and by those that partition pairs.
+    """Extend the kernels and plan rows of a group-by by those of hash tables and of the pair partition.
 
-    If tables hold all groups, a gate makes the kernels of the sort and of the reduction return at once.
+    If tables hold all groups, a flag in the buffer `gate` makes the kernels of the sort and of the reduction return at
+    once.
     """
     assert p.few is not None
     gated = {s.kernel for s in steps if s.guard.max_n > p.few.least}
@@ -76,9 +77,9 @@ def _gated(
 
 
 def _without_partition(step: Step, partition: PairPartition) -> list[Step]:
-    """The plan rows of a step of the sort.
+    """Split a plan row of the sort by the count of keys.
 
-    At counts at which pairs are partitioned into buckets, the step runs only for sums of floats.
+    Where pairs are partitioned into buckets, the row runs only for sums of floats, which depend on the order of values.
     """
     between = (partition.above, partition.shape.most)
     if not partition.bucketed:
@@ -89,7 +90,10 @@ def _without_partition(step: Step, partition: PairPartition) -> list[Step]:
 
 
 def _tables(p: Params, least: int, top: int) -> list[Step]:
-    """The plan rows of few groups; for more than `least` keys, the first row opens the gate of the other kernels."""
+    """The plan rows of the hash tables.
+
+    The first row already runs for more than `least` keys, because it clears the gate that other kernels read.
+    """
     assert p.few is not None
     grids = {
         "few_begin": fixed(1),
@@ -105,18 +109,18 @@ def _tables(p: Params, least: int, top: int) -> list[Step]:
             if k.name == "few_begin"
             else Guard(min_n=p.few.least, max_n=top, reduction="exact" if p.valued else "any"),
             grid=grids[k.name],
-            argument=Literal() if k.name == "few_close" else CallNumber(),  # few_close sorts, by the call's flags
+            argument=Literal() if k.name == "few_close" else CallNumber(),  # few_close needs the call's sort flags
         )
         for k in tables(p)
     ]
 
 
 class _Placed:
-    """The bindings of the arrays of a grouping.
+    """The bindings of a group-by's arrays.
 
-    The offset of an array of the sort in scratch depends on the count, and is a multiple of `UNIT`.  The sorted arrays
-    before it take any number of bytes.  Rounding an offset up to a multiple of `UNIT` may skip up to `UNIT` bytes, so
-    scratch has `UNIT` spare bytes for each array.
+    The sort also has arrays in scratch.  Their offsets depend on the count and are multiples of `UNIT`.  The sorted
+    keys and values, which precede these arrays, have any number of bytes.  Each offset is therefore rounded up to a
+    multiple of `UNIT`.  Rounding may skip up to `UNIT` bytes, so scratch has `UNIT` spare bytes for each array.
     """
 
     def __init__(self, p: Params, sort: Plan) -> None:
@@ -134,18 +138,21 @@ class _Placed:
         self.sorted_arrays = (self._own["destination"], self._own["values_out"])
 
     def sorting(self, step: Step) -> Step:
-        """Return a plan row of the sort, out of place."""
+        """Return a plan row of the sort, with its results and its scratch at their offsets in the common scratch."""
         bindings = (self._own.get(b.role) or self.moved(b, step.guard.max_n) for b in step.bindings)
         return replace(step, bindings=tuple(bindings))
 
     def reducing(self, step: Step) -> Step:
-        """Return a plan row of the reduction, which reads the sorted arrays."""
+        """Return a plan row of the reduction, which reads the sorted keys and values from scratch."""
         reads = {"source": self._own["destination"], "values": self._own["values_out"]}
         bindings = (reads.get(b.role) or self.moved(b, step.guard.max_n) for b in step.bindings)
         return replace(step, bindings=tuple(bindings), guard=replace(step.guard, at_zero=False))
 
     def moved(self, binding: Binding, most: int) -> Binding:
-        """Return a binding of rows for up to `most` keys; a binding in scratch is moved behind the sorted arrays."""
+        """Return the binding of an array in plan rows for up to `most` keys.
+
+        An array in scratch moves to an offset after the sorted keys and values.
+        """
         if binding.role != "scratch":
             return binding
         assert binding.max_n is None or most <= binding.max_n, "a bound for a device-side count"
@@ -153,15 +160,15 @@ class _Placed:
         return replace(binding, per_n=binding.per_n + self._item, plus=plus, max_n=None)
 
     def rule(self, rule: ScratchRule) -> ScratchRule:
-        """Return a rule for scratch that includes the sorted arrays."""
+        """Return a rule for scratch, enlarged by the sorted keys and values."""
         plus = rule.plus + self._first + UNIT * len(self._ranks)
         return replace(rule, plus=plus, per_n=rule.per_n + self._item)
 
 
 def moved(p: Params | reduce_by_key.Params | PairPartition, step: Step, n: int) -> int:
-    """Return the bytes that a launch of the reduction reads and writes for `n` keys, if all keys are equal.
+    """Return the bytes that a launch reads and writes for `n` keys.
 
-    For a kernel that deals pairs, no two keys are equal.
+    For the reduction, all keys are assumed to be equal.  For the pair partition, no two keys are assumed to be equal.
     """
     if isinstance(p, PairPartition):
         return pair_partition_plan.moved(p, step, n)
@@ -170,7 +177,7 @@ def moved(p: Params | reduce_by_key.Params | PairPartition, step: Step, n: int) 
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the reduction takes another path, or tables are tried."""
+    """Return the counts up to `greatest` around which the reduction changes its path, or tables begin to be used."""
     counts = set(reduce_by_key.test_counts(p.reduce, greatest))
     if p.few:
         counts.update((p.few.least, p.few.least + 1, p.few.least + p.few.tile))
@@ -178,5 +185,5 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end in each row of lanes of a tile of the reduction."""
+    """Return counts up to `greatest` such that the last key falls in each row of a tile of the reduction."""
     return reduce_by_key.row_test_counts(p.reduce, greatest)

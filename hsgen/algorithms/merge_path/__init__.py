@@ -1,7 +1,7 @@
-"""Merging two sorted arrays by merge paths: every lane computes which input keys make its part of the output.
+"""Merging two sorted arrays by merge paths: every lane computes which input keys form its part of the output.
 
-The output is cut at diagonals of the matrix of all pairs of keys.  A binary search locates where the path of the merge
-crosses a diagonal (Green, McColl and Bader, "GPU Merge Path", 2012; Odeh et al., "Merge Path - Parallel Merging Made
+The matrix of all pairs of keys has a diagonal for each cut of the output.  A binary search locates where the merge path
+crosses the diagonal (Green, McColl and Bader, "GPU Merge Path", 2012; Odeh et al., "Merge Path - Parallel Merging Made
 Simple", 2012).  The merge is stable: equal keys of the first array precede those of the second.
 """
 

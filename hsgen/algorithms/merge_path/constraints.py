@@ -1,4 +1,4 @@
-"""Constraints of merges: parameters against the device's facts."""
+"""The constraints that the device's facts put on the parameters of merges."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from hsgen.algorithms.merge_path.params import Params
 from hsgen.core.device import Device
 
 ROWS = (2, 4, 8, 16)
-"""The sizes of vectors, in keys."""
+"""The numbers of keys that a vector may have."""
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of single values, independent of the others."""
+    """Yield the problems that a single value has by itself."""
     yield from device_constraints.launch(values, device)
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Return all problems of the parameters as a whole."""
+    """Return all problems of the complete parameters."""
     faults = list(alone({"work_group": p.work_group}, device))
     if not p.walks and p.chains > 1:
         faults.append(("chains", "lanes that merge in local memory have one chain", "give 1"))
@@ -39,7 +39,7 @@ def problems(p: Params, device: Device) -> list[Problem]:
 
 
 def _ranges(p: Params) -> Iterator[Problem]:
-    """Yield the problems of work-groups that merge ranges of tiles."""
+    """Yield the problems of the kernel whose work-groups merge ranges of tiles."""
     shape = of_ranges(p)
     if shape.work_group < 2 * p.subgroup or shape.work_group % p.subgroup:
         yield "range_lanes", "two subgroups find the ends of a range", f"give a multiple of {p.subgroup} lanes"

@@ -1,4 +1,7 @@
-"""The entries of a merge by paths, for templates: keys, or keys with their original indices."""
+"""The entries of a merge by merge paths, as templates need them.
+
+An entry is a key, or a pair of a key and its original index.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entries:
-    """The entries of a merge, as words of dialects; "" means that nothing is to be done.
+    """The type and the functions of entries, as names in the dialects.  "" means that no function is called.
+
+    An *ordered* entry is one that `less` can compare.
 
     type: the type of an entry in registers.
-    load: converts an entry when it is loaded.
-    order: maps a loaded entry to an integer of its order.
+    load: converts an entry from memory when it is loaded.
+    order: maps a loaded entry to an ordered entry.
     raw: converts a loaded entry when it is stored.
-    out: maps an ordered entry back when it is stored.
+    out: converts an ordered entry when it is stored.
     less: compares two ordered entries.
-    greatest: the greatest entry.
-    a, b, to: the start of an access to the first array, the second array and the result, such as ``source[``.
+    greatest: the greatest ordered entry.
+    a: the text that starts an access to the first array, such as ``source[``.
+    b: the same for the second array.
+    to: the same for the result.
     """
 
     type: str = "hs_key"
@@ -40,7 +47,7 @@ PAIRS = {
     "less": "hs_pair_less",
     "greatest": "HS_PAIR_GREATEST",
 }
-"""The fields of `Entries` for keys with their original indices, which memory holds as ordered entries."""
+"""The fields of `Entries` for pairs of a key and its original index.  Memory holds such pairs as ordered entries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +55,7 @@ class Values:
     """The values of a merge.
 
     bytes: the bytes of a value.
-    a, b, to: the starts of accesses, as in `Entries`.
+    a, b, to: the texts that start accesses to values, as in `Entries`.
     """
 
     bytes: int
@@ -61,11 +68,12 @@ class Values:
 class Merge:
     """Input of the template of a kernel that merges.
 
-    values: None for keys without values.
+    values: the values; None for keys without values.
     lanes: the lanes of a work-group.
-    items: the entries that a lane merges in local memory.
+    items: the entries that a lane merges in local memory, or in one chain.
     vector: the number of keys in 16 bytes.
-    chains, row: for lanes that merge from memory to memory; see `hsgen.algorithms.merge_path.params.Params`.
+    chains, row: fields for lanes that merge from memory to memory.  `hsgen.algorithms.merge_path.params.Params`
+    explains them.
     """
 
     entries: Entries

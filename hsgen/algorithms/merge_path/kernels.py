@@ -1,5 +1,7 @@
-"""The kernels of a merge: the first stores the count of the first array, the second searches the tile boundaries, and
-the third merges the tiles.
+"""The kernels of a merge.
+
+`begin` stores the count of the first array.  `split` searches for the tile boundaries.  `merge` merges the tiles.
+`merge_alone` and `merge_ranges` search for boundaries themselves and then merge.
 """
 
 from __future__ import annotations
@@ -14,11 +16,11 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.regions import Region
 
 PARTS, SPLITS = 0, 32
-"""The first word of each region of `Words`."""
+"""The index of the first word of each region in `Words`."""
 
 WORDS = Buffer(name="words", type="u32")
 LANES = 1024
-"""The lanes that a core must hold at once if tiles are moved by vectors; this limits the registers of a lane."""
+"""If tiles are moved by vectors, this many lanes must fit a core at once.  This limits the registers of a lane."""
 SECOND = Buffer(name="second", read_only=True)
 SECOND_VALUES = Buffer(name="second_values", type="value", read_only=True)
 
@@ -28,7 +30,7 @@ class Words:
     """The regions of scratch.
 
     first_count: the count of the first array.
-    splits: for each tile, and for the end of the last tile, the number of keys of the first array before it.
+    splits: for the start of each tile and the end of the last tile, the number of preceding keys of the first array.
     """
 
     first_count: Region
@@ -46,7 +48,7 @@ def words() -> Words:
 def _kernel(
     p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = (), file: str = "merge"
 ) -> Kernel:
-    """A kernel of a file of `templates/merge_path`."""
+    """Return the kernel `name` from a file in `templates/merge_path`."""
     return Kernel(
         name=name,
         template=f"merge_path/{file}:{name}",
@@ -62,7 +64,7 @@ def _kernel(
 
 
 def _merge(p: Params) -> Merge:
-    """The merge of keys, for templates."""
+    """Return the input of the templates for a merge of keys."""
     return Merge(
         entries=Entries(),
         values=Values(bytes=p.signature.value_bytes) if p.valued else None,
@@ -97,26 +99,26 @@ def merge(p: Params) -> Kernel:
 
 
 def room(p: Params) -> int:
-    """Return the keys of local memory that vectors take in addition to a tile.
+    """Return how many more keys than a tile local memory must hold if tiles are moved by vectors; 0 without vectors.
 
-    In local memory, the part of each array starts at the same alignment as in global memory.  After each part, local
-    memory has as many keys of the greatest value as a lane merges.
+    Keys of both arrays are in local memory.  The keys of each array start at the same alignment as in global memory.
+    As many copies of the greatest key as a lane merges follow them.
     """
     return 2 * p.items + 4 * (16 // p.key.held) if p.vectors else 0
 
 
 def alone(p: Params) -> Params:
-    """Return the parameters of work-groups that search the ends of their tiles themselves."""
+    """Return the parameters for `merge_alone`, whose work-groups search for the ends of their tiles themselves."""
     return replace(p, items=p.alone_items, vectors=True)
 
 
 def of_ranges(p: Params) -> Params:
-    """Return the parameters of work-groups that merge ranges of tiles."""
+    """Return the parameters for `merge_ranges`, whose work-groups merge ranges of tiles."""
     return replace(p, work_group=p.range_lanes, items=p.range_items, vectors=True)
 
 
 def merge_alone(p: Params) -> Kernel:
-    """Return the kernel that also searches for the start and the end of its tile."""
+    """Return the kernel whose work-groups search for the ends of their tile in both arrays, and then merge the tile."""
     kernel = merge(alone(p))
     return replace(
         kernel,
@@ -130,7 +132,7 @@ def merge_alone(p: Params) -> Kernel:
 
 
 def merge_ranges(p: Params) -> Kernel:
-    """Return the kernel that searches for the ends of a range of tiles, and merges the tiles one after another."""
+    """Return the kernel whose work-groups search for the ends of a range of tiles, and then merge tile after tile."""
     shape = of_ranges(p)
     arrays = [Array(name="ring", type="key", count=2 * (shape.ring + shape.margin))]
     arrays += [Array(name="stage", type="key", count=shape.tile)]

@@ -8,7 +8,7 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.plan import UNCAPPED, Binding, CallNumber, Grid, Guard, Literal, Plan, Step
 from hsgen.core.scratch import Scratch, scratch_of
 
-MAX_N = 1 << 30  # kernels count in signed 32-bit integers, and may exceed n by a tile
+MAX_N = 1 << 30  # kernels count in signed 32-bit integers, up to a tile beyond n
 
 _BOUND = {
     "source": Binding(role="source"),
@@ -22,17 +22,17 @@ _BOUND = {
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan for n keys; the second number of the call is the count of the first array."""
+    """Return the plan: n is the count of both arrays, and the second number of the call that of the first array."""
     return Plan(steps=tuple(_step(p, k) for k in kernels(p)), max_n=MAX_N, bits=p.key.bits, scratch=scratch(p))
 
 
 def scratch(p: Params) -> Scratch:
     """Return the rule for scratch: one region for the count of the first array, and one for the tile boundaries.
 
-    There are no tile boundaries if sequential lanes search the boundaries themselves.
+    Sequential lanes search for boundaries themselves, so scratch then has no tile boundaries.
 
-    Excess work-groups of a grid also have a word.  Such a work-group exits before reading the word, but Intel's
-    compiler for CPUs moves the read out of its loop over lanes, ahead of the test.
+    Excess work-groups of a grid have a word of boundaries too, although their code exits before it reads the word.
+    Intel's compiler for CPUs moves the read out of its loop over lanes, ahead of the test for the exit.
     """
     plus = 4 * (SPLITS + 1 + p.spare)
     return (
@@ -41,7 +41,7 @@ def scratch(p: Params) -> Scratch:
 
 
 def _step(p: Params, kernel: Kernel) -> Step:
-    """The row of a kernel.  `split` has one lane per tile, and one for the end of the last tile."""
+    """The plan row of a kernel.  `split` has one lane for each tile, and another for the end of the last tile."""
     first, splits = kernel.name == "begin", kernel.name == "split"
     few = {"merge_alone": (0, p.alone, alone(p).tile), "merge_ranges": (p.alone, p.ranged, of_ranges(p).tile)}
     above, most, tile = few.get(kernel.name, (0 if first else max(p.alone, p.ranged), MAX_N, p.tile))
@@ -56,9 +56,9 @@ def _step(p: Params, kernel: Kernel) -> Step:
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the memory traffic of a launch of `step` for `n` keys, in bytes.
+    """Return the bytes that a launch of `step` reads and writes for `n` keys.
 
-    The few keys per tile that binary searches read are not counted.
+    Binary searches read a few keys per tile, which are not counted.
     """
     splits = 0 if p.walks else 4 * -(-n // p.tile)
     keys = 2 * n * (p.key.bytes + p.signature.value_bytes)
@@ -67,9 +67,9 @@ def moved(p: Params, step: Step, n: int) -> int:
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the merge takes another path: the ends of tiles and of lanes."""
+    """Return the counts up to `greatest` at which the merge changes its path, and counts that fill tiles or lanes."""
     counts = {0, 1, greatest, p.items, p.share, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
-    counts.add(p.tile * p.work_group)  # a work-group that finds tile boundaries is full
+    counts.add(p.tile * p.work_group)  # with this count, every lane of a work-group of `split` has a tile
     if p.alone:
         tile = alone(p).tile
         counts |= {p.alone, *range(0, min(4 * tile, p.alone) + 1, tile)}
@@ -81,7 +81,10 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` at which the last store of a tile is partial, for each row of the tile."""
+    """Return counts up to `greatest` such that the last key falls in the middle of each row of a tile.
+
+    The store of this row is then partial.
+    """
     if p.walks:
         return []
     ends = {row * p.work_group + p.work_group // 2 for row in range(p.items)}

@@ -1,4 +1,4 @@
-"""The parameters of a merge for a key width and a signature, from those of the target's radix sort."""
+"""Derives the parameters of a merge for a key width and a signature from those of the target's radix sort."""
 
 from __future__ import annotations
 
@@ -13,42 +13,48 @@ from hsgen.core.device import Device
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
 LANES = 256
-ITEMS = 15  # odd, so that lanes that store runs of this length have no bank conflicts
-CHAIN, CHAINS = 4096, 3  # keys of a chain of a sequential lane; the most chains that registers hold
-CHAIN_ROWS = 8192  # keys of a chain merged by rows: faster, so that binary searches pay only for longer chains
+ITEMS = 15  # odd: lanes store runs of this many keys to local memory, without bank conflicts
+CHAIN, CHAINS = 4096, 3  # the keys of a sequential lane's chain, and the most chains that registers hold
+CHAIN_ROWS = 8192  # the keys of a chain merged by rows: merging is faster, so only longer chains pay a binary search
 ROWS = {0: (16, 4), 4: (8, 4), 8: (16, 2), 16: (16, 2)}
-"""Keys of a row, and number of chains, by the bytes of a value.  All numbers were measured: docs/results/merging.md."""
+"""Maps the bytes of a value to the keys of a row and the number of chains.
+
+All numbers from `LANES` to here were measured: docs/results/merging.md.
+"""
 
 LARGE, VECTOR_ITEMS, VECTOR_WORDS = 1 << 17, 23, 25
-"""LARGE: the bytes of local memory from which tiles are moved by vectors.  VECTOR_ITEMS: the most keys of a lane.
-VECTOR_WORDS: the most words of a lane for its keys and for the slots of their values.  With these limits, 1024 lanes
-fit the registers of a core.
+"""Limits for tiles that are moved by vectors.
+
+`LARGE`: the device has at least this many bytes of local memory.  `VECTOR_ITEMS`: the most keys of a lane.
+`VECTOR_WORDS`: the most words that a lane needs for its keys and for the slots of their values.  With these limits, the
+registers of a core suffice for 1024 lanes.
 """
 ALONE = 1 << 25
-"""The most bytes of keys and values for which work-groups search the ends of their tiles themselves.
+"""Up to this many bytes of keys and values, work-groups search for the ends of their tiles themselves.
 
 A second-level cache holds this many bytes.  The numbers from `LARGE` to `ALONE` were measured: docs/results/h200.md.
 """
 
 RANGES = {0: (1 << 21, 256, 20, 3), 4: (0, 256, 8, 4)}
-"""Merges of 32-bit keys by ranges, by the bytes of a value.
+"""Merges of 32-bit keys by ranges of tiles.  Maps the bytes of a value to four numbers.
 
-The four numbers are: the count above which ranges are used, the lanes of a work-group, the keys of a lane, and the
-work-groups of a core.
+The numbers are the count above which ranges are used, the lanes of a work-group, the keys of a lane, and the
+work-groups that must fit a core together.
 """
 RANGED = 1 << 27
-"""The most bytes of keys and values that are merged by ranges."""
+"""The most bytes of keys and values that are merged by ranges of tiles."""
 
-FEW = 1024  # keys that a sequential lane merges, in a work-group of several lanes
+FEW = 1024  # the keys that a sequential lane merges, if its work-group has several lanes
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for a key width and a signature; None if the merge is not supported.
 
-    Only key types, orders and values are supported, for keys that the target sorts.
+    The target must sort such keys.  The signature may have key types, orders and values, but no other features.
 
-    Lanes merge sequentially if the lanes of the target's radix sort are sequential.  Otherwise a work-group has the
-    lanes of that sort, and a tile that leaves room for a second work-group in local memory.
+    If the lanes of the target's radix sort are sequential, each lane merges sequentially.  Otherwise a work-group has
+    as many lanes as that sort, but at most `LANES`.  Its tile takes at most half of local memory, so a second
+    work-group fits.
     """
     if (
         not p
@@ -60,7 +66,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
     lanes = min(getattr(chosen, "work_group", LANES), LANES, device.work_group)
     if chosen is not None and chosen.serial and chosen.subgroup == 1:
         if lanes == 1:
-            if signature.value_bytes and key.bytes == 8:  # such keys leave no bits for slots
+            if signature.value_bytes and key.bytes == 8:  # 64-bit keys leave no bits for the slots of values
                 return Params(key=key, work_group=1, items=CHAIN, chains=CHAINS, walks=True, signature=signature)
             row, chains = ROWS[signature.value_bytes]
             return Params(
@@ -76,7 +82,11 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def _vectors(p: Params, subgroup: int, device: Device) -> Params:
-    """The parameters with tiles moved by vectors: at small counts, and at all counts of 32-bit keys without values."""
+    """Return the parameters with tiles that are moved by vectors.
+
+    For 32-bit keys without values, all tiles are.  For other keys, only the tiles of `merge_alone` and `merge_ranges`
+    are.
+    """
     words = p.key.held // 4 + p.valued
     items = min(VECTOR_ITEMS, (VECTOR_WORDS // words - 1) // 2 * 2 + 1)
     alone = ALONE // (p.key.bytes + p.signature.value_bytes)
@@ -92,9 +102,10 @@ def _vectors(p: Params, subgroup: int, device: Device) -> Params:
 
 
 def spare(tile: int, limit: int) -> int:
-    """Return the most excess work-groups of a grid of at most `limit` work-groups in each dimension.
+    """Return the greatest number of excess work-groups in a grid of at most `limit` work-groups in each dimension.
 
-    A two-dimensional grid has the fewest rows possible, all of one width: less than one excess work-group per row.
+    A two-dimensional grid has as few rows as possible, all of the same width.  Each row therefore has on average less
+    than one excess work-group.
     """
     groups = min(-(-MAX_N // tile), limit * limit)
     return -(-groups // limit) - 1

@@ -1,14 +1,14 @@
-"""The first k keys of each row by radix select: histograms of digits, the highest digit first, narrow down the k-th
-key.
+"""The first k keys of each row, by radix select (Alabi, Blanchard, Gordon and Steinbach, "Fast k-Selection Algorithms
+for Graphics Processing Units", 2012).
 
-A work-group holds up to `capacity` keys with their indices, and sorts them.  A row that fits is sorted as a whole.  In
-a longer row, passes over digits end as soon as the keys that may be among the first k fit.  These keys are gathered in
-any order, and sorted by key and index, so the result does not depend on timing.
+Histograms of digits, from the highest digit down, narrow down the k-th key.  A *candidate* is a key that may be among
+the first k.  A work-group can hold and sort up to `capacity` keys with their indices.  A row that fits is sorted as a
+whole.  In a longer row, the passes over digits end as soon as the candidates fit.  Candidates are gathered in any
+order, and then sorted by key and index, so the result does not depend on timing.
 
-The keys never fit if k is greater than `capacity`, or if too many keys equal the k-th key.  The selection then keeps
-the order of the row: tiles are counted, counts are scanned, and each tile stores its selected keys.  One work-group
-selects from a row of up to `row_limit` keys; several work-groups share a longer row.  See Alabi, Blanchard, Gordon and
-Steinbach, "Fast k-Selection Algorithms for Graphics Processing Units", 2012.
+The candidates never fit if k is greater than `capacity`, or if too many keys equal the k-th key.  The result is then in
+the order of the row: the selected keys of tiles are counted, the counts are scanned, and each tile stores its selected
+keys.  A single work-group selects from a row of up to `row_limit` keys.  Several work-groups share a longer row.
 """
 
 from hsgen.algorithms.radix_select.constraints import alone, problems

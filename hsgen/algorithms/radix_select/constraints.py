@@ -1,4 +1,4 @@
-"""Constraints of selections: parameters against the device's facts and each other."""
+"""The constraints that the device's facts, and other parameters, put on the parameters of a selection."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix_select.params import MAX_N, Params
 from hsgen.core.device import Device
 
-MOST_INDEX = (1 << 31) - 1  # words of scratch have signed 32-bit indices
-TILE = (1 << 16) - 1  # the most keys of a tile: a lane's counts of lesser and of equal keys share a word
+MOST_INDEX = (1 << 31) - 1  # kernels index the words of scratch by signed 32-bit integers
+TILE = (1 << 16) - 1  # the most keys of a tile: the number of lesser keys and that of equal keys share a 32-bit word
 
 
-HELD = 32  # the most keys of a lane in registers, if keys are sorted by bins
+HELD = 32  # sorts by bins: the most keys that a lane holds in registers
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of single values, independent of the others."""
+    """Yield the problems that a single value has by itself."""
     yield from device_constraints.launch(values, device)
     yield from device_constraints.grid(values, device)
     yield from device_constraints.powers(values, "work_group", "capacity", "chunk.lanes")
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Return all problems of the parameters as a whole."""
+    """Return all problems of the complete parameters."""
     faults = []
     if 2 * p.work_group > p.capacity:
         problem = f"{p.work_group} lanes exceed half of the {p.capacity} keys that a work-group sorts"
@@ -53,7 +53,7 @@ def problems(p: Params, device: Device) -> list[Problem]:
 
 
 def _bounds(p: Params, device: Device) -> Iterator[Problem]:
-    """Yield the problems of the records `short` and `chunk`, the selections by a bound."""
+    """Yield the problems of the records `short` and `chunk`, which describe selections by a bound."""
     short, chunk = p.short, p.chunk
     if short.rows > 1 and short.subgroup == 1:
         yield "short.rows", "without subgroups, a work-group has one row", "give 1"

@@ -1,4 +1,9 @@
-"""The kernels of a selection: one for rows of one work-group, and six for rows that several work-groups share."""
+"""The kernels of a selection.
+
+There are three groups of kernels.  The first selects by a bound from keys in registers.  The second selects by a bound
+from a sample.  The third selects by histograms of digits: one kernel from a row in one work-group, and six kernels from
+rows that several work-groups share.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +24,22 @@ TAKES = Buffer(name="takes", type="u32", read_only=True)
 ROW_COUNT = Buffer(name="row_count", type="u32", read_only=True)
 VALUE_STARTS = Buffer(name="value_starts", type="u32", read_only=True)
 _RESULT = ("short_rows", "short_row", "merge", "finish", "row", "place", "order")
-"""The kernels that store results."""
+"""The names of the kernels that store results."""
 
 
 def _resident(p: Params, lanes: int) -> int:
-    """Return the number of work-groups that share a core; 1 if 64 registers a lane are too few: for wide keys, on older
-    devices.
+    """Return the number of work-groups that must fit a core together.
+
+    The result is 1 where 64 registers per lane would be too few: for keys of two words, and on older devices.
     """
     return p.resident if lanes == 256 and p.bin_sort and p.key_words == 1 else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """The variants of the phases of a kernel.
+    """The template that a kernel uses for one of its phases.
 
-    sorter: how a work-group sorts the keys that it holds.
+    sorter: the set of macros that sorts the keys of a work-group, by bins or by a network.
     """
 
     sorter: str
@@ -41,10 +47,11 @@ class Body:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """The shape of a selection by a bound, and the variants of its loads and stores, as names of sets of macros.
+    """The sizes of a kernel that selects by a bound, and the sets of macros that it uses.
 
-    shape: the lanes, and the keys in registers.
-    input: how keys are loaded. output: how the first keys are stored.
+    shape: the lanes, and the keys that they hold in registers.
+    input: the set of macros that loads keys.
+    output: the set of macros that stores the first keys.
     """
 
     shape: Bounded
@@ -54,7 +61,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimates:
-    """How a kernel samples rows."""
+    """The sizes of a kernel that samples rows."""
 
     shape: Sampled
 
@@ -62,7 +69,7 @@ class Estimates:
 def _bounded(
     p: Params, name: str, summary: str, shape: Bounded, ends: tuple[str, str], buffers: tuple[Buffer, ...]
 ) -> Kernel:
-    """Return a kernel that selects by a bound; `ends` names the variants of its loads and of its stores."""
+    """Return a kernel that selects by a bound.  `ends` names the sets of macros for its loads and for its stores."""
     source, result = (f"radix_select/ends.j2:{x}" for x in ends)
     pairs = {"least_pairs": shape.lanes, "candidates": shape.room, "bounds": shape.blocks}
     return Kernel(
@@ -84,7 +91,7 @@ def _bounded(
 
 
 def bounded(p: Params) -> tuple[Kernel, ...]:
-    """Return the kernels that select few keys by a bound."""
+    """Return the kernels that select few keys, by a bound from keys in registers."""
     values = _values(p)
     read, out = (SOURCE, *values[:-1]), (DESTINATION, *values[-1:])
     return (
@@ -105,7 +112,7 @@ def _sample(p: Params, name: str, shape: Sampled) -> Kernel:
 
 
 def sampled(p: Params) -> tuple[Kernel, ...]:
-    """Return the kernels that select from long rows with a sampled bound."""
+    """Return the kernels that select from long rows, by a bound from a sample."""
     s, values = p.sampled, _values(p)
     pairs, words = Array(name="estimates", type="pair", count=s.blocks), word_array("tile_counts", 2)
     chosen = Array(name="chosen", type="pair", count=1)
@@ -137,7 +144,7 @@ def sampled(p: Params) -> tuple[Kernel, ...]:
 
 
 def _rows(p: Params, name: str) -> tuple[Buffer, ...]:
-    """Return the buffers with the numbers of rows that a kernel reads."""
+    """Return the buffers with numbers of each row that a kernel reads: lengths, starts, numbers of keys to take."""
     s, stores, reads_keys = p.signature, name in _RESULT, name not in ("clear", "spine")
     return (
         *[LENGTHS] * (s.row_lengths and reads_keys),
@@ -154,22 +161,22 @@ def _values(p: Params) -> tuple[Buffer, ...]:
 
 
 def _local(p: Params) -> tuple[Array, ...]:
-    """Return the local memory of a work-group that narrows down and sorts."""
+    """Return the local arrays of a kernel that narrows down candidates and then sorts them."""
     return (*_keys(p), *_narrowing(p), word_array("gathered_keys", GATHERED), *_sorting(p))
 
 
 def _keys(p: Params) -> tuple[Array, ...]:
-    """Return the keys that a work-group holds, with their indices."""
+    """Return the local arrays of the keys that a work-group holds, and of their indices."""
     return Array(name="keys", type="key", count=p.capacity), word_array("index", p.capacity)
 
 
 def _narrowing(p: Params) -> tuple[Array, ...]:
-    """Return the histogram of a digit, the sums of lanes, and the bin of the k-th key."""
+    """Return the local arrays for the histogram of a digit, the sums of lanes, and the bin of the k-th key."""
     return word_array("bins", p.bins), word_array("partials", p.work_group), word_array("pick", PICK)
 
 
 def _sorting(p: Params) -> tuple[Array, ...]:
-    """Return the additional arrays of a sort by bins; none for a sort by a network."""
+    """Return the further local arrays that a sort by bins needs; none if a network sorts."""
     return (word_array("ranges", p.ranges), word_array("crowded", CROWDED)) if p.bin_sort else ()
 
 
@@ -178,7 +185,7 @@ def _kernel(
 ) -> Kernel:
     spills = name in ("row", "place", "finish") or (
         name == "order" and p.bin_sort
-    )  # by default, compilers spill to fit more work-groups
+    )  # without a request, compilers spill so that more work-groups fit a core
     return Kernel(
         name=name,
         template=f"radix_select/{template}:{name}",

@@ -1,4 +1,4 @@
-"""The parameters of selections: derived from the device, unless an optional table has them."""
+"""The parameters of selections, derived from the device unless a target table gives them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from hsgen.core.records import RECORD
 from hsgen.core.regions import Region, placed
 
 MAX_N = 1 << 30
-"""The most keys of all rows: indices are signed 32-bit integers, and tiles may exceed n."""
+"""The most keys of all rows: indices are signed 32-bit integers, and the last tile may extend beyond n."""
 
 STATE = 8
-"""The words of a row's state after a pass."""
+"""The number of words in the state of a row after a pass."""
 
 PICK, GATHERED, CROWDED = 3, 1, 1
-"""The sizes in words of arrays in local memory.
+"""The sizes of three arrays in local memory, in words.
 
-PICK: the bin of the k-th key, its prefix and its size.  GATHERED: the number of gathered keys.  CROWDED: 1 if a bin is
-crowded."""
+`PICK`: the array has the bin of the k-th key, the number of keys before this bin, and the number of keys in it.
+`GATHERED`: the array has the number of gathered keys.  `CROWDED`: the array has 1 if a bin is crowded."""
 
 FIELDS = {
     "work_group": Field("int", "the lanes of a work-group, a power of two", required=False, least=1),
@@ -44,33 +44,34 @@ FIELDS = {
 
 _LANES = {"chip": 512, "memory": 64}
 _GROUPS = {"chip": 1024, "memory": 64}
-"""Lanes, and the most work-groups, by the kind of local memory.  A CPU ("memory") has few cores and takes longer to
-start a work-group.
+"""`_LANES`: the lanes of a work-group, by the kind of local memory.  `_GROUPS`: the most work-groups.
+
+A CPU ("memory") has few cores, and takes longer than a GPU to start a work-group.
 """
 
 BLOCK = 32
-"""The number of lanes of a block.  The least keys of the lanes are ordered within each block, and each block gives one
-estimate of a sampled bound.
+"""The number of lanes in a block.  Each lane has its least key; these keys are ranked within a block.  Each block
+contributes one estimate to a bound.
 """
 _ITEMS = 16
 _SHORT_ITEMS = 8
-"""The numbers of keys of a lane, for a chunk and for a short row."""
+"""`_ITEMS`: the keys per lane of a chunk.  `_SHORT_ITEMS`: the keys per lane of a short row."""
 _PAIR = 8
-"""The greatest size in bytes of a pair with a key of one word."""
+"""The bytes of a pair of an index and a key of one word.  Wide keys have larger pairs."""
 _NARROW = 16
-"""If the narrowest subgroups of a device are at most this wide, their lanes share the registers of a hardware
-thread.
+"""If the narrowest subgroups of a device are at most this wide, the lanes of a subgroup share the registers of a
+hardware thread.
 """
 _LEAST_REGISTERS = 128
-"""With at most this many registers, a lane takes half as many keys of a chunk if keys are wide."""
+"""If a lane has at most this many registers and keys are wide, a lane takes half as many keys of a chunk."""
 _TAKES = (128, 64, 32, 16, 8)
 _ROOMS = ((1 << 18, 1 << 14), (1 << 16, 1 << 13), (0, 1 << 12))
-"""The number of entries of a list of candidates, by the length of the row: (length, entries) for longer rows, longest
-first.
+"""Pairs (length, entries): for rows longer than `length`, a list of candidates has room for `entries` entries.  The
+first pair that applies counts.
 """
 _SAMPLED = (1 << 15, 1 << 16)
-"""The lengths of rows above which a sample bounds the keys: for k up to a quarter of the capacity, and for
-greater k.
+"""Rows longer than these lengths are selected from by a sampled bound: the first length is for k up to a quarter of the
+capacity, the second for greater k.
 """
 _CAPACITIES = (4096, 2048, 1024, 512, 256)
 _BITS = (11, 8)
@@ -79,15 +80,18 @@ _ROW_LIMIT = 1 << 17
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounded:
-    """A selection from keys in registers: no key above the bound is selected.  The bound is the k-th least of the least
-    keys of the lanes.
+    """The sizes of a selection by a bound, from keys in registers.
 
-    lanes, items: the lanes for a row, and the keys of a lane.
+    Each lane finds its least key.  The bound is the k-th least of these keys.  At least k keys do not exceed the bound,
+    so no greater key is selected.
+
+    lanes: the lanes for a row.
+    items: the keys that a lane holds.
     take: the greatest k.
     rows: the rows of a work-group.
-    subgroup: the width of a subgroup if one subgroup selects from a row; else 1, and lanes wait at barriers of the
+    subgroup: the subgroup width if one subgroup selects from a row.  Otherwise 1; lanes then wait at barriers of the
     work-group.
-    candidates: the room for candidates; 0 if it follows from the other numbers.
+    candidates: the number of candidates for which there is room; 0 means that `room` computes it.
     """
 
     lanes: int
@@ -99,52 +103,57 @@ class Bounded:
 
     @property
     def reloaded(self) -> Bounded:
-        """The shape of the kernel that loads all candidates into registers again."""
+        """The sizes of the same selection after all candidates are loaded into registers again."""
         return replace(self, items=-(-self.room // self.lanes), candidates=self.room)
 
     @property
     def length(self) -> int:
-        """The keys in registers."""
+        """The number of keys in the registers of all lanes."""
         return self.lanes * self.items
 
     @property
     def block(self) -> int:
-        """The lanes of a block."""
+        """The number of lanes in a block."""
         return min(self.lanes, BLOCK)
 
     @property
     def blocks(self) -> int:
-        """The blocks of a row."""
+        """The number of blocks that select from a row."""
         return self.lanes // self.block
 
     @property
     def limit(self) -> int:
-        """The number of candidates, in addition to twice k, above which a selection searches for a lower bound."""
+        """With more than 2 k + `limit` candidates, a selection searches for a lower bound."""
         return self.lanes
 
     @property
     def room(self) -> int:
-        """The greatest number of candidates: pairs up to the exact bound, all of which k lanes hold, and pairs that
-        were listed earlier.
+        """The greatest number of candidates.
+
+        Candidates are pairs of a key and its index.  At most `take` lanes hold pairs up to the exact bound, so there
+        are at most `take` x `items` such pairs.  Pairs that were listed earlier add to them.
         """
         most = self.take * self.items + 2 * self.take + self.limit
         return self.candidates or (most if self.take <= self.lanes // 2 else min(most, self.length))
 
     def local_bytes(self, key: KeyType) -> int:
-        """Return the local memory of a work-group in bytes."""
+        """Return the bytes of local memory that a work-group needs."""
         return self.rows * (pair_bytes(key) * (self.lanes + self.room + self.blocks) + 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampled:
-    """A selection from long rows, whose candidates are the keys up to a bound that is estimated from a sample.
+    """The sizes of a selection by a bound, from long rows.
 
-    groups, work_group: the work-groups that sample a row, and their lanes.
-    most: the greatest number of sampled keys of a lane.
-    block: the lanes of a block; each block has an estimate of the bound.
-    sample_mul, sample_div: a lane samples ``length / sample_div * sample_mul / k`` keys.
-    scale_bits: the number of bits after the point in fixed-point fractions.
-    spare: the list has room for `spare` times the least number of keys to select.
+    The bound is estimated from a sample.  Candidates are the keys up to the bound.
+
+    groups: the work-groups that sample a row.
+    work_group: the lanes of such a work-group.
+    most: the most keys that a lane samples.
+    block: the lanes of a block.  Each block contributes one estimate of the bound.
+    sample_mul, sample_div: a lane samples about ``length / sample_div * sample_mul / k`` keys.
+    scale_bits: the number of fraction bits in fixed-point numbers.
+    spare: the bound is chosen for at least 1/`spare` of the entries of the list, because this needs a smaller sample.
     run: the number of lanes, of different blocks, that sample adjacent keys.
     """
 
@@ -160,45 +169,49 @@ class Sampled:
 
     @property
     def lanes(self) -> int:
-        """The lanes that sample a row."""
+        """The number of lanes that sample a row."""
         return self.groups * self.work_group
 
     @property
     def blocks(self) -> int:
-        """The estimates of the bound of a row."""
+        """The number of estimates of a row's bound, one for each block."""
         return self.lanes // self.block
 
     @property
     def steps(self) -> int:
-        """The number of steps of a span, a power of two; the lanes of a run share a step."""
+        """The number of steps in a span, a power of two.  The lanes of a run share a step."""
         return self.lanes // self.run
 
     @property
     def stride(self) -> int:
-        """The steps by which a lane moves from span to span: an odd number near the golden section of all steps."""
+        """By how many steps a lane moves from one span to the next.
+
+        The number is odd, and about 0.618 (the golden section) of all steps.
+        """
         return self.steps * 633 >> 10 | 1
 
     @property
     def shifts(self) -> tuple[int, ...]:
-        """The bit positions of the digits of a column's number in base `groups`, without the lowest digit."""
+        """The bit positions of all digits but the lowest in a column's number, written in base `groups`."""
         bits = self.groups.bit_length() - 1
         return tuple(range(bits, (self.work_group // self.run).bit_length() - 1, bits)) if bits else ()
 
     @property
     def least(self) -> int:
-        """The least length of a row."""
+        """The least length of a row that is sampled."""
         return _SAMPLED[0]
 
     @property
     def limit(self) -> int:
-        """The greatest length of a row for which the list has room, if each block contributes one key to the
-        estimate.
+        """The greatest length of a row that is sampled.
+
+        The list of a longer row might lack room even if each block contributes only one key to the estimate.
         """
         return _ROOMS[0][1] // 4 * self.most * self.block
 
     @property
     def rooms(self) -> tuple[tuple[int, int], ...]:
-        """The entries of a list of candidates by the length of the row, longest rows first."""
+        """Pairs (length, entries) that give the room of a list of candidates for longer rows than `length`."""
         return _ROOMS
 
 
@@ -206,15 +219,19 @@ class Sampled:
 class Params:
     """The parameters of a selection.
 
-    capacity: the keys, with indices, that a work-group holds and sorts, a power of two.
+    capacity: the most keys, with their indices, that a work-group holds and sorts; a power of two.
     bits: the bits of the widest digit.
-    work_group, items: the lanes, and the keys of a lane in a tile.
+    work_group: the lanes of a work-group.
+    items: the keys per lane of a tile.
     groups: the most work-groups that share all tiles.
-    row_limit: the length of the longest row from which one work-group selects.
-    bin_sort: keys on chip are sorted by bins.
-    crowd: the greatest number of keys of a bin; with more, bins are crowded.
-    resident: the work-groups of 256 lanes that share a core, with `bin_sort` and keys of one word.  With 4 work-groups,
-    a lane has 64 registers.  If lanes had more registers, a core would have fewer loads under way.
+    row_limit: one work-group selects from a row of up to this length.
+    bin_sort: whether bins sort the keys on chip; otherwise a network does.
+    crowd: a bin with more keys is crowded.
+    short: the selection from short rows.
+    chunk: the selection from a row in the registers of one work-group, or from each chunk of a longer row.
+    resident: the work-groups of 256 lanes that must fit a core together, with `bin_sort` and keys of one word.  With 4
+    work-groups, a lane has 64 registers.  With more registers per lane, a core would run fewer lanes, and would have
+    fewer loads under way.
     """
 
     key: KeyType
@@ -233,7 +250,7 @@ class Params:
 
     @property
     def sampled(self) -> Sampled:
-        """The sampling of long rows, by work-groups of `work_group` lanes."""
+        """The sizes for the sampling of long rows."""
         block = min(self.work_group, 2 * BLOCK)
         groups = max(1, min(8, 32 * block // self.work_group))
         return Sampled(
@@ -241,7 +258,7 @@ class Params:
             work_group=self.work_group,
             most=128,
             block=block,
-            sample_mul=9,  # a fraction of 1 / 8 of the lanes: 1 - exp(-9 / 64)
+            sample_mul=9,  # about 1/8 of the lanes then sample one of the first k keys: 1 - exp(-9 / 64)
             sample_div=64,
             scale_bits=10,
             run=min(8, self.work_group // block),
@@ -249,8 +266,9 @@ class Params:
 
     @property
     def sampled_long(self) -> Sampled:
-        """The sampling of the longest rows: as many estimates as for long rows, but each by all lanes of a
-        work-group.
+        """The sizes for the sampling of the longest rows.
+
+        There are as many estimates as for long rows, but all lanes of a work-group contribute to each estimate.
         """
         return Sampled(
             groups=self.sampled.blocks,
@@ -264,18 +282,19 @@ class Params:
 
     @property
     def short_take(self) -> int:
-        """The greatest k of short rows, limited by `capacity`, because only up to this k results are sorted."""
+        """The greatest k for short rows.  `capacity` limits it, because results for greater k are not sorted."""
         return min(self.short.take, self.capacity)
 
     @property
     def chunk_take(self) -> int:
-        """The greatest k of chunks."""
+        """The greatest k for chunks, also limited by `capacity`."""
         return min(self.chunk.take, self.capacity)
 
     @property
     def tiers(self) -> tuple[tuple[int, int, int], ...]:
-        """The ranges of k for long rows: (k above, greatest k, greatest length of a row that is selected from without a
-        sample).
+        """The ranges of k for long rows, as triples (above, most, length).
+
+        A triple is for k above `above` up to `most`.  Rows longer than `length` are sampled.
         """
         most = self.chunk_take
         takes = [0, *(x for x in (16, 64) if x < most), most]
@@ -290,69 +309,70 @@ class Params:
 
     @property
     def tile(self) -> int:
-        """The keys of a tile."""
+        """The number of keys in a tile."""
         return self.work_group * self.items
 
     @property
     def digit(self) -> int:
-        """The width of the widest digit in bits."""
+        """The bits of the widest digit; a key has no more bits."""
         return min(self.bits, self.key.bits)
 
     @property
     def bins(self) -> int:
-        """The bins of a histogram."""
+        """The number of bins in a histogram."""
         return 1 << self.digit
 
     @property
     def passes(self) -> int:
-        """The passes over all digits."""
+        """The number of digits in a key, each with a pass."""
         return -(-self.key.bits // self.digit)
 
     @property
     def key_words(self) -> int:
-        """Number of 32-bit words of a key, without its index."""
+        """The number of 32-bit words in a key, without its index."""
         return -(-self.key.bits // 32)
 
     @property
     def ranges(self) -> int:
-        """The number of words of the ranges of keys and indices: two for each word of a key, and two for the index."""
+        """The words of the array `ranges`: two for each word of a key, and two for the index."""
         return 2 * (self.key_words + 1)
 
     @property
     def state_words(self) -> int:
-        """The words of a row's state after a pass."""
+        """The number of words in the state of a row after a pass."""
         return STATE
 
     @property
     def reads_values(self) -> bool:
-        """True if values are read, rather than indices computed."""
+        """Whether there are values in memory, instead of indices that the kernels compute."""
         return self.signature.value_bytes > 0 and not self.signature.index
 
     @property
     def row_words(self) -> int:
-        """The words of a row in scratch."""
+        """The number of words for a row in scratch."""
         return layout(self).row_words.start
 
     @property
     def row_tiles(self) -> int:
-        """Greatest number of tiles that a row of `row_limit` keys touches; the first tile may begin in the row
-        before.
+        """The greatest number of tiles that overlap a row of `row_limit` keys.
+
+        The row may overlap one tile more than it fills, because the first tile may begin in the preceding row.
         """
         return -(-self.row_limit // self.tile) + 1
 
     def local_bytes(self) -> int:
-        """Return the local memory of the kernel that needs the most, in bytes."""
+        """Return the bytes of local memory of the kernel that needs the most."""
         return max(self.sort_bytes(), self.short.local_bytes(self.key), self.chunk.local_bytes(self.key))
 
     def sort_bytes(self) -> int:
-        """Return the local memory in bytes of a kernel that sorts keys."""
+        """Return the bytes of local memory of a kernel that sorts keys."""
         shared = PICK + GATHERED + (self.ranges + CROWDED if self.bin_sort else 0)
         return self.capacity * (self.key.held + 4) + 4 * (self.bins + self.work_group + shared)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowWords:
-    """The regions of one row in scratch; the counts of tiles follow the regions of all rows."""
+    """The regions of one row in scratch.  After the regions of all rows, scratch holds the counts of tiles."""
 
     row_histograms: Region
     row_gathered: Region
@@ -368,7 +388,7 @@ class RowWords:
 
 
 def layout(p: Params) -> RowWords:
-    """Return the regions of a row."""
+    """Return the regions of one row in scratch."""
     regions = (
         ("row_histograms", p.passes * p.bins, "within a row: a histogram for each pass"),
         ("row_gathered", 1, "within a row: the number of gathered keys"),
@@ -392,8 +412,8 @@ def layout(p: Params) -> RowWords:
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for a key width and a signature; None if the selection is not supported.
 
-    If the target sorts keys of this width, keys of all types in both orders are supported, with values or indices.  The
-    features of rows are supported, other features are not.
+    The target must sort keys of this width.  All key types and both orders are supported, with values or indices.  Of
+    the features, only those of rows are supported.
     """
     if not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
@@ -421,15 +441,19 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def _widths(p: Mapping[str, Any], device: Device) -> list[int]:
-    """Return the widths of subgroups for short rows; on CPUs only the width of the target's sorts, because a CPU's
-    driver may offer only one width.
+    """Return the subgroup widths that short rows may use.
+
+    On a CPU, these are only the widths of the target's sorts, because the driver may offer a single width.
     """
     used = device.subgroups if device.local == "chip" else [getattr(x, "subgroup", 1) for x in p.values()]
     return [w for w in used if 8 <= w <= min(BLOCK, device.work_group) and device.shuffle]
 
 
 def _short(key: KeyType, device: Device, widths: list[int]) -> Bounded:
-    """Return the selection from short rows: one subgroup selects from each row, or one work-group of a few lanes."""
+    """Return the sizes of the selection from short rows.
+
+    A subgroup selects from each row.  Without subgroups, a small work-group does.
+    """
     width = max(widths, default=1)
     lanes = width if width > 1 else min(BLOCK, _power(device.work_group))
     one = Bounded(lanes=lanes, items=_short_items(key, device), take=lanes, subgroup=width)
@@ -438,7 +462,7 @@ def _short(key: KeyType, device: Device, widths: list[int]) -> Bounded:
 
 
 def _chunk(key: KeyType, device: Device) -> Bounded:
-    """Return the selection by a work-group, for the greatest k that local memory allows."""
+    """Return the sizes of the selection from chunks, for the greatest k that local memory allows."""
     most = min(256, _power(device.work_group), _LANES[device.local])
     widths = [most >> x for x in range(most.bit_length())]
     shapes = (
@@ -449,24 +473,25 @@ def _chunk(key: KeyType, device: Device) -> Bounded:
 
 
 def _short_items(key: KeyType, device: Device) -> int:
-    """Return the keys of a lane of a short row.
+    """Return the number of keys per lane of a short row.
 
     If 32 lanes share the registers of a hardware thread, each lane has 32 registers, and 8 keys per lane spill.
-    Without subgroups, compilers choose the width, so 8 wide keys may spill.
+    Without subgroup operations, compilers choose the subgroup width, perhaps 32, so 8 wide keys may spill.
     """
     unknown = device.local == "chip" and not device.shuffle and pair_bytes(key) > _PAIR
     return _SHORT_ITEMS // 2 if unknown or _shares_registers(device) else _SHORT_ITEMS
 
 
 def _chunk_items(key: KeyType, device: Device) -> int:
-    """Return the keys of a lane of a chunk: half as many wide keys where a lane has few registers."""
+    """Return the number of keys per lane of a chunk: half as many if keys are wide and lanes have few registers."""
     few = device.registers is not None and device.registers <= _LEAST_REGISTERS * min(256, device.work_group)
     return _ITEMS // 2 if (few or _shares_registers(device)) and pair_bytes(key) > _PAIR else _ITEMS
 
 
 def _shares_registers(device: Device) -> bool:
-    """Return whether the lanes of a hardware thread share its registers; compilers then choose among narrow subgroup
-    widths.
+    """Whether the lanes of a subgroup share the registers of a hardware thread.
+
+    On such devices, compilers can choose among several subgroup widths, of which the least is narrow.
     """
     widths = [w for w in device.subgroups if w > 1]
     return device.local == "chip" and device.shuffle and len(widths) > 1 and min(widths) <= _NARROW
@@ -478,17 +503,17 @@ def _power(x: int) -> int:
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters for values by the names of `Params`."""
+    """Return the parameters, given the values of the fields of `Params` by name."""
     return Params(key=key, **values)
 
 
 def block(p: Params) -> int:
-    """Return the keys that a work-group sorts."""
+    """Return the number of keys that a work-group sorts."""
     return p.capacity
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return derived values for headers and `hsgen show`: (name, value)."""
+    """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
     return [
         ("sorted", f"up to {p.capacity} keys of a row"),
         ("digits", f"{p.passes} of at most {p.digit} bits"),

@@ -14,11 +14,11 @@ from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Step
 from hsgen.core.scratch import Scratch, ScratchRule
 
 SLACK = 4096
-"""Bytes of scratch that cover the rounding of the rates per key."""
+"""Spare bytes of scratch, because the bytes per key of lists and words are rounded."""
 _LEAST = 1 << 15
-"""Least length of a row with a sampled bound."""
+"""The least length of a row that is sampled."""
 _LONG = 1 << 22
-"""Greatest length of a row that few work-groups sample."""
+"""The greatest length of a row that `sample` samples; `sample_long` samples longer rows, with more work-groups."""
 
 _BOUND = {
     "source": Binding(role="source"),
@@ -35,11 +35,12 @@ _BY_ROW = ("row", "spine", "order", "merge", "finish")
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan; the length of rows and k determine the number of launches.
+    """Return the plan.  The length of rows, and k, determine the number of launches.
 
-    Rows that fit registers, or from which one work-group selects, take one launch.  Two launches select from chunks of
-    a row, and then from the lists of the chunks.  Three launches select by a sampled bound.  If k exceeds `capacity`,
-    there is a launch for each digit and five more; a launch exits early if its rows are done.
+    A single launch suffices if rows fit registers, or if one work-group selects from a row.  Two launches select from
+    chunks of a row, and then from the lists of the chunks.  Three launches select by a sampled bound.  Longer rows, and
+    long rows if k exceeds `capacity`, take a launch for each digit and five more.  A launch exits early if its rows are
+    done.
     """
     steps = [*_bounded(p), *_sampled(p), *_narrowed(p)]
     return Plan(steps=tuple(steps), max_n=MAX_N, bits=p.key.bits, scratch=_scratch(p))
@@ -49,7 +50,7 @@ def plan(p: Params) -> Plan:
 def _lists(p: Params) -> int:
     """Return the bytes per key of the lists in scratch."""
     entries = max((room + p.sampled.blocks) / max(length, _LEAST) for length, room in p.sampled.rooms)
-    chunks = 2 * p.chunk.take / p.chunk.length  # a row of a chunk and one key has two lists
+    chunks = 2 * p.chunk.take / p.chunk.length  # the worst case: a row of one key more than a chunk has two lists
     return math.ceil(pair_bytes(p.key) * max(entries, chunks))
 
 
@@ -63,12 +64,12 @@ def _words(p: Params) -> Binding:
 
 @lru_cache(maxsize=1)
 def _buffers(p: Params) -> dict[str, tuple[str, ...]]:
-    """Return the names of the buffers of each kernel."""
+    """Return the names of each kernel's buffers, by the name of the kernel."""
     return {k.name: tuple(b.name for b in k.buffers) for k in kernels(p)}
 
 
 def _step(p: Params, name: str, grid: Grid, argument: int = 0, **guard: Any) -> Step:
-    """Return a step for rows of these lengths and these k."""
+    """Return a launch of a kernel.  `guard` restricts the lengths of rows and k."""
     bound = {**_BOUND, "lists": Binding(role="scratch"), "list_counts": _counts(p), "words": _words(p)}
     return Step(
         kernel=name,
@@ -80,7 +81,7 @@ def _step(p: Params, name: str, grid: Grid, argument: int = 0, **guard: Any) -> 
 
 
 def _bounded(p: Params) -> Iterator[Step]:
-    """Yield the steps for few keys: rows in registers, and chunks of rows."""
+    """Yield the launches for a small k: for rows that fit registers, and for chunks of longer rows."""
     few, chunk = p.short, p.chunk
     yield _step(
         p, "short_rows", Grid(x="number", add=few.rows - 1, div=few.rows), max_n=few.length, max_take=p.short_take
@@ -98,7 +99,7 @@ def _bounded(p: Params) -> Iterator[Step]:
 
 
 def _sampled(p: Params) -> Iterator[Step]:
-    """Yield the steps for long rows with a sampled bound, and for shorter rows of one work-group."""
+    """Yield the launches for long rows, by a sampled bound, and for rows between short and long, by one work-group."""
     for above, take, length in p.tiers:
         longer = max(length, _LEAST)
         bounds = {"min_n": longer, "max_n": MAX_N, "min_take": above, "max_take": take}
@@ -125,13 +126,16 @@ def _sampled(p: Params) -> Iterator[Step]:
 
 
 def _narrowed(p: Params) -> Iterator[Step]:
-    """Yield the steps for a k beyond `capacity`."""
+    """Yield the launches for k above `capacity`."""
     yield _step(p, "row", Grid(), max_n=p.row_limit, min_take=p.capacity, max_take=MAX_N)
     yield from _digits(p, p.row_limit, p.capacity, MAX_N)
 
 
 def _digits(p: Params, above: int, min_take: int, max_take: int) -> Iterator[Step]:
-    """Yield the steps for rows that are longer than `above`, a launch for each digit."""
+    """Yield the launches for rows longer than `above`, with one launch for each digit.
+
+    The launches serve k above `min_take` up to `max_take`.
+    """
     bounds = {"min_n": above, "max_n": MAX_N, "min_take": min_take, "max_take": max_take}
     grid = Grid(add=p.tile - 1, div=p.tile, cap=p.groups)
     yield _step(p, "clear", grid, **bounds)
@@ -156,7 +160,7 @@ def _scratch(p: Params) -> Scratch:
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the least number of bytes that a launch moves: a row is read twice if it does not fit on chip.
+    """Return the least number of bytes that a launch reads: a row that does not fit on chip is read twice.
 
     Accesses that only some keys need are not counted.
     """
@@ -165,12 +169,12 @@ def moved(p: Params, step: Step, n: int) -> int:
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the lengths up to `greatest` at which a selection takes another path, and multiples of tiles."""
+    """Return the lengths of rows up to `greatest` around which a selection changes its path."""
     counts = {0, 1, greatest, p.capacity, 2 * p.capacity, p.row_limit, p.row_limit + p.tile, 2 * p.row_limit}
     return sorted(n for n in counts if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end in each row of lanes of a tile."""
+    """Return counts up to `greatest` such that the last key falls in each row of lanes of a tile."""
     ends = (row * p.work_group + p.work_group // 2 for row in range(p.items))
     return [n for n in sorted({e + base for e in ends for base in (0, p.row_limit)}) if n <= greatest]

@@ -1,4 +1,7 @@
-"""The search space of selections.  `capacity` is fixed, because users rely on it: results are sorted up to this k."""
+"""The search space of selections.
+
+`capacity` is not searched.  Results are sorted for k up to `capacity`, and users rely on this.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,10 @@ from hsgen.core.keys import KeyType
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return one box: all parameters are independent, except for what constraints rule out.
+    """Return one search region, in which all parameters are independent.  `problems` excludes some combinations.
 
-    On CPUs, keys are never sorted by bins: Intel's compiler (2026.22) crashes at such a sort from time to time, in a
-    pass that depends on earlier content of the heap.
+    On CPUs, keys are never sorted by bins.  Intel's compiler (2026.22) sometimes crashes at such a sort, in a pass that
+    depends on earlier content of the heap.
     """
     least = 1 if device.local == "memory" else min(16, device.work_group)
     box = {

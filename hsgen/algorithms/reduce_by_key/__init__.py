@@ -1,13 +1,14 @@
-"""Reductions of runs of equal keys by three launches, in which no work-group waits for another.
+"""Reduction by key: reduces the values of each run of equal adjacent keys.
 
-Every work-group has a *span* of adjacent tiles.  The kernel `count` counts the runs that start in each span.  The
-kernel `write` sums the counts of preceding spans, and reduces the values of its span tile by tile.  A tile is reduced
-by a segmented scan over lanes (Blelloch, "Prefix Sums and Their Applications", 1990).  The kernel `finish` completes
-runs that continue in the next span, by a segmented scan over spans in one work-group.  Keys are read twice, values
-once.  If the keys fit one tile, one work-group does all of this in one launch.
+On most devices there are three launches, in which no work-group waits for another.  Every work-group has a *span* of
+adjacent tiles.  The kernel `count` counts the runs that start in each span.  The kernel `write` sums the counts of
+preceding spans, and reduces the values of its span tile by tile.  A segmented scan over lanes reduces a tile (Blelloch,
+"Prefix Sums and Their Applications", 1990).  The kernel `finish` completes runs that continue in the next span, by a
+segmented scan over spans in one work-group.  Keys are read twice, and values once.  If the keys fit one tile, one
+work-group does all of this in one launch.
 
-On devices whose work-groups may wait for each other, one launch reduces any count: tiles look back within *sections* of
-tiles.
+On devices whose work-groups may wait for each other, one kernel reduces any number of tiles, by look-back within
+*sections* of tiles.
 """
 
 from hsgen.algorithms.reduce_by_key.kernels import context, kernels

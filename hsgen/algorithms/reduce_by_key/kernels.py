@@ -20,9 +20,9 @@ REPORT, WORDS = Buffer(name="report", type="u32"), Buffer(name="words", type="u3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """The variants of the phases of a kernel.
+    """The template that a kernel uses for its values.
 
-    values: the phases that reduce values, as a set of macros; see spans.j2 and sections.j2.
+    values: the set of macros that reduces values, or does nothing without values (spans.j2, sections.j2).
     """
 
     values: str
@@ -30,11 +30,13 @@ class Body:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanWords:
-    """The fields of spans in scratch: field f of span g is word f x (number of spans) + g.
+    """The fields of spans in scratch.  Field number f of span g is word f x (number of spans) + g.
 
-    span_runs: the number of runs that start in the span.  span_first, span_last: the indices of the first and of the
-    last start of a run. span_head, span_tail: only with values, the reductions before the first start and from the last
-    start on.
+    span_runs: the number of runs that start in the span.
+    span_first: the index of the first key in the span that starts a run.
+    span_last: the index of the last key in the span that starts a run.
+    span_head: only with values, the reduction of the values before the first start.
+    span_tail: only with values, the reduction of the values from the last start to the end of the span.
     """
 
     span_runs: Region
@@ -45,7 +47,7 @@ class SpanWords:
 
 
 def span_words() -> SpanWords:
-    """Return the fields of spans."""
+    """Return the fields of spans in scratch."""
     fields = (
         ("span_runs", 1, "x the number of spans: the runs that start in each span"),
         ("span_first", 1, "x the number of spans: the index of the first start in each span"),
@@ -58,20 +60,20 @@ def span_words() -> SpanWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionWords:
-    """The regions of scratch of a reduction in one launch."""
+    """The regions of scratch for a reduction by sections."""
 
     ticket: Region
     tile_states: Region
 
 
 def section_words(p: Params) -> SectionWords:
-    """Return the regions of scratch."""
+    """Return the regions of scratch for a reduction by sections."""
     regions = (("ticket", p.states, "the number of tiles drawn"), ("tile_states", 0, f"{p.state_words} words a tile"))
     return SectionWords(**placed(regions))
 
 
 def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *arrays: Array) -> Kernel:
-    """A kernel of a reduction by spans."""
+    """Return a kernel of a reduction by spans."""
     return Kernel(
         name=name,
         template=f"{_SPANS}:{name}",
@@ -80,7 +82,7 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *ar
         buffers=(*buffers, DEVICE_N) if p.signature.device_count else buffers,
         arrays=arrays,
         always=name == "clear",
-        resident=3 if p.valued and name != "count" else 0,  # by default, compilers spill to fit more
+        resident=3 if p.valued and name != "count" else 0,  # else compilers spill so that more fit a core
         algorithm="reduce_by_key",
         params=p,
         data=Body(values=f"{_SPANS}.j2:{'reduced' if p.valued else 'absent'}"),
@@ -110,12 +112,12 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
 
 
 def _clear(p: Params) -> Kernel:
-    """The kernel that reports 0 groups; only reductions with a device-side count have it."""
+    """The kernel that reports 0 groups, in case a device-side count is 0."""
     return _kernel(p, "clear", "report no groups, should the count on the device be 0", (REPORT,))
 
 
 def _sections(p: Params) -> tuple[Kernel, ...]:
-    """The kernels of a reduction in one launch."""
+    """The kernels of a reduction by sections."""
     of_subgroups = ("subgroup_runs", "subgroup_starts", *(["subgroup_carries"] if p.valued else []))
     tile = (
         Array(name="keys", type="key", count=p.tile),
@@ -146,7 +148,7 @@ def _sections(p: Params) -> tuple[Kernel, ...]:
 
 
 def _in_sections(p: Params, kernel: Kernel) -> Kernel:
-    """A kernel of a reduction in one launch."""
+    """Return the kernel with the template and the scratch of a reduction by sections."""
     return replace(kernel, template=f"{_SECTIONS}:{kernel.name}", scratch=section_words(p))
 
 

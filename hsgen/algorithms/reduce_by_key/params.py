@@ -1,4 +1,4 @@
-"""Parameters of reductions by key: derived values, constraints and the search space."""
+"""Reduction by key: parameters, derived values, constraints and the search space."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from hsgen.core.fields import Field
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
 MAX_N = 1 << 30
-"""The most keys: indices are signed 32-bit integers, and tiles may exceed n."""
+"""The most keys: indices are signed 32-bit integers, and the last tile may extend beyond n."""
 
 MOST_ITEMS = 32
-"""The most keys of a lane, each a bit of a word."""
+"""The most keys of a lane: a 32-bit word has one bit for each of them."""
 
 FIELDS = {
     "work_group": Field("int", "the lanes of a work-group, a power of two", required=False, least=1),
@@ -29,32 +29,37 @@ FIELDS = {
 
 _LANES = {"chip": 256, "memory": 64}
 _GROUPS = {"chip": 2048, "memory": 64}
-"""Lanes, and the most work-groups, by the kind of local memory.  A CPU ("memory") has few cores and takes longer to
-start a work-group.
+"""`_LANES`: the lanes of a work-group, by the kind of local memory.  `_GROUPS`: the most work-groups.
+
+A CPU ("memory") has few cores, and takes longer than a GPU to start a work-group.
 """
 
 VECTOR = 4
-"""The number of adjacent keys that a lane accesses at once in sections."""
+"""With sections, a lane accesses this many adjacent keys at once."""
 STATES = 32
 """The index of the first state in scratch, after the ticket."""
 
 _ITEMS = (15, 11, 7, 5, 3, 1)
 _IN_REGISTERS = {(False, False): (16, 4), (False, True): (16, 4), (True, False): (8, 4), (True, True): (8, 4)}
-"""Items of a lane, and work-groups of a core, in sections: by (whether keys have 64 bits, whether there are values)."""
-_LOCAL = 1 << 15  # bytes, so that several work-groups share a core
+"""Sections: the most keys of a lane, and the work-groups that must fit a core together.
+
+The key of the dictionary says whether keys have 64 bits, and whether there are values.
+"""
+_LOCAL = 1 << 15  # the most bytes of local memory; several work-groups then share a core
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
     """The parameters of a reduction by key.
 
-    work_group, items: the lanes, a power of two, and the adjacent keys of each lane.  The number of keys is odd and
-    below 32, so that lanes access different banks of local memory.
+    work_group: the lanes, a power of two.
+    items: the keys per lane of a tile.  With spans, a lane has adjacent keys.  Their number is odd and below 32, so
+    lanes access different banks of local memory.  With sections, `items` is a multiple of `VECTOR` up to 32.
     groups: the most work-groups, each with a span of tiles.
-    subgroup: above 1, tiles look back within sections; the lanes of a subgroup exchange reductions, and `items` is a
-    multiple of `VECTOR` up to 32.
+    subgroup: 1 means a reduction by spans.  Above 1, tiles look back within sections, and the lanes of a subgroup
+    exchange reductions.
     section: the tiles of a section; 0 means as many tiles as lanes.
-    resident: the work-groups that a core holds at once.
+    resident: with sections, the work-groups that must fit a core together.
     """
 
     key: KeyType
@@ -68,7 +73,7 @@ class Params:
 
     @property
     def tile(self) -> int:
-        """The keys of a tile."""
+        """The number of keys in a tile."""
         return self.work_group * self.items
 
     @property
@@ -78,12 +83,12 @@ class Params:
 
     @property
     def sections(self) -> bool:
-        """Whether tiles look back within sections, in one launch."""
+        """Whether tiles look back within sections, instead of a reduction by spans."""
         return self.subgroup > 1
 
     @property
     def section_tiles(self) -> int:
-        """The tiles of a section: each lane reads one state."""
+        """The number of tiles in a section, at most one for each lane, because each lane reads one state."""
         return self.section or self.work_group
 
     @property
@@ -93,12 +98,12 @@ class Params:
 
     @property
     def vectors(self) -> int:
-        """The vectors of a lane."""
+        """The number of vectors per lane."""
         return self.items // VECTOR
 
     @property
     def row_words(self) -> int:
-        """Number of words that hold a byte for each vector of a lane."""
+        """The number of words that hold one byte for each vector of a lane."""
         return -(-self.vectors // 4)
 
     @property
@@ -108,28 +113,29 @@ class Params:
 
     @property
     def state_words(self) -> int:
-        """Words of the state of a tile: its runs, the start of its last run, and two words of that run's reduction."""
+        """The words of a tile's state: its number of runs, and the start of its last run.
+
+        With values, two more words hold the reduction of the last run.
+        """
         return 4 if self.valued else 2
 
     @property
     def span_words(self) -> int:
-        """Words of a span in scratch.
+        """The number of words for each span in scratch: three, or with values five.
 
-        The words are the fields of `hsgen.algorithms.reduce_by_key.kernels.SpanWords`: three without values, five with
-        values.
+        `hsgen.algorithms.reduce_by_key.kernels.SpanWords` explains the words.
         """
         return 5 if self.valued else 3
 
     def local_bytes(self) -> int:
-        """Return the local memory of the kernel that needs the most, in bytes."""
+        """Return the bytes of local memory of the kernel that needs the most."""
         return self.tile * (self.key.held + 4) + 4 * (3 * self.subgroups + 1 if self.sections else 3 * self.work_group)
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for a key width and a signature; None if the reduction is not supported.
 
-    Keys without values and keys with values of 4 bytes are supported, if the target sorts such keys.  The count may be
-    in device memory.
+    Keys may have no values, or values of 4 bytes.  The target must sort such keys.  The count may be in device memory.
     """
     if not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
@@ -147,17 +153,17 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def able(device: Device) -> bool:
-    """Return true if the work-groups of a device can look back within sections."""
+    """Whether the work-groups of a device can look back within sections."""
     return device.promised and device.cooperative and device.shuffle and bool(_widths(device))
 
 
 def _widths(device: Device) -> list[int]:
-    """The lanes of subgroups that may exchange reductions."""
+    """The subgroup widths whose lanes can exchange reductions."""
     return [w for w in device.subgroups if 1 < w <= min(32, device.work_group)]
 
 
 def _sections(key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters of one launch, with work-groups that wait for each other; None if no tile fits."""
+    """Return the parameters of a reduction by sections; None if no tile fits local memory."""
     most, resident = _IN_REGISTERS[key.bytes == 8, signature.value_bytes > 0]
     shapes = (
         Params(
@@ -175,17 +181,17 @@ def _sections(key: KeyType, signature: Signature, device: Device) -> Params | No
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters for values by the names of `Params`."""
+    """Return the parameters, given the values of the fields of `Params` by name."""
     return Params(key=key, **values)
 
 
 def block(p: Params) -> int:
-    """Return the keys of a tile, around whose multiples validation tests more counts."""
+    """Return the number of keys in a tile.  Validation tests more counts around its multiples."""
     return p.tile
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return derived values for headers and `hsgen show`: (name, value)."""
+    """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
     if p.sections:
         return [
             ("tile", f"{p.subgroups} subgroups of {p.subgroup} lanes x {p.items} = {p.tile} keys"),
@@ -198,7 +204,7 @@ def notes(p: Params) -> list[tuple[str, str]]:
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of single values, independent of the others."""
+    """Yield the problems that a single value has by itself."""
     yield from device_constraints.launch(values, device)
     yield from device_constraints.grid(values, device)
     yield from device_constraints.powers(values, "work_group")
@@ -209,7 +215,7 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Return all problems of the parameters as a whole."""
+    """Return all problems of the complete parameters."""
     faults: list[Problem] = []
     if p.sections:
         if p.work_group % p.subgroup:
@@ -227,7 +233,7 @@ def problems(p: Params, device: Device) -> list[Problem]:
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return a box for reductions by spans, and a box for each width of subgroups that look back within sections."""
+    """Return a search region for reductions by spans, and for each subgroup width a region for sections."""
     least = 1 if device.local == "memory" else min(16, device.work_group)
     spans = {
         "work_group": steps(least, min(1024, device.work_group)),

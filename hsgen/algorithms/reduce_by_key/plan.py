@@ -24,15 +24,16 @@ BOUND = {
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan: one launch if the keys fit one tile, also for n = 0; otherwise two or three launches.
+    """Return the plan: one launch if the keys fit one tile, also for n = 0.
 
-    With a device-side count, a first launch reports no groups.
+    More keys take two launches with sections, or three with spans.  With a device-side count, another launch comes
+    first; it reports 0 groups.
     """
     few = Guard(max_n=p.tile, at_zero=True)
     guards = {"clear": Guard(max_n=MAX_N, at_zero=True), "single": few}
     tiles = Grid(add=p.tile - 1, div=p.tile, cap=p.groups)
     sections = replace(tiles, cap=UNCAPPED)
-    cleared = p.tile * p.work_group // p.state_words  # the keys whose states a work-group clears
+    cleared = p.tile * p.work_group // p.state_words  # keys of the tiles whose states a work-group clears
     begin = replace(sections, add=cleared - 1, div=cleared)
     grids = {"count": tiles, "write": tiles, "begin": begin, "sections": sections}
     steps = tuple(
@@ -53,8 +54,9 @@ def plan(p: Params) -> Plan:
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the memory traffic of a launch in bytes for `n` keys that are all equal; each further run stores more
-    bytes.
+    """Return the bytes that a launch reads for `n` keys.
+
+    All keys are assumed to be equal, so almost nothing is stored.  Each further run would store more bytes.
     """
     values = p.signature.value_bytes
     reads = {"single": p.key.bytes + values, "count": p.key.bytes, "write": p.key.bytes + values}
@@ -63,7 +65,10 @@ def moved(p: Params, step: Step, n: int) -> int:
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the reduction takes another path: tiles, and the cap of spans."""
+    """Return the counts up to `greatest` at which the reduction changes its path.
+
+    The counts are multiples of a tile, and counts around a section or the greatest number of spans.
+    """
     counts = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     spans = p.section_tiles if p.sections else p.groups
     counts.update(x * spans * p.tile + y for x in (1, 2) for y in (0, p.tile))
@@ -71,6 +76,6 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end in each row of lanes of a tile, and within the items of a lane."""
+    """Return counts up to `greatest` such that the last key falls in each row of a tile, or on each item of a lane."""
     ends = {row * p.work_group + p.work_group // 2 for row in range(p.items)} | set(range(2 * p.items))
     return [n for n in sorted(ends | {e + p.tile for e in ends}) if n <= greatest]

@@ -1,9 +1,11 @@
-"""Prefix sums of each column of n rows, inclusive or exclusive, in wrapping arithmetic.
+"""Prefix sums of each column of n rows.  Sums are inclusive or exclusive; integer sums wrap.
 
-The *coordination* combines the sums of tiles.  `scan` reduces all tiles, scans their sums, and then scans the tiles.
-`lookback` reads the rows once (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016);
-on a device without forward progress, tiles whose look-back gives up are scanned again.  `sections` reads the rows once
-too, and each tile looks back only within its section.
+The *coordination* is the way in which the sums of tiles are combined.
+`scan`: reduce all tiles, scan their sums, and then scan the tiles.  The rows are read twice.
+`lookback`: read the rows once, by decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with
+Decoupled Look-back", 2016).  On a device without guaranteed forward progress, a look-back may give up.  Later kernels
+then scan these tiles again.
+`sections`: read the rows once too, but each tile looks back only within its section of tiles.
 """
 
 from hsgen.algorithms.scan.constraints import DERIVED, alone, derive, problems, space, specialize

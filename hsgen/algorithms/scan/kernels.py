@@ -1,4 +1,4 @@
-"""The kernels of a prefix sum: of tiles with known prefixes, of the sums of tiles, and of tiles that look back."""
+"""The kernels of a prefix sum: they scan tiles with known prefixes, the sums of tiles, or tiles that look back."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ REDUCE_SCAN, LOOKBACK, SECTIONS, SERIAL = "reduce_scan", "lookback", "sections",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookBack:
-    """The variants of the phases of a look-back, as names of templates.
+    """The template that a kernel with look-back uses for one of its phases.
 
-    progress: how long a tile waits for an earlier tile.
+    progress: the set of macros that decides how long a tile waits for an earlier tile: "spinning" without a limit, or
+    "bounded".
     """
 
     progress: str
@@ -27,23 +28,23 @@ class LookBack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """The variants of the phases of a scan in sections, as names of templates.
+    """The template that a scan in sections uses for its tiles.
 
-    tile: whether a tile is in registers or in local memory.
+    tile: the template for tiles in registers, or for tiles in local memory.
     """
 
     tile: str
 
 
 def _keys(name: str, count: int) -> Array:
-    """An array of elements in local memory."""
+    """Return an array of elements in local memory."""
     return Array(name=name, type="key", count=count)
 
 
 def _kernel(
     p: Params, file: str, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = ()
 ) -> Kernel:
-    """A kernel of a file of `templates/scan`."""
+    """Return the kernel `name` from a file in `templates/scan`."""
     return Kernel(
         name=name,
         template=f"scan/{file}:{name}",
@@ -58,12 +59,12 @@ def _kernel(
 
 
 def _tile(p: Params) -> tuple[Array, ...]:
-    """The local memory for the scan of a tile: its rows, and the sums of all earlier rows."""
+    """The local arrays of a kernel that scans a tile: the rows of the tile, and the sums of all earlier rows."""
     return _keys("tile", p.work_group * p.pitch), _keys("bases", p.columns)
 
 
 def single(p: Params) -> Kernel:
-    """Return the kernel for counts that one work-group scans."""
+    """Return the kernel for counts that are small enough for one work-group."""
     summary, buffers = f"sum up to {p.tile} rows in one work-group", (SOURCE, DESTINATION)
     if p.sections:
         return replace(_by_subgroups(p, _kernel(p, SECTIONS, "single", summary, buffers)), resident=0)
@@ -81,14 +82,14 @@ def reduce(p: Params) -> Kernel:
 
 
 def spine(p: Params) -> Kernel:
-    """Return the kernel of the exclusive scan of the sums of work-groups."""
+    """Return the kernel that computes the exclusive scan of the sums of work-groups."""
     sums = _keys("lane_sums", p.spine)
     kernel = _kernel(p, REDUCE_SCAN, "spine", "scan the sums of all work-groups", (SUMS,), (sums,))
     return replace(kernel, work_group=p.spine)
 
 
 def scan(p: Params) -> Kernel:
-    """Return the kernel that scans the tiles of each work-group in sequence."""
+    """Return the kernel whose work-groups scan their tiles one after another."""
     summary, buffers = "scan the rows of a work-group", (SOURCE, DESTINATION, SUMS)
     if p.serial:
         return _kernel(p, SERIAL, "scan", summary, buffers)
@@ -103,7 +104,7 @@ def begin(p: Params) -> Kernel:
 
 
 def lookback(p: Params) -> Kernel:
-    """Return the single-pass kernel: sum a tile, look back for its prefix, store."""
+    """Return the single-pass kernel, which sums a tile, looks back for its prefix, and stores the sums."""
     summary, buffers = "scan a tile, look back, store", (SOURCE, DESTINATION, WORDS)
     data = LookBack(progress="scan/progress.j2:" + ("spinning" if p.forward_progress else "bounded"))
     if p.serial:
@@ -123,7 +124,7 @@ def sections(p: Params) -> Kernel:
 
 
 def _by_subgroups(p: Params, kernel: Kernel) -> Kernel:
-    """A kernel whose subgroups exchange sums of a tile in registers or in local memory."""
+    """Return the kernel with subgroups that exchange sums; its tile is in registers or in local memory."""
     tile = (Array(name="tile", type="key", count=p.tile * p.columns, align=16),) if p.local else ()
     arrays = (*tile, _keys("subgroup_sums", p.subgroups * p.columns), *kernel.arrays)
     data = Section(tile="scan/local.j2" if p.local else "scan/registers.j2")
@@ -138,7 +139,7 @@ def settle(p: Params) -> Kernel:
 
 
 def apply(p: Params) -> Kernel:
-    """Return the kernel that scans the tiles again whose look-back gave up."""
+    """Return the kernel that scans again the tiles whose look-back gave up."""
     summary, buffers = "scan the tiles whose look-back gave up", (SOURCE, DESTINATION, WORDS)
     if p.serial:
         return _kernel(p, SERIAL, "apply", summary, buffers)

@@ -1,7 +1,7 @@
 """The parameters of a prefix sum and derived values.
 
-A *tile* is the work_group x items rows that a work-group holds in local memory or in registers.  A sequential lane
-(work_group = 1) iterates over the rows of its tile in memory.
+A *tile* is the `work_group` x `items` rows that a work-group holds in local memory or in registers.  A sequential lane
+(`work_group` = 1) iterates over the rows of its tile in memory.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hsgen.core.keys import KeyType
 
 COORDINATIONS = ("scan", "lookback", "sections")
 VECTOR = 4  # adjacent elements that a lane accesses at once
-PAYLOAD = 30  # bits of a sum in a word of a state; the other two are its kind
+PAYLOAD = 30  # the bits of a sum in each word of a tile's state; the other two bits are the kind of the state
 
 FIELDS = {
     "columns": Field("int", "the elements of a row, 1 to 16", least=1, greatest=16),
@@ -46,21 +46,24 @@ class Params:
     """The table ``[scan.KEY]`` of a target.
 
     columns: the elements of a row.
-    exclusive: the sums of a row exclude the row itself.
-    items, work_group: the rows per lane, and the lanes; their product is the tile.
-    groups: the most work-groups of a launch, each with several tiles; with look-back, each work-group has one tile.
+    exclusive: whether the sums of a row exclude the row itself.
+    items: the rows per lane of a tile.
+    work_group: the lanes.  A tile has `items` x `work_group` rows.
+    groups: the most work-groups of a launch, each with several tiles.  With look-back, each work-group has one tile.
     coordination: one of `COORDINATIONS`.
-    spins: the number of polls of a tile's state after which a lane gives up.
-    subgroup, resident: for kernels with sections, the lanes that exchange sums, and the work-groups that a core holds.
+    spins: after this many polls of a tile's state, a lane gives up.
+    subgroup: with sections, the lanes that exchange sums.
+    resident: with sections, the work-groups that must fit a core together.
     section: the tiles of a section; 0 means as many tiles as lanes.
-    local: tiles of sections stay in local memory, not in registers.
-    ahead: each tile prefetches the tile that is `ahead` tiles later; 0 means none.
+    local: whether the tiles of sections are in local memory, not in registers.
+    ahead: each tile prefetches the tile that is `ahead` tiles later; 0 means no prefetch.
 
-    floats: elements are 32-bit floats.
-    redo: tiles whose look-back gave up are redone; False on devices with guaranteed forward progress.
+    floats: whether elements are 32-bit floats.
+    redo: whether tiles whose look-back gave up are redone; False on devices with guaranteed forward progress.
 
-    For tests: withhold: every `withhold`-th tile publishes its sum only after looking back; 0 means none.
-    starve: every `starve`-th tile gives up its look-back, as on a device without forward progress; 0 means none.
+    Two fields are for tests; 0 switches them off.
+    withhold: every `withhold`-th tile publishes its sum only after its look-back.
+    starve: every `starve`-th tile gives up its look-back, as on a device without forward progress.
     """
 
     key: KeyType
@@ -83,7 +86,7 @@ class Params:
 
     @property
     def tile(self) -> int:
-        """Rows that a work-group handles at once."""
+        """The number of rows that a work-group scans at once."""
         return self.work_group * self.items
 
     @property
@@ -93,7 +96,7 @@ class Params:
 
     @property
     def looks(self) -> bool:
-        """Whether tiles look back for their prefix."""
+        """Whether tiles look back without sections."""
         return self.coordination == "lookback"
 
     @property
@@ -103,17 +106,20 @@ class Params:
 
     @property
     def states(self) -> bool:
-        """Whether tiles have states."""
+        """Whether tiles publish states in scratch, for either kind of look-back."""
         return self.looks or self.sections
 
     @property
     def section_tiles(self) -> int:
-        """The tiles of a section: each lane reads one state."""
+        """The number of tiles in a section, at most one for each lane, because each lane reads one state."""
         return self.section or self.work_group
 
     @property
     def cleared(self) -> int:
-        """Number of tiles whose states a work-group of sections clears: one word per lane, but at least one tile."""
+        """With sections, the number of tiles whose states a work-group clears.
+
+        Each lane clears one word, but a work-group clears the states of at least one tile.
+        """
         return max(1, self.work_group // (self.columns * self.pieces))
 
     @property
@@ -123,37 +129,40 @@ class Params:
 
     @property
     def vectors(self) -> int:
-        """The vectors of a lane."""
+        """The number of vectors per lane."""
         return self.items * self.columns // VECTOR
 
     @property
     def turns(self) -> bool:
-        """Whether the vectors of a lane start in different columns: a vector is not a whole number of rows."""
+        """Whether the vectors of a lane start in different columns, because rows do not divide a vector."""
         return VECTOR % self.columns != 0
 
     @property
     def turn(self) -> int:
-        """Number of columns between the start of a lane's vector and the start of the lane's next vector."""
+        """The number of columns by which the start of a lane's next vector is shifted."""
         return VECTOR * self.subgroup % self.columns
 
     @property
     def forward_progress(self) -> bool:
-        """Whether look-back spins without a limit, so no tile is redone."""
+        """Whether look-back waits without a limit.  Then no look-back gives up, and no tile is redone."""
         return self.sections or (self.looks and not self.redo)
 
     @property
     def pitch(self) -> int:
-        """Elements of local memory per lane: odd, to avoid bank conflicts."""
+        """The elements of local memory per lane, an odd number to avoid bank conflicts."""
         return self.items * self.columns | 1
 
     @property
     def max_n(self) -> int:
-        """The greatest count of rows: element indices are signed 32-bit integers, and rows may exceed n by a tile."""
+        """The greatest count of rows.
+
+        Indices of elements are signed 32-bit integers, and kernels compute indices of up to a tile beyond n.
+        """
         return min(1 << 30, ((1 << 31) - 1) // self.columns)
 
     @property
     def pieces(self) -> int:
-        """The number of 32-bit words of the state of a tile and column."""
+        """The number of 32-bit words in the state of a tile, for each column."""
         return -(-8 * self.key.bytes // PAYLOAD)
 
     @property
@@ -163,22 +172,22 @@ class Params:
 
     @property
     def spine(self) -> int:
-        """Lanes of the work-group that scans the sums of all others; at least one per column."""
+        """The lanes of the work-group that scans the sums of all work-groups; at least one lane per column."""
         return max(self.work_group, 16)
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters for a table that passed `FIELDS`."""
+    """Return the parameters for a target table that `FIELDS` has checked."""
     return Params(key=key, **values)
 
 
 def block(p: Params) -> int:
-    """Return the rows of a tile, around whose multiples validation tests more counts."""
+    """Return the number of rows in a tile.  Validation tests more counts around its multiples."""
     return p.tile
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return derived values for headers and `hsgen show`: (name, value)."""
+    """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
     most = "one a work-group" if p.states else f"at most {p.groups} work-groups of tiles"
     return [
         ("rows", f"{p.columns} elements, {'exclusive' if p.exclusive else 'inclusive'} sums"),

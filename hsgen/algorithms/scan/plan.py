@@ -18,9 +18,9 @@ _BOUND = {
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan: one launch if the rows fit one tile, else a launch of each other kernel.
+    """Return the plan: one launch if the rows fit one tile, otherwise one launch of each other kernel.
 
-    Two kernels follow a look-back that may give up; they return at once if no look-back gave up.
+    If look-back may give up, two more kernels follow, which return at once if no look-back gave up.
     """
     tiles = Grid(add=p.tile - 1, div=p.tile)
     clearing = Grid(add=p.cleared * p.tile - 1, div=p.cleared * p.tile) if p.sections else replace(tiles, cap=p.groups)
@@ -40,9 +40,9 @@ def plan(p: Params) -> Plan:
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the memory traffic of a launch of `step` for `n` rows, in bytes, if no look-back gives up.
+    """Return the bytes that a launch of `step` reads and writes for `n` rows, if no look-back gives up.
 
-    Repeated reads of a state while looking back are served from caches and not counted.
+    A tile may read a state several times while it looks back.  Caches serve these reads, so they are not counted.
     """
     tiles = -(-n // p.tile)
     rows = n * p.columns * p.key.bytes
@@ -60,7 +60,10 @@ def moved(p: Params, step: Step, n: int) -> int:
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the sum takes another path: tiles, and the cap of work-groups."""
+    """Return the counts up to `greatest` at which the sum changes its path.
+
+    The counts are multiples of a tile, and counts around the greatest number of work-groups and around sections.
+    """
     counts = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     near = p.section_tiles if p.sections else p.window
     counts.update((p.groups * p.tile, p.groups * p.tile + p.tile, 2 * p.groups * p.tile, near * p.tile))
@@ -68,7 +71,10 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end in each row of lanes of a tile, where its guard takes effect."""
+    """Return counts up to `greatest` such that the last element falls in each row of lanes of a tile.
+
+    The guard of a row of lanes then excludes some of its lanes.
+    """
     if p.serial:
         return []
     ends = {(row * p.work_group + p.work_group // 2) // p.columns for row in range(p.items * p.columns)}

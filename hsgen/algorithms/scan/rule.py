@@ -1,5 +1,7 @@
-"""One table of a target for the sums of rows of several widths: a lane takes the same number of elements for each
-width.
+"""Target tables that list several numbers of columns.
+
+A table of this kind stands for prefix sums of each of these numbers.  A lane takes about the same number of elements
+for each of them.
 """
 
 from __future__ import annotations
@@ -18,32 +20,32 @@ RULE: Mapping[str, Field] = {
     "columns": COLUMNS,
     "items": replace(FIELDS["items"], hint="the rows per lane of a tile, for one column"),
 }
-"""The keys of a table ``[scan.KEY]`` that lists columns."""
+"""The keys of a target table ``[scan.KEY]`` that lists numbers of columns."""
 
 
 def variant(columns: int, *, exclusive: bool) -> str:
-    """Return the variant of sums of rows of `columns` elements."""
+    """Return the name of the variant for rows of `columns` elements, such as "x2ex"."""
     return f"x{columns}{'ex' if exclusive else ''}"
 
 
 def rows(items: int, columns: int, coordination: str) -> int:
-    """Return the number of rows of a lane that holds `items` elements in rows of `columns`; in sections, whole
-    vectors.
+    """Return how many rows of `columns` elements a lane takes, so that it holds up to `items` elements.
+
+    With sections, the rows of a lane are a whole number of vectors.
     """
     count = max(1, items // columns)
     return count - count % (VECTOR // gcd(VECTOR, columns)) if coordination == "sections" else count
 
 
 def listed(table: Mapping[str, Any]) -> bool:
-    """Whether a table ``[scan.KEY]`` lists columns."""
+    """Whether a target table ``[scan.KEY]`` lists numbers of columns."""
     return isinstance(table.get("columns"), list)
 
 
 def expanded(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table for each variant that a table with a list of columns stands for; any other table is returned
-    unchanged.
+    """Expand a target table with a list of columns to one table for each variant.  Return any other table unchanged.
 
-    If the table contains a table for a variant, the values there replace the derived values.
+    The table may contain a subtable for a variant.  Its values replace the derived values.
     """
     if not listed(table):
         return dict(table)

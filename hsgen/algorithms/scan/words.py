@@ -1,4 +1,4 @@
-"""The scratch layout of a prefix sum: sums of work-groups, or states of tiles."""
+"""The scratch layout of a prefix sum: the sums of work-groups, or with look-back the states of tiles."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ from hsgen.core.regions import Region
 from hsgen.core.scratch import Scratch, scratch_of
 
 FAILED, TICKET, STATES = 0, 1, 32
-"""The first word of each region of `Words`."""
+"""The index of the first word of each region in `Words`."""
 
 COUNTED, SUMMED, OPEN = 1, 2, 3
-"""The kinds of states, in the two high bits of every word; 0 means empty.  See templates/scan/words.j2.
+"""The kinds of states.  The two high bits of every word hold the kind; 0 means that the word is empty.
 
-COUNTED: partial, the sum of the tile.  SUMMED: inclusive, the sum of all tiles up to and including this tile.  OPEN:
-exclusive, the sum of all earlier tiles, for a tile whose look-back gave up."""
+COUNTED: the partial sum, of this tile alone.  SUMMED: the inclusive sum, of all tiles up to and including this tile.
+OPEN: the exclusive sum, of all earlier tiles; only a tile whose look-back gave up has it.  templates/scan/words.j2
+names these kinds HS_PARTIAL, HS_INCLUSIVE and HS_EXCLUSIVE."""
 
 SCRATCH = Binding(role="scratch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The regions of scratch of a sum whose tiles have states.
+    """The regions of scratch for a sum whose tiles have states.
 
-    failed: a flag; of size 0 if no look-back gives up.  ticket: a counter.  states: for each tile and column, `pieces`
-    words.
+    failed: a flag that is set if a look-back gave up; of size 0 if none can give up.
+    ticket: a counter from which work-groups draw the numbers of their tiles.
+    states: `Params.pieces` words for each tile and column.
     """
 
     failed: Region
@@ -35,7 +37,7 @@ class Words:
 
 
 def words(p: Params) -> Words | None:
-    """Return the layout of a sum whose tiles have states; None for other sums."""
+    """Return the regions of scratch; None if tiles have no states."""
     if not p.states:
         return None
     bounded = 0 if p.forward_progress else 1
@@ -47,7 +49,7 @@ def words(p: Params) -> Words | None:
 
 
 def scratch(p: Params) -> Scratch:
-    """Return the scratch size: a row of sums per work-group, or a row of states per tile."""
+    """Return the rule for the size of scratch: one row of sums per work-group, or one row of states per tile."""
     if not p.states:
         return scratch_of(min_n=p.tile, unit=p.tile, per_unit=p.columns * p.key.bytes, units=p.groups)
     row = 4 * p.columns * p.pieces
@@ -55,5 +57,5 @@ def scratch(p: Params) -> Scratch:
 
 
 def device_status(p: Params) -> DeviceStatus | None:
-    """Return the status, which reports whether tiles were redone; None if no tile can be redone."""
+    """Return the status word that reports whether tiles were redone; None if no tile can be redone."""
     return DeviceStatus(binding=SCRATCH, words=1, min_n=p.tile) if p.looks and not p.forward_progress else None

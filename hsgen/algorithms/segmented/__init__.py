@@ -1,11 +1,13 @@
 """Segmented sorts: every segment of an array is sorted independently and stably.  The number of launches depends on n
 only.
 
-Segments are classified by length.  A work-group sorts many short segments together on chip: by their keys and then by
-their segment number, or by bins (templates/segmented_sort/windows_by_bins.j2).  A work-group sorts one medium segment
-at a time.  Longer segments are sorted one digit at a time: the digits of tiles are counted, and the counts are scanned
-for each segment.  The device builds the lists of segments, without host synchronization.  Sequential lanes (CPUs) sort
-short segments by sorting networks or, with values, by comparing all pairs of keys.  Tiles are ranked as in the target's
+Segments are classified by length.  A work-group sorts many *short* segments together on chip: by keys and then by
+segment numbers, or by bins (templates/segmented_sort/windows_by_bins.j2).  A work-group sorts one *medium* segment at a
+time.  *Longer* segments are sorted by one pass per digit.  A pass counts the digits of tiles, scans the counts within
+each segment, and scatters the keys.
+
+The device builds the lists of segments, without host synchronization.  Sequential lanes (CPUs) sort short segments by
+sorting networks.  If there are values, they compare all pairs of keys instead.  Tiles are ranked as in the target's
 radix sort (`hsgen.algorithms.radix`).
 """
 

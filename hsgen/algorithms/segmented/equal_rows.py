@@ -1,7 +1,8 @@
-"""Rows of equal length that no work-group holds: the launches of a segmented sort that have work.
+"""Segmented sorts of rows that have one length, too long for one work-group: only the launches that have work.
 
-The host knows the length of rows, hence which of the lists of segments stay empty.  Launches for an empty list return
-at once, and are omitted; their kernels then need not be compiled.  Plans of bundles have all launches (`plan`).
+The host knows the length of the rows, and therefore knows which lists of segments stay empty.  A launch for an empty
+list would return at once, so it is omitted, and its kernel need not be compiled.  The plans of bundles still have all
+launches (`hsgen.algorithms.segmented.plan.plan`).
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ _MEDIUM = {"alone"}
 
 
 def plan(sort: Sort, rows: int, length: int) -> Plan | None:
-    """Return the plan without launches that have no work for `rows` rows of `length` keys; None if all are needed.
+    """Return the plan without launches that have no work for `rows` rows of `length` keys; None if all have work.
 
-    A window sorts the rows that start in the window, except a last row of more than `Params.small` keys.  If rows are
-    as long as a window, no other row starts there.  `sift` lists rows of more than `Params.tile` keys for the passes,
-    and other rows of more than `Params.small` keys for `alone`.
+    The kernel `windows` sorts the rows that start in a window, except a last row of more than `Params.small` keys.  If
+    rows are at least as long as a window, at most one row starts in a window.  `sift` lists rows of more than
+    `Params.tile` keys for the passes, and shorter rows of more than `Params.small` keys for the kernel `alone`.
     """
     p = sort.parts[0].params
     if not isinstance(p, Params) or p.serial or rows < 1 or length < 1:

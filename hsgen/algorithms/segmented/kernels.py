@@ -28,7 +28,7 @@ FILES = {
     "alone": "medium:",
     **dict.fromkeys(("count", "rows", "scatter", "copy"), "long:"),
 }
-"""The templates of several kernels, by the name of a kernel."""
+"""The templates that contain several kernels, by kernel name.  Any other kernel has a template of its own."""
 
 
 def _array(name: str, count: int) -> Array:
@@ -38,9 +38,9 @@ def _array(name: str, count: int) -> Array:
 def _kernel(
     p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = (), lanes: int = 0
 ) -> Kernel:
-    """A kernel of segmented sorts.
+    """Return a kernel of a segmented sort.
 
-    Sequential lanes have a separate template if the distribution of keys among lanes matters.
+    Sequential lanes distribute keys differently, so most kernels have a separate template for sequential lanes.
     """
     walks = p.serial and name not in ("begin", "sift", "copy")
     file = FILES.get(name, "")
@@ -58,35 +58,36 @@ def _kernel(
 
 
 def ranking(kernel: Kernel, shape: ReduceScan) -> Kernel:
-    """Return the kernel with the subgroups of a ranker, and registers for at least 512 lanes per core.
+    """Return the kernel with the ranker's subgroups, and with a request that at least 512 lanes fit a core.
 
-    Without this request, some compilers spill a few registers so that more lanes fit a core.
+    Without this request, some compilers spill a few registers so that even more lanes fit a core.
     """
     resident = max(1, 512 // shape.work_group)
     return replace(kernel, subgroup=shape.subgroup, ballot=shape.ranker == "match_ballot", resident=resident)
 
 
 def valued(p: Params, *more: Buffer) -> tuple[Buffer, ...]:
-    """Return the buffers of values that the signature needs, followed by `more`; none without values."""
+    """Return the value buffers that the signature needs, followed by `more`; no buffers if there are no values."""
     if not p.signature.value_bytes:
         return ()
     return (*([] if p.signature.index else [VALUES_IN]), VALUES_OUT, *more)
 
 
 def _bounds(p: Params) -> tuple[Buffer, ...]:
-    """The starts of segments, and their ends if the call gives ends."""
+    """The buffers of segment starts and, if the caller passes them, of segment ends."""
     return (OFFSETS, STOPS) if p.signature.segment_ends else (OFFSETS,)
 
 
 def begin(p: Params) -> Kernel:
-    """Return the kernel that stores the number of segments and clears counts; for 0 segments, the kernel checks the
-    offset.
+    """Return the kernel that stores the number of segments and clears counts.
+
+    If there are 0 segments, the kernel also checks the only offset.
     """
     form, summary = p.signature, "store the number of segments, clear counts"
     buffers = (*[OFFSETS] * (not form.segment_ends), WORDS, *[COUNTED] * form.segment_count)
     return _kernel(
         p, "begin", summary, buffers, lanes=p.wave if p.bin_items else 1
-    )  # many lanes clear the bounds of windows
+    )  # with bins, many lanes clear the bounds of windows
 
 
 def sift(p: Params) -> Kernel:
@@ -116,9 +117,9 @@ def windows(p: Params) -> Kernel:
 
 
 def _marks(p: Params, count: int) -> tuple[Array, ...]:
-    """The arrays of marks, and the arrays for searches in marks.
+    """The local arrays that mark segment starts, and those that speed up searches for a mark.
 
-    Marks have one bit for each of `count` keys; the bit is set if a segment starts at the key.
+    The array `marks` has one bit for each of `count` keys.  The bit is set if a segment starts at the key.
     """
     words = -(-count // 32)
     arrays = (_array("marks", words), _array("prior", words), _array("ends", 3))
@@ -126,14 +127,14 @@ def _marks(p: Params, count: int) -> tuple[Array, ...]:
 
 
 def _ranked(p: Params, name: str, summary: str) -> Kernel:
-    """A kernel that sorts the short segments of windows by ranking the keys of a window."""
+    """The kernel that ranks the keys of a window, to sort the short segments in it."""
     shape, buffers = p.chip, (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS)
     assert isinstance(shape, ReduceScan)
     return ranking(_kernel(p, name, summary, buffers, (*rank_arrays(shape), *_marks(p, p.tile))), shape)
 
 
 def _by_bins(p: Params, summary: str) -> Kernel:
-    """The kernel that sorts windows by bins; it requests registers for 1024 lanes per core."""
+    """The kernel that sorts windows by bins, with a request that 1024 lanes fit a core."""
     lanes, subgroup = p.chip.work_group, p.chip.subgroup
     keys = (Array(name="tile", type="key", count=p.capacity), _array("bins", p.capacity))
     order = (_array("order", p.capacity + 1), *_marks(p, p.capacity))
@@ -144,7 +145,7 @@ def _by_bins(p: Params, summary: str) -> Kernel:
 
 
 def windows_rest(p: Params) -> Kernel:
-    """Return the kernel that sorts the short segments of windows whose keys crowd few bins."""
+    """Return the kernel for windows whose keys crowd few bins; it ranks their short segments instead."""
     return _ranked(p, "windows_rest", "sort the short segments of crowded windows")
 
 
@@ -161,15 +162,15 @@ def alone(p: Params) -> Kernel:
 
 
 def chip(p: Params) -> ReduceScan | PerThread:
-    """Return the parameters by which one segment is sorted on chip.
+    """Return the parameters for sorting one segment on chip.
 
-    Keys without values need no index here.
+    `Params.chip` adds an index to keys without values.  To sort a single segment, no index is needed.
     """
     return replace(p.chip, signature=p.signature)
 
 
 def count(p: Params) -> Kernel:
-    """Return the kernel that counts the digits of columns of keys."""
+    """Return the kernel that counts the digits of each column of a long segment."""
     counters = per_thread.counters(p.rank) if isinstance(p.rank, PerThread) else p.rank.radix
     arrays = (_array("counts", counters),)
     kernel = _kernel(p, "count", "count the digits of long segments", (*KEYS, WORDS), arrays)
@@ -177,13 +178,13 @@ def count(p: Params) -> Kernel:
 
 
 def rows(p: Params) -> Kernel:
-    """Return the kernel that scans counts, separately for each segment."""
+    """Return the kernel that scans the counts of each long segment separately."""
     sums = () if p.serial else (_array("sums", p.rank.work_group),)
     return _kernel(p, "rows", "scan the counts of long segments", (WORDS,), sums)
 
 
 def scatter(p: Params) -> Kernel:
-    """Return the kernel that scatters the keys of columns."""
+    """Return the kernel that scatters the keys of long segments."""
     buffers = (*KEYS, *valued(p, VALUES_TMP), WORDS)
     summary = "scatter the keys of long segments"
     if isinstance(p.rank, PerThread):
@@ -193,7 +194,7 @@ def scatter(p: Params) -> Kernel:
 
 
 def copy(p: Params) -> Kernel:
-    """Return the kernel that copies long segments to the destination after an odd number of passes in place."""
+    """Return the kernel that copies long segments to the destination, after an odd number of passes in place."""
     return _kernel(p, "copy", "copy long segments to the destination", (*KEYS, *valued(p, VALUES_TMP), WORDS))
 
 

@@ -18,34 +18,32 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 LANES = 16
 """Sequential lanes: the number of lanes that sort short segments together, as a vector of 32-bit words."""
 TOGETHER, LONG = 65536, 16384
-"""Sequential lanes: `TOGETHER` is the size of a window in bytes of keys; `LONG` is the most keys of a segment that one
-lane sorts by digits.
+"""Sequential lanes: `TOGETHER` is the bytes of keys in a window.  One lane sorts a segment of up to `LONG` keys by
+digits.
 
 A sort by digits takes about 2000 steps per segment and 20 per key.
 """
 SHORT = {True: 4096, False: 1024}
-"""Sequential lanes: the bytes of keys of the greatest short segment.
+"""Sequential lanes: a segment is short up to this many bytes of keys.
 
-Networks (True) take about log2(n)^2 / 64 steps per key.  Comparing all pairs of keys (False: with values or a bit
-range) takes n / 16 steps per key.
+True: short segments are sorted by networks, in about log2(n)^2 / 64 steps per key.  False: all pairs of keys are
+compared, in n / 16 steps per key, because there are values, a bit range or segment ends.
 """
 COMPARED = 64
-"""Lanes that are not sequential: the most keys of a segment that is sorted by comparing all pairs of keys.
+"""Lanes that are not sequential: if no segment of a window has more keys than this, all pairs of keys are compared.
 
-All segments of a window must be that short.
-
-A subgroup of 32 lanes then has two keys in each lane.
+A subgroup of 32 lanes then holds two keys in each lane.
 """
 MOST_PARTS = 2**31 - 1
 """The most segments of a call."""
 LARGE, SHARE = 1 << 17, 4
-"""With at least `LARGE` bytes of local memory, the greatest short segment is 1/`SHARE` of the keys of a work-group.
+"""With bins and at least `LARGE` bytes of local memory, a short segment has at most 1/`SHARE` of a work-group's keys.
 
-Other segments then fill most of the work-group.  With less local memory, the greatest short segment is 1/2 of the keys
-of a work-group.
+Many segments then share a work-group and fill most of it.  With less local memory or without bins, a short segment has
+at most 1/2 of a work-group's keys.
 """
 REGISTERS = 48
-"""The 32-bit words of keys, indices and values that a lane keeps in registers."""
+"""The most 32-bit words of keys, indices and values that a lane keeps in registers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,18 +51,18 @@ class Params:
     """The parameters of a segmented sort; sizes are in keys.
 
     signature: the values, and further features.
-    chip: the parameters of tiles sorted on chip, whose keys carry their original index.
-    rank: the parameters of tiles scattered by a digit.
-    small: the greatest short segment, which is sorted together with others.
-    window: the keys of a work-group of short segments; the work-group sorts the short segments that start in its
+    chip: the parameters of tiles that are sorted on chip.  Keys without values carry their original index there.
+    rank: the parameters of tiles that passes scatter by a digit.
+    small: short segments have at most `small` keys.  A work-group sorts several of them together.
+    window: the array is cut into windows of `window` keys.  A work-group sorts the short segments that start in its
     window.
-    tile: the greatest segment that one work-group sorts.
-    chunk: the least number of keys of a column of counts.
+    tile: medium segments have at most `tile` keys.  A work-group sorts one of them at a time.
+    chunk: longer segments are divided into columns, whose digits are counted.  A column has at least `chunk` keys.
     most_columns: the most columns of a segment.
     groups: the most work-groups of a kernel whose work-groups loop over segments or tiles.
-    apart: each medium segment has a separate work-group, which does not loop.
-    bin_items: the keys of a lane that sorts short segments by bins; 0 if short segments are ranked.
-    sift: the segments that a lane examines, if lanes are not sequential.
+    apart: whether each medium segment has a separate work-group, which does not loop.
+    bin_items: the keys per lane if short segments are sorted by bins; 0 if they are ranked.
+    sift: the number of segments that a lane examines, if lanes are not sequential.
     """
 
     signature: Signature
@@ -97,27 +95,27 @@ class Params:
 
     @property
     def levels(self) -> int:
-        """The number of different sizes of networks; the sizes are multiples of `wave`."""
+        """The number of network sizes.  Each size is a multiple of `wave`."""
         return self.small // self.wave
 
     @property
     def wave(self) -> int:
-        """The lanes of the kernels that sort short segments and list longer ones."""
+        """The lanes of the kernels that sort short segments or list longer segments."""
         return LANES if self.serial else self.rank.work_group
 
     @property
     def sifted(self) -> int:
-        """The segments that a work-group examines to list the longer ones."""
+        """The number of segments that a work-group examines, to list those that are not short."""
         return self.wave * (64 if self.serial else self.sift)
 
     @property
     def compared(self) -> int:
-        """Length of the longest segment of a window that is sorted by comparing all pairs of keys."""
+        """If no segment of a window has more keys than this, all pairs of keys are compared."""
         return min(COMPARED, self.small)
 
     @property
     def capacity(self) -> int:
-        """Greatest number of keys of a window, if short segments are sorted by bins."""
+        """The most keys that a work-group sorts by bins: those of a window and of its last short segment."""
         return self.bin_items * self.wave
 
     @property
@@ -132,16 +130,15 @@ class Params:
 
     @property
     def few(self) -> int:
-        """The most columns of a segment whose counts are scanned by one lane per digit."""
+        """If a segment has at most this many columns, one lane per digit scans its counts."""
         return self.most_columns if self.serial else min(32, self.most_columns)
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for a key width and a signature, from the target's radix sort; None if the sort is not
-    supported.
+    """Derive the parameters from the target's radix sort; return None if the segmented sort is not supported.
 
-    Not supported are targets without a radix sort, devices with grids too small for `MOST_PARTS` segments, packed
-    words, device-side counts and reports.
+    The target must have a radix sort, and the device's grids must be large enough for `MOST_PARTS` segments.  Packed
+    words, device-side counts and reports are not supported.
     """
     shape = _specialized(p, key, signature, device)
     return shape if shape and -(-MOST_PARTS // shape.sifted) <= device.groups**2 else None
@@ -187,10 +184,11 @@ def _specialized(p: Mapping[str, Any], key: KeyType, signature: Signature, devic
 
 
 def _ranked(table: Tile, device: Device) -> ReduceScan | PerThread:
-    """The parameters of the target's radix sort, reduced to those that segmented sorts use.
+    """Reduce the parameters of the target's radix sort to those that segmented sorts use.
 
-    The result is for tiles, or for work-groups of one sequential lane.  Work-groups of several sequential lanes are
-    replaced by tiles, with the ranker "match_ballot" if there are subgroups, else with "bitmask".
+    The result describes tiles, or work-groups of one sequential lane.  A target may have work-groups of several
+    sequential lanes.  Then tiles replace these work-groups.  Their ranker is "match_ballot" if there are subgroups,
+    otherwise "bitmask".
     """
     bare: dict[str, Any] = {"single": None, "single_bits": None}
     if isinstance(table, PerThread) and table.folded:
@@ -222,34 +220,34 @@ def _walked(shape: PerThread, signature: Signature, device: Device) -> Params:
 
 
 def _distinguished(signature: Signature) -> bool:
-    """True if sorting networks cannot sort short segments.
+    """Whether networks cannot sort short segments, for one of two reasons.
 
-    Networks are not stable, so keys that compare equal must be identical.  Networks store all keys of a window, so no
-    key may lie outside of segments.
+    Networks are not stable, but keys that compare equal may differ: in values, or in bits outside the bit range.
+    Networks store all keys of a window, but with segment ends some keys may lie outside of segments.
     """
     return signature.value_bytes > 0 or signature.bit_range or signature.segment_ends
 
 
 def _kept(small: int, window: int, signature: Signature) -> int:
-    """Number of keys that the kernel of short segments keeps in local memory.
+    """The number of keys that the kernel of short segments keeps in local memory.
 
-    Further arrays take less than a byte per key.
+    The kernel's other arrays take less than one byte per key.
     """
     return window + small + LANES * (4 if _distinguished(signature) else small)
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters for values by the names of `Params`; the key width is that of `rank`."""
+    """Return the parameters, given the values of the fields of `Params` by name.  The key width is that of `rank`."""
     return Params(**values)
 
 
 def block(p: Params) -> int:
-    """Return the keys that one work-group sorts."""
+    """Return the most keys of a segment that one work-group sorts."""
     return p.tile
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return derived values for headers and `hsgen show`: (name, value)."""
+    """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
     method = "sorted by networks" if p.networks else "compared pairwise"
     if not p.serial:
         method = f"{'sorted by bins, or else ' if p.bin_items else ''}ranked in tiles of {p.tile}"

@@ -36,21 +36,22 @@ _BOUND = {
 
 
 def sifted(p: Params) -> int:
-    """Return the segments that a work-group examines."""
+    """Return the number of segments that a work-group of `sift` examines."""
     return p.sifted
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan: kernels by the length of segments, and one pass per digit for the longest segments.
+    """Return the plan: kernels for short and medium segments, then one pass per digit for longer segments.
 
-    Passes alternate between scratch and the destination; the first pass stores to scratch.  With an odd number of
-    passes, the first pass stores to the destination.  A sort in place cannot do so; a copy follows its last pass.  In a
-    sort by a bit range, each call determines the number of passes.
+    Passes alternate between scratch and the destination, and the last pass should store to the destination.  The first
+    pass therefore stores to scratch if the number of passes is even, otherwise to the destination.  An in-place sort
+    cannot start with the destination: its first pass always stores to scratch.  If the number of passes is odd, a copy
+    to the destination follows.  In a sort by a bit range, each call determines the number of passes.
     """
     top, each = max_n(p), sifted(p)
-    loop = Grid(add=p.tile - 1, div=p.tile, mul=2, cap=p.groups)  # two per tile, up to the device's limit
-    all_bits = BitRange if p.signature.bit_range else Literal  # the argument of kernels that sort by all digits
-    cleared = p.wave // 2 * p.window  # keys for whose windows a work-group clears the bounds, two words each
+    loop = Grid(add=p.tile - 1, div=p.tile, mul=2, cap=p.groups)  # two work-groups per tile, up to the device's limit
+    all_bits = BitRange if p.signature.bit_range else Literal  # for kernels that sort by all bits of the call
+    cleared = p.wave // 2 * p.window  # keys per work-group of `begin`: each lane clears one of a window's two words
     steps = [
         _row(p, "begin", 0, Grid(add=cleared, div=cleared) if p.bin_items else fixed(1), CallNumber()),
         _row(p, "sift", 0, Grid(x="number", add=each - 1, div=each)),
@@ -73,7 +74,7 @@ def plan(p: Params) -> Plan:
 
 
 def _row(p: Params, kernel: str, low: int, grid: Grid, argument: Argument | None = None, *, place: str = "any") -> Step:
-    """The row of a kernel, for counts above `low`."""
+    """The plan row of a kernel that runs for more than `low` keys."""
     bound = {**_BOUND, "values_tmp": values_binding(p), "words": words_binding(p)}
     used = next(k for k in kernels(p) if k.name == kernel)
     return Step(
@@ -86,21 +87,21 @@ def _row(p: Params, kernel: str, low: int, grid: Grid, argument: Argument | None
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` reads and writes for `n` keys, if all segments are short.
+    """Return the bytes that a launch of `step` reads and writes for `n` keys.
 
-    Launches for longer segments then have no work.
+    All segments are assumed to be short, so launches for longer segments have no work.
     """
     return 2 * n * (p.key.bytes + p.signature.value_bytes) if step.kernel == "windows" else 0
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the sort takes another path, for one or several segments."""
+    """Return the counts up to `greatest` at which the sort changes its path, for one segment or several."""
     counts = {0, 1, greatest, p.small, p.window, p.tile, p.window + p.small, 2 * p.tile, p.chunk, 3 * p.chunk}
     return sorted(n for n in counts if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end in each row of a tile."""
+    """Return counts up to `greatest` such that the last key falls in each row of a tile."""
     if p.serial:
         return []
     step = p.chip.subgroup if p.chip.subgroup > 1 else p.chip.work_group

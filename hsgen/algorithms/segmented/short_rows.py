@@ -1,7 +1,7 @@
-"""Rows of equal length that a work-group holds: one launch, with one work-group for each row.
+"""Segmented sorts of rows that have one length and fit a work-group: one launch, with one work-group for each row.
 
-These kernels need no offsets, no lists and no scratch memory.  No bundle has them: the host chooses them by the length
-of rows, which the host must know (`hsgen.cuda`).
+The kernels need no offsets, no lists and no scratch memory.  The host chooses a kernel by the length of the rows, so it
+must know this length (`hsgen.cuda`).  Bundles do not have these kernels.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Step
 from hsgen.core.sort import Sort
 
 LONGEST, ITEMS = 4096, 16
-"""The most keys of a row, and of a lane."""
+"""`LONGEST`: the most keys of a row.  `ITEMS`: the most keys of a lane."""
 FEW, MANY = 192, 1 << 14
-"""More than `MANY` rows of fewer than `FEW` keys would leave most lanes idle: a segmented sort is then faster."""
+"""With more than `MANY` rows of fewer than `FEW` keys, most lanes would be idle.  A segmented sort is then faster."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +29,8 @@ class Row:
     """Input of the kernel's template.
 
     shape: the parameters of the kernel's tile.
-    in_row: an index is relative to the row, not to the whole array.
-    raw: sorted keys are read again from the source, with their original bits.
+    in_row: whether an index counts from the start of its row, not from the start of the array.
+    raw: whether the kernel reads the sorted keys again from the source, to store their original bits.
     """
 
     shape: ReduceScan
@@ -39,10 +39,10 @@ class Row:
 
 
 def shapes(p: Params) -> tuple[ReduceScan, ...]:
-    """Return the tiles, the smallest first; none for sequential lanes.
+    """Return the tile sizes in ascending order; none for sequential lanes.
 
-    With a ranker whose lanes vote or compare, each subgroup has separate counts.  A shorter row is therefore sorted by
-    fewer lanes, down to one subgroup, with the same number of keys per lane.
+    With a ranker whose lanes vote or compare, each subgroup has separate counts.  A tile for shorter rows can therefore
+    have fewer lanes, down to one subgroup, with the same number of keys per lane.
     """
     shape = chip(p)
     if not isinstance(shape, ReduceScan):
@@ -56,7 +56,7 @@ def shapes(p: Params) -> tuple[ReduceScan, ...]:
 
 
 def kernel(p: Params, shape: ReduceScan, *, in_row: bool, raw: bool) -> Kernel:
-    """Return the kernel for rows of up to a tile; see `Row`."""
+    """Return the kernel for rows of at most `shape.tile` keys.  `Row` explains `in_row` and `raw`."""
     unranked = Kernel(
         name=f"row{shape.tile}",
         template="segmented_sort/row",
@@ -72,11 +72,10 @@ def kernel(p: Params, shape: ReduceScan, *, in_row: bool, raw: bool) -> Kernel:
 
 
 def specialize(sort: Sort, *, in_row: bool = False, raw: bool = False) -> Sort | None:
-    """Return the sort of short rows from a segmented sort; None for bit ranges, for segments with ends, and for
-    sequential lanes.
+    """Derive the sort of short rows from a segmented sort.
 
-    The plan of the result is empty; `plan` returns the plan for a number and a length of rows.  The kernel's argument
-    holds the length in the bits of the bit range.
+    Return None for bit ranges, for segment ends and for sequential lanes.  The result has an empty plan: call `plan`
+    with the number and the length of the rows.  The kernel's argument holds the length in the bits of the bit range.
     """
     p = sort.parts[0].params
     if sort.signature.bit_range or sort.signature.segment_ends:
@@ -86,10 +85,10 @@ def specialize(sort: Sort, *, in_row: bool = False, raw: bool = False) -> Sort |
 
 
 def plan(sort: Sort, rows: int, length: int) -> Plan | None:
-    """Return the plan for `rows` rows of `length` keys; None if rows are too long for all kernels, or too short and too
-    many.
+    """Return the plan for `rows` rows of `length` keys; None if a segmented sort must sort them.
 
-    The kernel's argument holds the length in the bits below the flags.
+    A segmented sort must sort rows that are too long for all kernels, and many rows that are too short (`FEW`,
+    `MANY`).  The kernel's argument holds the length in the bits below the flags.
     """
     fitting = next((k for k in sort.kernels if isinstance(k.data, Row) and 0 < length <= k.data.shape.tile), None)
     if fitting is None or length >> FIRST or (length < FEW and rows > MANY):

@@ -1,7 +1,7 @@
-"""The scratch layout of a segmented sort: 32-bit words after the second buffers of keys and values.
+"""The scratch layout of a segmented sort: second buffers of keys and values, then the 32-bit words of this module.
 
-A *unit* is `tile` keys of the array.  The number of larger segments is at most the number of units; the number of
-columns of counts is at most twice that.
+A *unit* is `tile` keys of the array.  A segment is *larger* if it has more than `tile` keys.  There are at most as many
+larger segments as units, and at most twice as many columns of counts as units.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hsgen.core.regions import Region, placed
 from hsgen.core.scratch import Scratch, scratch_of
 
 STATUS, PARTS, MEDIUMS, LARGES, HUGES, COLUMNS, WHERE, GREATEST = range(8)
-"""Indices of single words; see the meanings in `words`."""
+"""Indices of single words.  `words` explains each of them."""
 HEAD = 8
 OTHER = Binding(role="scratch")
 
@@ -23,16 +23,16 @@ OTHER = Binding(role="scratch")
 class Layout:
     """The offsets of the arrays that follow the `HEAD` single words, in words per unit.
 
-    mediums: the numbers of medium segments.
-    records: four words per larger segment: start, end, first column, keys per column.  Segments with many columns are
-    stored from the end backwards.
-    owners: the record of each column.
-    crowded: with bins, the number of windows whose keys crowd bins, then the numbers of these windows.
-    bounds: with bins, for each window the first segment that starts in it, and the end of the last such segment; 0, 0
-    if no segment starts in it.
+    mediums: the list of medium segments, by segment number.
+    records: a record of four words for each larger segment: its start, its end, its first column, and its keys per
+    column.  Records of segments with many columns fill the array from its end backwards.
+    owners: for each column, the number of its record.
+    crowded: with bins, the number of windows whose keys crowd bins, followed by the numbers of these windows.
+    bounds: with bins, two words for each window: the first segment that starts in it, and the end of the last such
+    segment.  Both are 0 if no segment starts in the window.
     totals: the histogram of each record.
-    table: the counts of a record by digit and column.
-    size: the sum of all arrays.
+    table: the counts of each record, by digit and column.
+    size: the words per unit of all arrays together.
     """
 
     mediums: int
@@ -68,8 +68,9 @@ def layout(p: Params) -> Layout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The regions of single words, then those of arrays; an array with the offset x begins at word `arrays` + (units) *
-    x.
+    """The regions of single words, followed by those of arrays.
+
+    An array with the offset x in `Layout` begins at word `arrays` + (number of units) * x.
     """
 
     status: Region
@@ -91,7 +92,7 @@ class Words:
 
 
 def words(p: Params) -> Words:
-    """Return the regions of a sort."""
+    """Return the regions of the 32-bit words in scratch."""
     offsets = layout(p)
     singles = (
         ("status", 1, "1 if offsets are invalid"),
@@ -123,14 +124,14 @@ def values_binding(p: Params) -> Binding:
 
 
 def words_binding(p: Params) -> Binding:
-    """Return the binding of the words."""
+    """Return the binding of the 32-bit words."""
     return Binding(
         role="scratch", per_n=p.key.bytes + p.signature.value_bytes, plus=1024 if p.signature.value_bytes else 0
     )
 
 
 def scratch(p: Params) -> Scratch:
-    """Return the rule for scratch: second buffers of keys and values, and words for each unit."""
+    """Return the rule for the bytes of scratch: second buffers of keys and values, and words for each unit."""
     start = words_binding(p)
     return scratch_of(
         plus=start.plus + 1024 + 4 * HEAD,
@@ -142,10 +143,10 @@ def scratch(p: Params) -> Scratch:
 
 
 def device_status(p: Params) -> DeviceStatus:
-    """Return the status: 1 if the offsets are invalid."""
+    """Return the status word, which the device sets to 1 if the offsets are invalid."""
     return DeviceStatus(binding=words_binding(p), words=1)
 
 
 def max_n(p: Params) -> int:
-    """Return the greatest count, limited by signed 32-bit indices of words."""
+    """Return the greatest count for which signed 32-bit integers can index all words."""
     return min((1 << 30) - 1, ((1 << 31) - 1 - HEAD) // layout(p).size * p.tile)
