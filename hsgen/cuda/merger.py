@@ -1,7 +1,7 @@
 """Merges of two sorted arrays on NVIDIA GPUs: build once, merge many times.
 
 >>> merger = Merger("u32")                     # for the current GPU, by the target that matches it
->>> merger(a, b, out)                          # all of both into a third array, in order
+>>> merger(a, b, out)                          # merge all of `a` and `b` into a third array
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Merger(Runner):
         values_out: Any = None,
         stream: Any = None,
     ) -> None:
-        """Enqueue the merge of all keys of `a` and all of `b` into `out`, on the current stream of the library of `a`,
-        or on `stream`.
+        """Enqueue the merge of all keys of `a` and `b` into `out`, on the current stream of `a`'s library, or on
+        `stream`.
 
         `a` and `b` must be sorted in the order of this merger.  Only the first len(a) + len(b) keys of `out` are
         written.  The merge is stable: equal keys of `a` come before equal keys of `b`, and keep their order.  Values

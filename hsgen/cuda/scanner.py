@@ -1,7 +1,7 @@
 """Prefix sums of arrays on NVIDIA GPUs: build once, sum many times.
 
->>> scanner = Scanner("u32", columns=4)                  # the columns of rows of four, inclusive
->>> scanner(rows)                                        # in place
+>>> scanner = Scanner("u32", columns=4)                  # inclusive sums of each of four columns
+>>> scanner(rows)                                        # the sums replace the rows
 >>> scanner(rows, out=sums)                              # into another array
 """
 

@@ -59,7 +59,7 @@ class SegmentedSorter(Runner):
         rewrite = rewriting(calls.key, calls.value) if numeric else str
         super().__init__(device, target, calls, rewrite)
         self._rewrite = rewrite
-        self._rows: dict[tuple[bool, bool], Kernels | None] = {}  # the kernels of short rows, by their options
+        self._rows: dict[tuple[bool, bool], Kernels | None] = {}  # kernels of `short_rows`, by (in_row, raw)
         self._status: int | None = None  # device memory for the status of the last call with offsets
         self._pending: int | None = None  # the stream of that call
 
@@ -97,7 +97,11 @@ class SegmentedSorter(Runner):
             self._pending = now
 
     def _prepare(self, n: int, options: Options, *, in_place: bool) -> Prepared:
-        """See `Runner`; rows that fit a work-group are sorted by one launch, longer rows by launches with work."""
+        """Return new launches of calls for `n` items with these options.
+
+        Rows of equal length that fit a work-group take a single launch.  For longer rows of equal length, launches
+        without work are left out.
+        """
         if short := self.short_rows(n, options, in_place=in_place):
             return short
         rows, plan = options.segment_count, None
@@ -110,7 +114,8 @@ class SegmentedSorter(Runner):
     ) -> Prepared | None:
         """Return the single launch that sorts rows of equal length, a work-group per row; None if rows are too long.
 
-        in_row: indices are relative to the row.  raw: in a sort out of place with indices, every key keeps its bits.
+        in_row: indices count within the row.  raw: every key keeps its bits, even in numeric order; only for
+        out-of-place sorts with indices.
 
         Raises:
             Unavailable, Wrong: the kernel does not compile, or the GPU cannot run it.
@@ -125,7 +130,7 @@ class SegmentedSorter(Runner):
         return Prepared(kernels, n, options, in_place=in_place, plan=plan) if kernels and plan else None
 
     def _after(self, call: Checked, bases: Sequence[int], stream: int) -> None:
-        """Copy the status of a call with offsets before its scratch memory is freed."""
+        """After a call with offsets, copy its status for `check`, because its scratch memory will be freed."""
         rule = self._sort.plan.device_status
         if rule is None or call.options.rows or call.n <= rule.min_n:
             return

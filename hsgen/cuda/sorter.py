@@ -25,13 +25,15 @@ class Sorter(Runner):
     Args:
         key: "u8" to "u64", "i8" to "i64", "f16", "bf16", "f32" or "f64", or the type of numpy or PyTorch.
         value: the value that moves with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
-            "index64" for an argsort, "packed" for the lower half of 64-bit words whose upper half is the key.
+            "index64" for an argsort, "packed" if each element is a 64-bit word: the key in the upper half, the value in
+            the lower half.
         order: "ascending" or "descending".
         target: the name of a target or a path ending in .toml; None selects the target that matches the GPU, or the
             generic target if the matching target has no such sort.
         bit_range, device_count, run_boundaries, epilogue: as of `hsgen.opencl.Sorter`.
-        numeric: floats in the order of numpy and PyTorch instead of the total order.  All NaNs are equal and greater
-            than infinity, and with values -0 equals +0.  Sorted keys have one NaN, and with values one zero.
+        numeric: whether floats are in the order of numpy and PyTorch instead of the total order.  All NaNs are equal
+            and greater than infinity, and with values -0 equals +0.  The output has the same bits for every NaN, and
+            with values for every zero.
         device: the number of a GPU; None is the GPU of the current context, or the first GPU.
 
     Raises:
@@ -61,7 +63,7 @@ class Sorter(Runner):
         super().__init__(device, target, calls, rewrite)
         floating = numeric and calls.options.kind == 2
         self.argsorts = Argsorts(self._gpu, self._sort, rewrite, floating=floating)
-        """The argsorts out of place for `hsgen.cuda.order`."""
+        """Out-of-place argsorts, for `hsgen.cuda.order`."""
 
     def scratch_bytes(self, n: int, *, discard_keys: bool = False) -> int:
         """Return the bytes of scratch memory that a sort of `n` keys needs.
