@@ -50,8 +50,8 @@ class Operation(Runner):
     ) -> Any:
         """Enqueue a call for the first `n` items (by default all of the source); return the event of its end.
 
-        `arguments` are the arrays and numbers of the operation's table by their names in Python.  Arrays are
-        `pyopencl.array.Array` or `pyopencl.Buffer` objects.
+        `arguments` are the arrays and numbers that the operation's table of arguments lists, by their Python names.
+        Arrays are `pyopencl.array.Array` or `pyopencl.Buffer` objects.
 
         Raises:
             TypeError: an argument has a wrong Python type, or the operation has no such argument.

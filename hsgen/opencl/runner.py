@@ -23,7 +23,7 @@ def host_of(context: Any) -> hosts.Host:
 
     Raises:
         TypeError: the argument is not a context of pyopencl.
-        Unavailable: the device is a part of another device.
+        Unavailable: the device is a sub-device.
     """
     if not isinstance(context, toolchain.pyopencl().Context):
         raise wrong_type("context", "a pyopencl.Context", context)
@@ -35,7 +35,7 @@ def host_of(context: Any) -> hosts.Host:
     return host
 
 
-_name = lru_cache(maxsize=64)(str)  # the name of a type; numpy computes it each time
+_name = lru_cache(maxsize=64)(str)  # the name of an element type; cached, because numpy computes it each time
 
 
 class Runner(runners.Runner):
@@ -92,7 +92,9 @@ class Runner(runners.Runner):
         return event, placed, count, options
 
     def _enqueue(self, queue: Any, placed: dict[str, Memory], n: int, events: Any, options: Options) -> Any:
-        """Enqueue a checked call.  Roles of the same range get the same object, which makes the call in place."""
+        """Enqueue a checked call.  If two roles have the same range, they get the same memory object: the call is then
+        in place.
+        """
         parts: dict[int, Any] = {}
         for x in placed.values():
             if id(x) not in parts:

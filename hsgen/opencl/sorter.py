@@ -20,14 +20,15 @@ from hsgen.runners.sort import SortCalls
 class Sorter(Runner):
     """A sort of keys of one type, compiled for a context of one device; docs/reference/semantics.md defines the order.
 
-    A sort that needs scratch memory allocates it at the first call, and keeps as much as the greatest n so far needed;
+    A sort that needs scratch memory allocates it at the first call, and keeps what the greatest n so far has needed;
     see `scratch_bytes`.  Calls of one such sorter wait for each other on the device, even on different queues.
 
     Args:
         context: a `pyopencl.Context`; its first device determines the target.
         key: "u8" to "u64", "i8" to "i64", "f16", "bf16", "f32", "f64" or "bool", or the numpy type of such keys.
         value: the value that moves with each key: None, a type or a number of bytes (4, 8 or 16), "index" or "index64"
-            for an argsort, "packed" for the lower half of 64-bit words whose upper half is the key.
+            for an argsort, "packed" if each element is a 64-bit word: the key in the upper half, the value in the lower
+            half.
         order: "ascending" or "descending".
         target: the name of a target or a path ending in .toml; None selects the target that matches the device, or the
             generic target if the matching target has no such sort.

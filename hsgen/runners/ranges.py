@@ -20,9 +20,9 @@ class Range:
     size: int
 
     def begins_with(self, second: Range) -> bool:
-        """Return True if both ranges start at the same address, or are of the same array.
+        """Return True if both ranges start at the same address, or belong to the same array.
 
-        An array without elements has no address.
+        The second case covers arrays without elements, which have no address.
         """
         if self.argument is not None and self.argument is second.argument:
             return True
@@ -33,9 +33,10 @@ AnyRange = TypeVar("AnyRange", bound=Range)
 
 
 def overlapping(used: Iterable[tuple[str, Range, int, bool]]) -> tuple[str, str] | None:
-    """Return the names of the first two overlapping ranges, at least one of which a call writes; None without overlap.
+    """Return the names of the first two ranges that overlap and of which the call writes one or both; None if none do.
 
-    `used` has the name, the range, the number of bytes that the call uses, and True if the call writes them.
+    `used` has for each range its name, the range, the number of bytes that the call uses, and whether the call writes
+    them.
     """
     places = [x for x in used if x[2] > 0]
     for i, (name, a, size, written) in enumerate(places):
