@@ -43,9 +43,9 @@ def _gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[torch.Tens
 
 
 NUMBERS = row_numbers.NAMES[:4]
-"""The names of the operator's arguments that differ from row to row, in order.
+"""The names of the operator's arguments with numbers for each row, in order.
 
-The table is not among them, because its entries are selected by the indices afterwards.
+The look-up table is no argument, because its entries are looked up by the indices afterwards.
 """
 
 
@@ -95,7 +95,7 @@ def _selected_gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[t
     if not ctx.shape:
         return values, *none
     zeros = values.new_zeros(ctx.shape)
-    # places beyond a row share place 0, to which these add 0
+    # all results without an element share place 0, and add 0 there
     gradients = (zeros.scatter_add if ctx.ragged else zeros.scatter)(ctx.dim, places, values)
     return gradients, *none
 
