@@ -26,7 +26,7 @@ class Argsorts:
         self._gpu, self._sort, self._rewrite, self._floating = gpu, sort, rewrite, floating
 
     def raw(self, n: int, options: Options) -> Prepared | None:
-        """Return the single launch that sorts in numeric order and preserves the bits of zeros and NaNs."""
+        """Return the single launch that sorts floats in numeric order, and in which zeros and NaNs keep their bits."""
         kernels = self._raw
         if kernels is None or not 0 < n <= kernels.sort.plan.max_n:
             return None

@@ -34,8 +34,8 @@ class ColumnSorter(ColumnCalls):
     docs/guides/columns.md.
 
     Adjacent columns are packed and sorted as in `hsgen.opencl.ColumnSorter`.  Each call takes its temporary memory from
-    the library of its arrays, and returns the memory in the order of the stream.  It has at most 20 bytes per row, plus
-    the scratch memory of the sorts.  Calls in place also need a copy of the largest array.
+    the library of its arrays, and returns the memory in the order of the stream.  Temporary memory has at most 20 bytes
+    per row, plus the scratch memory of the sorts.  Calls in place also need a copy of the largest array.
 
     Args:
         by: the key columns, each a key type as of `Sorter`, or a pair of a key type and an order.
@@ -70,8 +70,9 @@ class ColumnSorter(ColumnCalls):
         index_out: Any = None,
         stream: Any = None,
     ) -> None:
-        """Enqueue the sort of all rows, on the current stream of the library of the first column, or on `stream`;
-        arguments are those of `hsgen.opencl.ColumnSorter`.
+        """Enqueue the sort of all rows; arguments are those of `hsgen.opencl.ColumnSorter`.
+
+        The call runs on `stream`, by default on the current stream of the library of the first column.
 
         `keys` has an array for each column, or a `Field` of an array of records.  `values` are any number of arrays
         whose items move with their rows; an item is an element, or values[i] of an array with more dimensions.  Without

@@ -85,8 +85,9 @@ class Gatherer:
         n: int | None = None,
         stream: Any = None,
     ) -> None:
-        """Enqueue out[i] = source[index[i]] for the first `n` indices (by default all), on the current stream of the
-        library of `index`, or on `stream`.
+        """Enqueue out[i] = source[index[i]] for the first `n` indices (by default all).
+
+        The call runs on `stream`, by default on the current stream of the library of `index`.
 
         `index` has 32-bit numbers.  In a flat array, an item is an element, which may have a structured type.  In an
         array with more dimensions, an item is array[i].  `item_bytes` replaces this size of an item.  If an index is

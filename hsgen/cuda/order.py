@@ -84,8 +84,9 @@ class Order:
     def _launches(self, n: int, value: str) -> Prepared:
         """Return the launches of a sort of `n` keys, without the launch that completes it.
 
-        If the sort may itself do the work of the completing launch, `_turn` is the offset in scratch memory of the word
-        that tells (see `Argsorts.widened`).  The completing launch then runs after the sort of each row.
+        Some sorts may themselves do the work of the completing launch.  For these, `_turn` is the offset in scratch
+        memory of the word that tells (see `Argsorts.widened`), and the completing launch runs after the sort of each
+        row.
         """
         sorter, options = self._sorter(value), self._options(value)
         if value == "index" and isinstance(sorter, Sorter):

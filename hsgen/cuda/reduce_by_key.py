@@ -57,8 +57,10 @@ class ReduceByKey(Runner):
         count: Any = None,
         stream: Any = None,
     ) -> None:
-        """Enqueue the reduction of the runs of the first `n` keys (by default all), on the current stream of the
-        library of `keys`, or on `stream`; arguments are those of `hsgen.opencl.ReduceByKey`.
+        """Enqueue the reduction of the runs of the first `n` keys (by default all).
+
+        The call runs on `stream`, by default on the current stream of the library of `keys`.  Arguments are those of
+        `hsgen.opencl.ReduceByKey`.
 
         `groups` receives the number of runs, a 32-bit number.  The other outputs must have room for n elements; the
         call writes one element per run.  Inputs are only read.

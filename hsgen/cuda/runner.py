@@ -191,7 +191,7 @@ class Runner(runners.Runner):
         return self._calls.names[self._roles[number]]
 
     def _memory(self, array: Any, view: tuple[int, Facts], role: str) -> Range:
-        """Return the memory range of an array, after checks of its device, shape and elements."""
+        """Check the device, the shape and the elements of an array; return its memory range."""
         (address, facts), name = view, self._calls.names[role]
         calls.check_place(facts, name, self._calls.noun, self._gpu)
         self._calls.check_shape(role, tuple(facts.shape), rows=facts.contiguous)

@@ -45,8 +45,9 @@ class Scanner(Runner):
         self.columns, self.exclusive = calls.columns, calls.exclusive
 
     def __call__(self, keys: Any, out: Any = None, *, n: int | None = None, stream: Any = None) -> None:
-        """Enqueue the sums of the first `n` rows of `keys` (all by default), on the current stream of the library of
-        `keys`, or on `stream`.
+        """Enqueue the sums of the first `n` rows of `keys` (all by default).
+
+        The call runs on `stream`, by default on the current stream of the library of `keys`.
 
         Arrays are flat or of shape (rows, columns).  Without `out`, sums replace their rows; with `out`, rows are only
         read.  Rows from n on are not written.

@@ -27,8 +27,9 @@ class SegmentedSorter(Runner):
 
     Args:
         key, order, target, numeric, device: as of `hsgen.cuda.Sorter`.
-        value: the value that moves with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
-            "index64" for the original index of the key in the whole array.
+        value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that move with keys.
+            "index" or "index64" makes an argsort: the value of a key is its original index in the whole array, of 32 or
+            64 bits.
         bit_range: whether calls may choose the bits to sort by.
         segment_ends: whether calls also pass the ends of segments.
         segment_count: whether calls may take the number of segments from a buffer on the device.
@@ -78,8 +79,9 @@ class SegmentedSorter(Runner):
         end_bit: int | None = None,
         stream: Any = None,
     ) -> None:
-        """Enqueue the sort of each segment of `keys` by itself, on the current stream of the library of `keys`, or on
-        `stream`; arguments are those of `hsgen.opencl.SegmentedSorter`.
+        """Enqueue the sort of each segment of `keys` by itself; arguments are those of `hsgen.opencl.SegmentedSorter`.
+
+        The call runs on `stream`, by default on the current stream of the library of `keys`.
 
         Segment s is keys[offsets[s]:offsets[s + 1]], or with `ends` keys[offsets[s]:ends[s]].  Without offsets, the
         keys are `segments` rows of equal length.  With `count`, a number on the device, only the first `count` segments

@@ -24,9 +24,9 @@ class Sorter(Runner):
 
     Args:
         key: "u8" to "u64", "i8" to "i64", "f16", "bf16", "f32" or "f64", or the type of numpy or PyTorch.
-        value: the value that moves with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
-            "index64" for an argsort, "packed" if each element is a 64-bit word: the key in the upper half, the value in
-            the lower half.
+        value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that move with keys.
+            "index" or "index64" makes an argsort with indices of 32 or 64 bits.  With "packed", an element is a 64-bit
+            word: the key is the upper half, the value the lower half.
         order: "ascending" or "descending".
         target: the name of a target or a path ending in .toml; None selects the target that matches the GPU, or the
             generic target if the matching target has no such sort.
@@ -90,8 +90,9 @@ class Sorter(Runner):
         shift: int = 0,
         stream: Any = None,
     ) -> None:
-        """Enqueue a sort of the first `n` keys (by default all) on the current stream of the library of `keys`, or on
-        `stream`; arguments are those of `hsgen.opencl.Sorter`.
+        """Enqueue a sort of the first `n` keys (by default all); arguments are those of `hsgen.opencl.Sorter`.
+
+        The call runs on `stream`, by default on the current stream of the library of `keys`.
 
         All arrays are contiguous arrays of PyTorch, CuPy or Numba, or have ``__cuda_array_interface__`` or DLPack.
         Without `out` and `values_out` the sort is in place; otherwise `keys` and `values` are only read.

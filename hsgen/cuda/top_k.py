@@ -29,8 +29,8 @@ class TopK(Runner):
 
     Args:
         key, target, device: as of `hsgen.cuda.Sorter`.
-        value: the value that is selected with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index"
-            or "index64" for the index of the key in its row.
+        value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that are selected with
+            keys.  With "index" or "index64", the value of a key is its index in its row, of 32 or 64 bits.
         order: "descending" for the greatest keys, greatest first; "ascending" for the least.
         numeric: floats in the order of numpy and PyTorch, as of `hsgen.cuda.Sorter`.
         features: lengths, starts, takes, row_count and value_starts, each True if calls pass these numbers in device
@@ -73,8 +73,9 @@ class TopK(Runner):
         stream: Any = None,
         **numbers: Unpack[Numbers],
     ) -> None:
-        """Enqueue the selection of `k` keys from each of `rows` rows of equal length, on the current stream of the
-        library of `keys`, or on `stream`.
+        """Enqueue the selection of `k` keys from each of `rows` rows of equal length.
+
+        The call runs on `stream`, by default on the current stream of the library of `keys`.
 
         `keys` has the rows one after another, `n` keys in total (all by default).  `out` and `values_out` receive
         rows * k keys and values.  Inputs are only read.

@@ -68,8 +68,8 @@ class ColumnSorter(ColumnCalls):
     Adjacent columns of at most 8 bytes in total are packed into one word per row, and sorted together.  Packs are
     sorted one after another, from the last to the first.  The last pack is argsorted.  For each earlier pack, its keys
     are gathered by the indices so far, and sorted with these indices as values.  Temporary memory is kept between
-    calls.  It has at most 20 bytes per row, plus the scratch memory of the sorts.  Calls in place also need a copy of
-    the largest array.  Calls wait for each other on the device.
+    calls.  The memory has at most 20 bytes per row, plus the scratch memory of the sorts.  Calls in place also need a
+    copy of the largest array.  Calls wait for each other on the device.
 
     Args:
         context, target: as of `hsgen.opencl.Sorter`.

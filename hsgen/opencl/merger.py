@@ -22,7 +22,7 @@ class Merger(Runner):
 
     Args:
         context, key, order, target: as of `hsgen.opencl.Sorter`.
-        value: what moves along with each key: None, a numpy type or a number of bytes (4, 8 or 16).
+        value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that move with keys.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.

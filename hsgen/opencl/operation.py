@@ -21,7 +21,7 @@ class Operation(Runner):
     Args:
         context, key, order, target: as of `hsgen.opencl.Sorter`.
         name: the name of the operation.
-        value: the value of each key: None, a numpy type or a number of bytes (4, 8 or 16).
+        value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for a value with each key.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.

@@ -77,9 +77,7 @@ class Repeat:
         return True
 
     def _after(self, number: int, events: list[Any]) -> bool:
-        """Return True if the queue orders the call after these events of an array: each is a known event, or of this
-        queue.
-        """
+        """Return True if the queue orders the call after all events of an array: known ones, or the queue's own."""
         known = self._events[number]
         if events and events != known:
             if any(e not in known and e.command_queue != self._queue for e in events):

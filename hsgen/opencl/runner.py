@@ -39,7 +39,7 @@ _name = lru_cache(maxsize=64)(str)  # the name of an element type; cached, becau
 
 
 class Runner(runners.Runner):
-    """An operation compiled for a context of one device, with the scratch memory that its calls share."""
+    """An operation compiled for a context of one device; its calls share scratch memory."""
 
     def __init__(self, context: Any, target: str | os.PathLike[str] | None, calls: runners.Calls) -> None:
         """Compile the sort of `calls`; `target` is the name of a target, or None for the target of the device."""
@@ -50,7 +50,7 @@ class Runner(runners.Runner):
         self._compiled = Compiled(context, self._sort, source)
 
     def _memory(self, array: Any, role: str) -> Memory:
-        """Return the memory range of an array or buffer, after checks of its elements."""
+        """Check the shape and the elements of an array or buffer; return its memory range."""
         if hasattr(array, "base_data"):
             self._calls.check_shape(role, tuple(map(int, array.shape)), rows=bool(array.flags.c_contiguous))
         at = memory(array, self._calls.names[role], self._context)
@@ -68,7 +68,9 @@ class Runner(runners.Runner):
     def _checked(
         self, queue: Any, arrays: Sequence[Any], numbers: runners.Numbers, wait_for: Sequence[Any] | None
     ) -> tuple[Any, dict[str, Memory], int, Options]:
-        """Enqueue a call; return the event of its end, the ranges by role, the count and the options."""
+        """Check a call and enqueue it; return the event of its end, the memory ranges by role, the count and the
+        options.
+        """
         calls = self._calls
         if not isinstance(queue, toolchain.pyopencl().CommandQueue):
             raise wrong_type("queue", "a pyopencl.CommandQueue", queue)

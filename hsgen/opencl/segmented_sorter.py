@@ -23,8 +23,9 @@ class SegmentedSorter(Runner):
 
     Args:
         context, key, order, target: as of `hsgen.opencl.Sorter`.
-        value: the value that moves with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
-            "index64" for the original index of the key in the whole array.
+        value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that move with keys.
+            "index" or "index64" makes an argsort: the value of a key is its original index in the whole array, of 32 or
+            64 bits.
         bit_range: whether calls may choose the bits to sort by.
         segment_ends: whether calls also pass the ends of segments.
         segment_count: whether calls may take the number of segments from a buffer on the device.

@@ -26,9 +26,9 @@ class Sorter(Runner):
     Args:
         context: a `pyopencl.Context`; its first device determines the target.
         key: "u8" to "u64", "i8" to "i64", "f16", "bf16", "f32", "f64" or "bool", or the numpy type of such keys.
-        value: the value that moves with each key: None, a type or a number of bytes (4, 8 or 16), "index" or "index64"
-            for an argsort, "packed" if each element is a 64-bit word: the key in the upper half, the value in the lower
-            half.
+        value: None for no values; a type or a number of bytes (4, 8 or 16) for values that move with keys.  "index" or
+            "index64" makes an argsort with indices of 32 or 64 bits.  With "packed", an element is a 64-bit word: the
+            key is the upper half, the value the lower half.
         order: "ascending" or "descending".
         target: the name of a target or a path ending in .toml; None selects the target that matches the device, or the
             generic target if the matching target has no such sort.

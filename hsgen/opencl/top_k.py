@@ -28,8 +28,8 @@ class TopK(Runner):
 
     Args:
         context, key, target: as of `hsgen.opencl.Sorter`.
-        value: the value that is selected with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index"
-            or "index64" for the index of the key in its row.
+        value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that are selected with
+            keys.  With "index" or "index64", the value of a key is its index in its row, of 32 or 64 bits.
         order: "descending" for the greatest keys, greatest first; "ascending" for the least.
         features: lengths, starts, takes, row_count and value_starts, each True if calls pass these numbers in device
             memory.

@@ -1,4 +1,6 @@
-"""The base classes of the Python APIs: calls of an operation with all checks, and a runner with its attributes."""
+"""The base classes of the Python APIs: `Calls` checks the calls of an operation, `Runner` holds its sort and
+attributes.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ from hsgen.targets.target import Target
 _NOUNS = {"count": "counts", "report": "words"}  # what messages call the items of these roles
 
 Numbers = tuple[Any, ...]
-"""The numbers of a call as integers of Python, so that calls with equal numbers compare equal."""
+"""The numbers of a call as Python integers, so that equal numbers of two calls compare equal."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -94,8 +96,7 @@ class Calls:
         self.items = self.operation.items
 
     def select(self, host: hosts.Host, name: Any) -> tuple[Target, Sort]:
-        """Return the target called `name`, or the target that matches the device; and the sort of this target for the
-        calls.
+        """Return a target and its sort for the calls; the target is the one called `name`, or matches the device.
 
         Raises:
             Usage: there is no such target, or no such sort.
@@ -125,8 +126,9 @@ class Calls:
         return integer("begin_bit", begin, 0, end), end
 
     def numbers(self, n: Any, **numbers: Any) -> Numbers:
-        """Return n, and a pair for each number of a call: its field of `Options`, and the number.  Keywords have the
-        caller's names.
+        """Return n, and for each number of a call the pair of its field of `Options` and the number.
+
+        numbers: the numbers by the caller's names of the arguments.
 
         Raises:
             TypeError: the operation has no such number.
@@ -148,7 +150,7 @@ class Calls:
     def checked(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options, dict[str, AnyRange]]:
         """Make all checks of a call; return its count, its options, and its memory ranges by role.
 
-        In a call in place, an output has the range of its input.
+        If the call is in place, each output gets the range of its input.
         """
         n, options = self.settle(ranges, numbers)
         if n > self.max_n:
@@ -189,8 +191,8 @@ class Calls:
         return "uint32" if element == "word" else self.element
 
     def check_given(self, present: Container[str]) -> None:
-        """Check for unexpected and missing arrays; `present` are the roles of the call's arrays, none of which has been
-        read.
+        """Check for unexpected and missing arrays, before any array is read; `present` are the roles of the call's
+        arrays.
         """
         size, index = self.sort.signature.value_bytes, self.sort.signature.index
         for role, buffer in self._values.items():

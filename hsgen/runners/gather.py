@@ -48,8 +48,9 @@ def item_bytes_of(value: Any) -> int | None:
 
 
 def same_items(size: int, after: int) -> int:
-    """Return `size`, the bytes of an item of the source, after a check that items of the result have `after` = `size`
-    bytes.
+    """Check that an item of the source, of `size` bytes, is as large as an item of the result; return `size`.
+
+    after: the bytes of an item of the result.
 
     Raises:
         ValueError: items of the result have another size.

@@ -24,10 +24,10 @@ is a shift to the right.
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The definitions that the text of the kernel needs in a kernel language.
+    """The definitions that the text of the kernel needs in a kernel language, such as OpenCL C.
 
-    They are HS_KERNEL before the kernel's name, HS_GLOBAL before pointers to arrays, HS_ROW for the number of the
-    invocation, and the types hs_u8 to hs_u64.
+    HS_KERNEL comes before the kernel's name, HS_GLOBAL before pointers to arrays.  HS_ROW is the number of the
+    invocation.  The types are hs_u8 to hs_u64.
     """
 
     head: str

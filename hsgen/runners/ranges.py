@@ -1,4 +1,4 @@
-"""Memory ranges of the arrays of a call: overlaps, and calls in place."""
+"""Memory ranges of the arrays of a call, checks for overlaps, and the detection of in-place calls."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def overlapping(used: Iterable[tuple[str, Range, int, bool]]) -> tuple[str, str]
 
 
 def in_place(ranges: Mapping[str, AnyRange], verb: str, *, discard: bool) -> dict[str, AnyRange]:
-    """Return the ranges by role; in a call in place, an output has the range of its input.
+    """Return the ranges by role; if the call is in place, each output gets the range of its input.
 
     Raises:
-        ValueError: only one of keys and values is sorted in place.
+        ValueError: keys would be sorted in place but values not, or values but not keys.
     """
     pairs = [("source", "destination")] * (not discard) + [("values", "values_out")] * ("values" in ranges)
     same = {to not in ranges or ranges[to].begins_with(ranges[from_]) for from_, to in pairs}

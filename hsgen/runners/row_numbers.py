@@ -14,7 +14,7 @@ from hsgen.core.errors import wrong_type
 class RowNumbers(TypedDict, total=False):
     """The keywords of the functions `topk`: arrays of integers that are not negative.
 
-    All arrays but `count` have the shape of the input without the dimension of the selection.
+    All arrays but `count` have the shape of the input without the dimension along which elements are selected.
 
     lengths: the number of elements that count in each row, from its start.
     starts: the place of the first element that counts in each row; by default 0.  Indices in the result count from

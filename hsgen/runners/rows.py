@@ -37,7 +37,7 @@ class Array:
 Look = Callable[[Any, str], Array]
 """A function that returns the facts of an array of an API; its arguments are the array and its name in messages.
 
-It raises TypeError for an object that is not an array.
+The function raises TypeError for an object that is not an array.
 """
 
 

@@ -40,8 +40,9 @@ class SortCalls(Calls):
         return self.length_of(ranges, n), options
 
     def scratch_bytes(self, n: Any, *, discard_keys: bool) -> int:
-        """Return the bytes of scratch memory of a sort of `n` keys; discard_keys: whether it is an argsort that
-        discards keys.
+        """Return the bytes of scratch memory of a sort of `n` keys.
+
+        discard_keys: whether the sort is an argsort that discards its keys.
         """
         options = Options(discard=True) if discard_keys else PLAIN
         return scratch_bytes(self.sort, integer("n", n, 0, self.max_n), options)
