@@ -140,7 +140,7 @@ def pending(key: Hashable, prepare: Callable[[], Any]) -> bool:
     A sort that needs no slow work is prepared in the call itself, which then returns False.
 
     Raises:
-        Exception: the error of the preparation; the next call starts again.
+        Exception: the preparation raised this error; the next call starts a new preparation.
     """
     with _lock:
         known = _known.get(key)
@@ -161,7 +161,7 @@ def served(key: Hashable, call: Callable[[], T], prepare: Callable[[], Any], ins
     A `call` that raises `Slow` must not have changed anything.
 
     Raises:
-        Exception: the error of the preparation; the next call starts again.
+        Exception: the preparation raised this error; the next call starts a new preparation.
     """
     with _lock:
         known = _known.get(key)
@@ -203,7 +203,7 @@ def _begun(key: Hashable, prepare: Callable[[], Any]) -> Future[Any]:
 
 
 def wait_for_thread(seconds: float | None = None) -> bool:
-    """Wait until all sorts in preparation are prepared; return False if they take longer than `seconds`."""
+    """Wait until the thread has prepared all enqueued sorts; return False if it takes longer than `seconds`."""
     with _lock:
         futures = [future for future in _known.values() if not future.done()]
     return not wait(futures, seconds).not_done
@@ -221,7 +221,7 @@ def _work() -> None:
         try:
             prepare()
             future.set_result(None)
-        except BaseException as e:  # the caller's thread raises it
+        except BaseException as e:  # a later call raises it in its own thread
             future.set_exception(e)
 
 

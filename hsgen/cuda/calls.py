@@ -57,5 +57,5 @@ def run(device: Device, noun: str, library: Library, arrays: Sequence[Any], stre
 
 
 def _others(arrays: Sequence[Any], number: int) -> set[int]:
-    """Return the current stream of each library among the arrays."""
+    """Return the current streams of the libraries of all arrays."""
     return {library_of(x, "array").stream(x, number) for x in arrays if x is not None}

@@ -102,7 +102,7 @@ class ColumnSorter(ColumnCalls):
         calls.run(self._gpu, _NOUN, library, arrays, stream, steps)
 
     def _look(self, array: Any, name: str) -> Array:
-        """Return an array's `Array`, after a check of its GPU."""
+        """Check the GPU of an array; return the facts of the array."""
         address, facts = library_of(array, name).view(array)
         calls.check_place(facts, name, _NOUN, self._gpu)
         size = bytes_of(facts)

@@ -20,8 +20,8 @@ LEGACY = 1
 class Facts(NamedTuple):
     """What a call must know of an array besides its address; hashable, because prepared calls are looked up by it.
 
-    type: the library's type of elements.  contiguous: the array is in C order.  device: the number of the GPU, `HOST`,
-    or `NOWHERE` for an array without elements.  The address of such an array may be just beyond its memory.
+    type: the library's type of elements.  contiguous: whether the array is in C order.  device: the number of the GPU,
+    `HOST`, or `NOWHERE` for an array without elements.  The address of such an array may be just beyond its memory.
     """
 
     type: Any

@@ -34,8 +34,8 @@ def rewriting(key: str, value: str, *, selects: bool = False) -> Callable[[str],
 
     key, value: the key type and the kind of values of the kernels.
 
-    selects: the kernels are those of a selection, which also transforms keys that it has already read untransformed.
-    The function raises `Wrong` if it does not know the definitions.
+    selects: whether the kernels are those of a selection, which also transforms keys that it has already read
+    untransformed.  The function raises `Wrong` if it does not know the definitions.
     """
     kind = TYPES[key]
     if kind.kind < 2:

@@ -1,4 +1,4 @@
-"""The functions for arrays of CuPy; `hsgen.cuda.choices` selects CuPy's own sort or a sort of hsgen."""
+"""The functions for arrays of CuPy; by `hsgen.cuda.choices`, they call CuPy's own sort or a sort of hsgen."""
 
 from __future__ import annotations
 

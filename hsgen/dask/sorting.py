@@ -60,7 +60,7 @@ def topk(a: Any, k: int, *, largest: bool = True, device: str | None = None) -> 
 
 
 class _Array:
-    """A Dask array: its chunks as tasks, and the work on them."""
+    """A Dask array: its chunks as tasks, and the work on the chunks."""
 
     def __init__(self, a: Any, descending: bool, device: str | None) -> None:
         a = a.to_dask_array(lengths=True) if hasattr(a, "to_dask_array") else a

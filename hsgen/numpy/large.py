@@ -26,7 +26,7 @@ from hsgen.distributed import splitters
 from hsgen.operations import oracle
 
 SUFFIX = ".hsgen-chunks"
-"""The end of the name of a temporary file, which lies next to the memory map of the result."""
+"""The end of the name of a temporary file, which is next to the file of the result's memory map."""
 
 _PROBES = 256  # probes of a round; the host searches so few in a fraction of a millisecond
 

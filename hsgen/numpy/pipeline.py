@@ -1,4 +1,4 @@
-"""Sort chunks on an NVIDIA GPU, while later chunks are copied to it and earlier chunks back, through pinned memory.
+"""Sort chunks on an NVIDIA GPU, while later chunks arrive and earlier chunks leave through pinned memory.
 
     array -> pinned piece -> buffer of the GPU -> sort in place -> pinned piece -> array
 
@@ -55,7 +55,8 @@ class Buffer:
 
 
 class Ring:
-    """Pinned pieces of one direction, used in turn, and the helpers that copy between them and arrays."""
+    """The pinned pieces of one direction, used one after another, and the helpers that copy between pieces and arrays.
+    """
 
     def __init__(self, pieces: Sequence[Buffer], helpers: ThreadPoolExecutor) -> None:
         self._pieces, self._helpers, self._number = pieces, helpers, 0
@@ -162,7 +163,7 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Filling:
-    """A piece that helpers fill: `count` keys of a job, from place `at` of its chunk on."""
+    """A piece that helpers fill with `count` keys of a job; the keys begin at index `at` of the job's chunk."""
 
     number: int
     to: Any
@@ -173,7 +174,7 @@ class _Filling:
 
 
 class _Work:
-    """The work of one call of a pipeline: a function for each of three threads, and the messages between them."""
+    """The work of one call of a pipeline: a function for each of three threads, and the queues between the threads."""
 
     def __init__(self, pipeline: Pipeline, jobs: Iterator[Job]) -> None:
         self._p, self._jobs = pipeline, jobs
@@ -256,7 +257,7 @@ class _Work:
             yield piece, count, copies
 
     def sort(self, report: Callable[[int], None]) -> None:
-        """Sort every chunk that has arrived, until all chunks have left."""
+        """Sort every chunk once it has arrived, until all chunks have left."""
         p, driver, stream = self._p, bindings(), self._p._streams[1]
         left, total = 0, -1
         with p._gpu.current():

@@ -16,7 +16,7 @@ class Memory(Range):
 
     @property
     def is_array(self) -> bool:
-        """Whether the argument is an array, whose elements have a type, or a buffer."""
+        """True for an array, whose elements have a type; False for a buffer."""
         return hasattr(self.argument, "base_data")
 
     def part(self) -> Any:
@@ -63,6 +63,6 @@ def _same_context(buffer: Any, name: str, context: Any) -> None:
 
 
 def _root(buffer: Any) -> tuple[Any, int]:
-    """Return the memory object that holds a buffer, and the buffer's offset in it; a buffer may hold itself."""
+    """Return the parent of a sub-buffer, and the offset in the parent; for a whole buffer, return the buffer and 0."""
     parent = buffer.associated_memobject
     return (buffer, 0) if parent is None else (parent, buffer.offset)

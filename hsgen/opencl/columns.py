@@ -138,7 +138,7 @@ class ColumnSorter(ColumnCalls):
             return self._event
 
     def _look(self, array: Any, name: str) -> Array:
-        """Return an array's `Array`; `index_out` may also be a buffer, which has no element type."""
+        """Return the facts of an array; `index_out` may also be a buffer, which has no element type."""
         if name == "index_out" and not hasattr(array, "base_data"):
             at = memory(array, name, self._context)
             return Array(range=at, element=INDICES[0], itemsize=WORD, shape=(at.size // WORD,), contiguous=True)

@@ -105,7 +105,7 @@ class Calls:
         return serving(host, name, self.key, self.signature, label)
 
     def use(self, sort: Sort) -> None:
-        """Store the sort of the calls."""
+        """Store the sort of the calls, and what follows from it: types, sizes and the greatest count."""
         self.sort, self.max_n = sort, sort.plan.max_n
         self.element = f"uint{sort.key.bits}" if sort.signature.value == "packed" else TYPES[self.key].element
         self.dtype = np.dtype(f"u{sort.key.bytes}" if self.element == BFLOAT16 else self.element)
@@ -219,7 +219,7 @@ class Calls:
             raise ValueError(f"{self.names[role]} has elements of {have}, this {self.noun} takes {types}")
 
     def _accepted(self, role: str, element: str) -> tuple[str, ...]:
-        """Return the names of accepted types, or () for any type; `element` is the required type.
+        """Return the names of the types that an array may have, or () for any type; `element` is the required type.
 
         Numbers and indices may also have signed types, because they have the same bits in both.
         """

@@ -19,7 +19,7 @@ _MOST_BYTES = 2**63 - 1  # greatest size of a record
 class Array:
     """The facts of an array: its memory range, its shape, and the name and size in bytes of its element type.
 
-    contiguous: the array is in C order.
+    contiguous: whether the array is in C order.
     """
 
     range: Range

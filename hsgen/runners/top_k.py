@@ -29,8 +29,8 @@ class Features(TypedDict, total=False):
 
 
 class Numbers(TypedDict, total=False):
-    """The keywords of calls of `TopK`: arrays of 32-bit numbers in device memory, one number for each row; `count` is
-    one number.
+    """The keywords of calls of `TopK`: arrays in device memory with a 32-bit number for each row; `count` has one
+    number.
 
     lengths: the number of keys of each row, at most n / rows.
     starts: the index of the first key of each row; by default, row i begins at i * n / rows.

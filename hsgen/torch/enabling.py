@@ -1,4 +1,4 @@
-"""The functions `enable` and `disable`: with `enable`, PyTorch's own functions run the sorts of hsgen.
+"""The functions `enable` and `disable`; after `enable`, PyTorch's own functions run the sorts of hsgen.
 
 The kernels of PyTorch's operators for CUDA tensors are replaced in PyTorch's dispatcher, below autograd, vmap and
 torch.compile.  All callers get the replacement: Python, compiled graphs and C++.  A replacement calls PyTorch's kernel
@@ -42,7 +42,7 @@ class Enabled:
 
 
 class _Replacements:
-    """The replaced kernels, until `restore`."""
+    """The replacement of PyTorch's kernels, which lasts until `restore`."""
 
     def __init__(self) -> None:
         self._library = torch.library.Library("aten", "IMPL")

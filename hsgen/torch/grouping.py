@@ -1,8 +1,9 @@
 """Distinct elements of tensors, with the results of torch.unique and unique_consecutive.
 
-Each function returns three tensors: the distinct elements; for each element of the input, its index among the distinct
-elements; and the counts.  The last two are empty unless requested.  The result None means that PyTorch's own function
-must run.  The host waits once, for the number of distinct elements.
+Each function returns three tensors.  The first has the distinct elements.  The second has for each element of the input
+its index among the distinct elements.  The third has the count of each distinct element.  The last two are empty unless
+requested.  The result None means that PyTorch's own function must run.  The host waits once, for the number of distinct
+elements.
 """
 
 from __future__ import annotations

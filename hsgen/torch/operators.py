@@ -1,4 +1,4 @@
-"""The sorts and selections as operators of PyTorch, with shapes for torch.compile and gradients for autograd."""
+"""Operators of PyTorch for sorts and selections, with shapes for torch.compile and gradients for autograd."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.T
 
 
 def _gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[torch.Tensor, None, None]:
-    """Return the gradients; the gradient of an element is stored at the element's index before the sort."""
+    """Return the gradients of the input; the gradient of a sorted element goes to the element's index before the sort.
+    """
     (order,) = ctx.saved_tensors
     if order.dim() == 0:
         return values, None, None
@@ -43,7 +44,7 @@ def _gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[torch.Tens
 
 
 NUMBERS = row_numbers.NAMES[:4]
-"""The names of the operator's arguments with numbers for each row, in order.
+"""The names of the operator's arguments that `RowNumbers` describes, in order.
 
 The look-up table is no argument, because its entries are looked up by the indices afterwards.
 """
@@ -81,8 +82,9 @@ def _keep_selected(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor
 
 
 def _selected_gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[torch.Tensor | None, ...]:
-    """Return the gradients; the gradient of a selected element is stored at the element's index, all other gradients
-    are 0.
+    """Return the gradients of the input.
+
+    The gradient of a selected element goes to the element's index; all other gradients are 0.
     """
     places, starts = ctx.saved_tensors
     none = (None,) * 8

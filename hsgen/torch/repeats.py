@@ -1,4 +1,4 @@
-"""Counts of calls: preparing a call costs host time, which is worthwhile only if a similar call follows."""
+"""Counts of similar calls: preparing a call takes host time, which pays only if a similar call follows."""
 
 from __future__ import annotations
 

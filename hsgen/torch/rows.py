@@ -181,7 +181,7 @@ def sorted_alike(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Ten
 def _sorted_strided(ready: Order, x: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the result of `sorted_alike` for elements that are not contiguous rows.
 
-    Rows are sorted in the order of memory, so that a transposed tensor needs no copy.
+    Rows are sorted in the order in which they lie in memory, so that a transposed tensor needs no copy.
     """
     outer = sorted((d for d in range(x.dim()) if d != dim), key=lambda d: -x.stride(d))
     rows = x.permute(*outer, dim)

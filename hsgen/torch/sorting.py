@@ -1,4 +1,4 @@
-"""The functions for tensors; `hsgen.cuda.choices` selects PyTorch's own sort or a sort of hsgen."""
+"""The functions for tensors; by `hsgen.cuda.choices`, they call PyTorch's own sort or a sort of hsgen."""
 
 from __future__ import annotations
 
