@@ -43,8 +43,7 @@ class Argsorts:
         """Return launches that may store 64-bit indices, and the offset in scratch memory of the word that tells.
 
         If no sort of buckets follows, the last pass stores 64-bit indices, and for floats it restores the bits of zeros
-        and NaNs.  A later launch reads the word at the offset (`floats.turn`) to learn whether the last pass has done
-        this.
+        and NaNs.  The word at the offset (`floats.turn`) tells a later launch whether the last pass has done this.
         """
         kernels = self._widened
         if kernels is None or n > kernels.sort.plan.max_n or (at := floats.turn(kernels.sort, n)) is None:

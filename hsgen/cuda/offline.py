@@ -69,7 +69,7 @@ class Driver:
         return self._hosts[max(number - self._first, 0)]
 
     def __getattr__(self, name: str) -> Any:
-        """Return an enumeration, a type or a function, by the form of its name."""
+        """Return a stand-in for the function, type or enumeration called `name`; the form of the name tells which."""
         if name.startswith("cu"):
             return lambda *arguments: (0, _CONTEXT)
         if name in ("CUlaunchAttribute", "CUlaunchConfig"):

@@ -1,6 +1,6 @@
 """Sorts of rows as array libraries define them: in numeric order, with 64-bit indices that count within the row.
 
-An `Order` is prepared once for a number of rows, a length and a key type.  A call then only passes addresses.
+An `Order` is prepared once for a number of rows, a length and a key type.  After that, calls only pass addresses.
 """
 
 from __future__ import annotations
@@ -107,8 +107,9 @@ class Order:
         return options if self.method in (WHOLE, EACH) else replace(options, segment_count=self.shape.rows, rows=True)
 
     def _short_rows(self) -> Prepared | None:
-        """Return the single launch of the method `ROWS`, which needs no completing launch; None if rows are too
-        long.
+        """Return the single launch of the method `ROWS`; None if rows are too long.
+
+        The launch needs no completing launch.
         """
         shape, value = self.shape, "index64" if self.shape.indices else "none"
         sorter = self._sorter(value)
@@ -117,9 +118,7 @@ class Order:
         return sorter.short_rows(shape.n, self._options(value), in_place=False, in_row=True, raw=raw)
 
     def _raw(self, n: int) -> Prepared | None:
-        """Return the single launch that sorts `n` floats and needs no completing launch; None if there is no such
-        launch.
-        """
+        """Return the single launch that sorts `n` floats without a completing launch; None if there is none."""
         shape = self.shape
         if n > RAW_UP_TO or TYPES[shape.key].kind != 2 or not (shape.keys and shape.indices):
             return None

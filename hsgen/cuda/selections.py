@@ -1,6 +1,6 @@
 """Selections of the first k keys of rows as array libraries define them: in numeric order, with 64-bit indices.
 
-A `Selection` is prepared once for a number of rows, a length, a number k and a key type.  A call then only passes
+A `Selection` is prepared once for a number of rows, a length, a number k and a key type.  After that, calls only pass
 addresses.
 """
 
@@ -84,7 +84,7 @@ def sorts_after(take: Take) -> bool:
 
 
 class _Select:
-    """The launches of a selection; each turn selects from `turn` rows, the most that one call supports."""
+    """The launches of a selection; the launches of a turn select from `turn` rows, the most that one call supports."""
 
     def __init__(self, take: Take) -> None:
         self._selector, self._take = selector(take), take

@@ -1,8 +1,8 @@
 """Machine code of kernels in the package `hsgen_cubins`, which is optional; `.ci/cubins.py` builds the package.
 
 A first call whose kernels are in the package needs no NVRTC.  The name of an entry has the hash of text and options,
-and the architecture.  If another version of hsgen has other kernels, their names differ, so a wrong entry is never
-used.
+and the architecture.  Other texts have other names, so the entries of another version of hsgen are never used for
+changed kernels.
 """
 
 from __future__ import annotations

@@ -66,6 +66,6 @@ RULES = (
 def choice(key: str, rows: int, length: int, k: int, *, sorts: bool) -> str:
     """Return the method for the first `k` keys of `rows` rows of `length` keys; "" is the array library's function.
 
-    sorts: whether a sort must follow a selection, as `sorts_after` says.
+    sorts: whether a sort must follow a selection; see `hsgen.cuda.selections.sorts_after`.
     """
     return next(rule.method for rule in RULES if rule.fits(key, rows, length, k, sorts=sorts))

@@ -72,8 +72,9 @@ class Communicator(ABC):
     def exchange_later(
         self, source: Any, sent: Sequence[Span], out: Any, received: Sequence[Span]
     ) -> Callable[[], None]:
-        """Start an `exchange`; return a function, after whose call later work of the device waits until `out` has all
-        parts.
+        """Start an `exchange`; return a function that ends it.
+
+        Work that the device gets after a call of the function waits until `out` has all parts.
         """
         self.exchange(source, sent, out, received)
         return lambda: None
@@ -93,7 +94,7 @@ def agree(comm: Communicator, error: Exception | None, words: Sequence[int] = ()
 
 
 def raise_together(comm: Communicator, error: Exception | None) -> None:
-    """Raise the error of this rank, or else name the first rank with an error; all ranks call this function.
+    """Raise the error of this rank, or else an error that names the first rank with one; all ranks call this function.
 
     Raises:
         Exception: `error`, or `Wrong`.
@@ -108,7 +109,8 @@ def raise_together(comm: Communicator, error: Exception | None) -> None:
 def compare_later(
     comm: Communicator, error: Exception | None, words: Sequence[int], facts: Mapping[str, str]
 ) -> Callable[[], Words]:
-    """Start a comparison of `facts`; return a function that waits, and returns the words of every rank.
+    """Start a comparison of `facts` between ranks; return a function that waits for it and returns the words of every
+    rank.
 
     Digests of facts travel with the words.  The texts travel only if digests differ.
 

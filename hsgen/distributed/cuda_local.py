@@ -35,7 +35,7 @@ CHUNKS = 4
 """The number of chunks of an exchange that overlaps with merges."""
 COUNTS = 1 << 20
 """The number of counts, 8 MiB, that a GPU receives from all ranks in a round of a search for splitters."""
-_NARROW = 1 << 32  # least number of keys whose indices need 64 bits
+_NARROW = 1 << 32  # least number of keys for which sorts use 64-bit indices
 _ITEMS = {4: torch.int32, 8: torch.int64, 16: torch.complex128}
 """The types of values that kernels move, by the bytes of a value."""
 _MERGED = (("source", "other", "destination"), ("values", "other_values", "values_out"))
@@ -139,7 +139,7 @@ def items(values: torch.Tensor) -> torch.Tensor | None:
 
 
 def _moved(run: Run) -> list[torch.Tensor]:
-    """Return keys, and values of a type that kernels move, in the memory of a run."""
+    """Return the keys of a run and its values as types that kernels move; the result shares the memory of the run."""
     columns = [items(x) for x in run.columns]
     return [run.keys, *(x for x in columns if x is not None)]
 
@@ -158,7 +158,7 @@ class CudaLocal(Local):
         self._order = "descending" if descending else "ascending"
 
     def _typed(self, keys: torch.Tensor) -> torch.Tensor:
-        """Return keys in the type that sorters take."""
+        """Return keys in a type that sorters take: bools become uint8."""
         return keys.view(torch.uint8) if keys.dtype == torch.bool else keys
 
     def _kernel(self, kind: Any, value: Any = None) -> Any:
@@ -196,7 +196,7 @@ class CudaLocal(Local):
         return out
 
     def sort_index(self, keys: Any, first: int, total: int, *, overwrite: bool) -> Run:
-        """See `Local`; indices have 32 bits if the number of all keys permits."""
+        """See `Local`; indices have 32 bits if all ranks together have fewer than 2^32 keys."""
         keys = self._typed(keys)
         narrow = total < _NARROW
         index = torch.empty(len(keys), dtype=torch.int32 if narrow else torch.int64, device=keys.device)

@@ -43,15 +43,16 @@ def sort(
     """Sort the keys of all ranks; return this rank's part of the sorted whole.
 
     Each rank passes its shard, a tensor or array of one dimension, which may be empty.  Rank 0 gets the first keys,
-    rank 1 the next keys, and so on, in even parts.  The sort is stable across ranks.  NaNs are equal and greatest, and
-    -0 equals 0.  All NaNs get the same bits; with values or indices, both zeros also get the same bits.
+    rank 1 the next keys, and so on.  By default, the lengths of parts differ by at most 1.  The sort is stable across
+    ranks.  NaNs are equal and greatest, and -0 equals 0.  All NaNs get the same bits; with values or indices, both
+    zeros also get the same bits.
 
     Args:
         keys: a tensor of PyTorch on a GPU or the CPU, or with a rank of `Threads` an array of numpy.
         values: items that move with the keys, as many as keys, or None.
-        descending: True for the greatest keys first.
-        index: True to return the index of each key in the concatenated keys of all ranks, as a 64-bit number.
-        size: the number of keys that this rank gets; None on every rank for even parts.
+        descending: whether the greatest keys come first.
+        index: whether to return the index of each key in the concatenated shards of all ranks, as a 64-bit number.
+        size: the number of keys that this rank gets; None on every rank for parts of even lengths.
         memory: "normal", or "low" to let the function overwrite `keys` and `values`.
         group: a process group of torch.distributed (None: the default group), or a rank of `Threads`.
 

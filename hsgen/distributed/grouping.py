@@ -1,8 +1,7 @@
 """Distinct keys of all ranks, and reductions of values by key.
 
 Every rank groups its own keys.  In an exchange, each rank receives the groups of a range of keys, so that equal keys
-meet on one rank.  Each rank reduces the groups that it receives.  A last exchange makes the parts of ranks equally
-long.
+meet on one rank.  Each rank reduces the groups that it receives.  A last exchange makes the lengths of parts even.
 """
 
 from __future__ import annotations
@@ -18,7 +17,9 @@ from hsgen.distributed.sorting import Agreed, exchanged, spread
 
 
 def group_by(comm: Communicator, of: Agreed, reduction: str) -> Run:
-    """Return this rank's part of the distinct keys, with the columns: counts, and reduced values if there are any."""
+    """Return this rank's part of the distinct keys; the columns are the counts and, if there are values, the reduced
+    values.
+    """
     shard, local = of.shard, of.shard.local
     run, error = Run(None), None
     try:

@@ -104,7 +104,7 @@ class Local(ABC):
         """Return 64-bit numbers as an array on the device of the keys."""
 
     def digits(self, boundaries: int, ranks: int) -> list[tuple[int, int]]:
-        """Return the digits of a search, the same on every rank; see `digits`."""
+        """Return the digits of a search, which are the same on every rank; see the function `digits`."""
         return digits(self.bits, boundaries, self.most_counts)
 
     @abstractmethod

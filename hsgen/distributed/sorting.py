@@ -25,8 +25,8 @@ from hsgen.distributed.local import Local, Run, row_bytes
 class Shard:
     """The arguments of one rank after its own checks.
 
-    length: the number of keys.  size: the requested number of keys of the result, or None for an even share. facts: the
-    values that must be equal on every rank, by the name of the argument.
+    length: the number of keys.  size: the number of keys that this rank requests, or None for an even share. facts:
+    what must be equal on every rank, by the name of the argument.
     """
 
     local: Local
@@ -73,7 +73,7 @@ class Pending:
         """Return the shard, after a comparison of the arguments of all ranks.
 
         Raises:
-            Exception: the error of `check`; on the ranks without an error, `Wrong`.
+            Exception: the error of `check`; on ranks without an error, `Wrong` if another rank has one.
             Usage: arguments differ, or the sizes do not add up to the number of keys.
         """
         rows, shard = self._wait(), self.shard
@@ -102,7 +102,7 @@ def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False)
     """Return this rank's part of the sorted keys of all ranks, with values, or with global indices if `index`.
 
     The sort of the shard starts while arguments travel, unless the sort overwrites the shard or needs its first index.
-    If shards are small, every rank gathers all shards instead of an exchange, which takes more memory.
+    If shards are small, every rank gathers and sorts all of them; this takes more memory than an exchange.
     """
     pending = Pending(comm, check)
     shard, early = pending.shard, None
@@ -184,8 +184,8 @@ def spread(
 ) -> Run:
     """Return this rank's part of the keys of all ranks, merged; `locally` returns the sorted keys of this rank.
 
-    lengths: the numbers of keys of the ranks.  sizes: the sizes of the parts.  together: equal keys go to one rank, so
-    the sizes are approximate.  chunks: the number of chunks of the exchange, as of `Local.chunks`.
+    lengths: the number of keys of each rank.  sizes: the size of each part.  together: whether all equal keys go to one
+    rank; the sizes are then approximate.  chunks: the number of chunks of the exchange, as of `Local.chunks`.
     """
     run, out, error = Run(None), None, None
     try:

@@ -45,8 +45,7 @@ class Counts(Protocol):
 
 
 def keys_at(counts: Counts, at: Sequence[int], least: int, greatest: int, probes: int = PROBES) -> list[int]:
-    """Return the ordered key of each boundary: the least key such that at least at[i] keys are less than or equal to
-    it.
+    """Return the ordered key of each boundary: the least key to which at least at[i] keys are less or equal.
 
     least, greatest: bounds of all ordered keys.  probes: the number of probes of a round.
     """
@@ -81,9 +80,9 @@ def cuts(
 
     lengths: the lengths of the shards.  sizes: the sizes of the parts.
 
-    least, greatest: bounds of the ordered keys of all shards.  Row s has the first index of each part in shard s, and
-    the end of the last part.  Equal keys are divided in the order of shards and of indices.  probes: the number of
-    probes of a round.
+    least, greatest: bounds of the ordered keys of all shards.  Row s of the result has the index in shard s at which
+    each part begins, and the end of the last part.  Equal keys are divided in the order of shards and of indices.
+    probes: the number of probes of a round.
     """
     at, ends = places(sizes), np.array(lengths, np.int64)[:, None]
     keys = np.array(keys_at(counts, at, least, greatest, probes), np.uint64)
@@ -113,8 +112,7 @@ def cuts_of_ranks(
     *,
     together: bool = False,
 ) -> Words:
-    """Return the indices at which the runs of all ranks are cut for parts of these sizes, shape (ranks, ranks + 1); see
-    `cuts`.
+    """Return the indices at which the runs of all ranks are cut, shape (ranks, parts + 1); see `cuts`.
 
     error: an error of this rank before the call, or None; every rank then raises an error.  together: whether equal
     keys of all ranks stay in one part, because all cuts are before them; parts then have about the given sizes.

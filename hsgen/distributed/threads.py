@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 
 class _Broken(Wrong):
-    """The error of a rank that waited for another rank, which has ended or come too late."""
+    """The error of a rank that waited for another rank that had ended or was too late."""
 
 
 class Threads:

@@ -162,8 +162,9 @@ def _bytes(x: Any) -> torch.Tensor:
 
 
 def _joined(rows: torch.Tensor, begin: int, lengths: Sequence[int], like: Any) -> Any:
-    """Return items of all ranks as an array like `like`; they come from `rows`, a row of bytes for each rank, from
-    `begin` on.
+    """Return the items of all ranks as an array like `like`.
+
+    rows: a row of bytes for each rank, whose items start at byte `begin`.
     """
     sizes = [n * row_bytes(like) for n in lengths]
     if len(set(sizes)) == 1:

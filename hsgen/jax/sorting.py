@@ -150,7 +150,7 @@ def _tangents(descending: bool, primals: Any, tangents: Any) -> tuple[Any, Any]:
 
 @jax.custom_jvp
 def _alike(x: Any, order: tuple[Any, Any]) -> Any:
-    """Return the sorted elements of `order`; the gradient of each goes to the same element of `x`."""
+    """Return the sorted elements, order[0]; the gradient of each goes to the element of `x` from which it came."""
     return order[0]
 
 

@@ -55,8 +55,7 @@ class Buffer:
 
 
 class Ring:
-    """The pinned pieces of one direction, used one after another, and the helpers that copy between pieces and arrays.
-    """
+    """The pinned pieces of one direction, used one after another, and the helpers that fill or empty them."""
 
     def __init__(self, pieces: Sequence[Buffer], helpers: ThreadPoolExecutor) -> None:
         self._pieces, self._helpers, self._number = pieces, helpers, 0

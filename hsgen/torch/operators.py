@@ -35,8 +35,7 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.T
 
 
 def _gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[torch.Tensor, None, None]:
-    """Return the gradients of the input; the gradient of a sorted element goes to the element's index before the sort.
-    """
+    """Return the gradients of the input; the gradient of an element goes to the element's index before the sort."""
     (order,) = ctx.saved_tensors
     if order.dim() == 0:
         return values, None, None
