@@ -43,9 +43,8 @@ def sort(
     """Sort the keys of all ranks; return this rank's part of the sorted whole.
 
     Each rank passes its shard, a tensor or array of one dimension, which may be empty.  Rank 0 gets the first keys,
-    rank 1 the next keys, and so on.  By default, the lengths of parts differ by at most 1.  The sort is stable across
-    ranks.  NaNs are equal and greatest, and -0 equals 0.  All NaNs get the same bits; with values or indices, both
-    zeros also get the same bits.
+    rank 1 the next keys, and so on.  By default, parts are even.  The sort is stable across ranks.  NaNs are equal and
+    greatest, and -0 equals 0.  All NaNs get the same bits; with values or indices, so do both zeros.
 
     Args:
         keys: a tensor of PyTorch on a GPU or the CPU, or with a rank of `Threads` an array of numpy.
