@@ -1,7 +1,8 @@
 """hsgen: one generator of GPU sort kernels, driven by target descriptions.
 
-`sort`, `argsort`, `topk` and `Sorter`, for numpy arrays, are those of `hsgen.numpy`, which is imported when a name is
-first used.  Nothing is imported before, since `hsgen.__main__` first takes the current folder from Python's path.
+`sort`, `argsort`, `topk` and `Sorter` are those of `hsgen.numpy`, for numpy arrays.  The first use of a name imports
+`hsgen.numpy`.  Nothing is imported earlier, because `hsgen.__main__` must first remove the current folder from Python's
+path.
 """
 
 __version__ = "1.0.0"

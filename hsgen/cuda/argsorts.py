@@ -1,4 +1,4 @@
-"""Argsorts out of place whose results are those of array libraries; see `hsgen.algorithms.radix.floats`."""
+"""Out-of-place argsorts with the results of array libraries; see `hsgen.algorithms.radix.floats`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from hsgen.cuda.prepared import Prepared
 
 
 class Argsorts:
-    """The variants of an argsort on a GPU; each method returns None if it has no variant for `n` keys.
+    """Variants of an argsort on a GPU; each method returns None if its variant does not serve `n` keys.
 
-    floating: keys are floats in numeric order.  rewrite: see `Kernels`.
+    floating: whether keys are floats in numeric order.  rewrite: as of `Kernels`.
 
     Methods raise:
         Unavailable, Wrong: a kernel does not compile, or the GPU cannot run it.
@@ -26,24 +26,24 @@ class Argsorts:
         self._gpu, self._sort, self._rewrite, self._floating = gpu, sort, rewrite, floating
 
     def raw(self, n: int, options: Options) -> Prepared | None:
-        """Return the single launch that sorts in numeric order and preserves the bits of zeros and NaNs."""
+        """Return the single launch that sorts floats in numeric order, and in which zeros and NaNs keep their bits."""
         kernels = self._raw
         if kernels is None or not 0 < n <= kernels.sort.plan.max_n:
             return None
         return Prepared(kernels, n, options, in_place=False)
 
     def uneven(self, n: int, options: Options) -> Prepared | None:
-        """Return the single launch that partitions floats by a sample."""
+        """Return the single launch that partitions floats by the quantiles of a sample of keys."""
         kernels = self._uneven
         if kernels is None or not 0 < n <= kernels.sort.parts[0].max_n:
             return None
         return Prepared(kernels, n, options, in_place=False)
 
     def widened(self, n: int, options: Options) -> tuple[Prepared, int] | None:
-        """Return launches whose last pass stores 64-bit indices, and an offset in scratch memory.
+        """Return launches that may store 64-bit indices, and the offset in scratch memory of the word that tells.
 
-        The last pass stores 64-bit indices if no buckets follow; for floats it also restores the bits of zeros and
-        NaNs.  The word at the offset (`floats.turn`) tells a later launch whether the pass has stored 64-bit indices.
+        If no sort of buckets follows, the last pass stores 64-bit indices, and for floats it restores the bits of zeros
+        and NaNs.  The word at the offset (`floats.turn`) tells a later launch whether the last pass has done this.
         """
         kernels = self._widened
         if kernels is None or n > kernels.sort.plan.max_n or (at := floats.turn(kernels.sort, n)) is None:

@@ -1,9 +1,9 @@
-"""Preparation of sorts in a thread, while an array library's own functions serve the calls; on by default.
+"""Prepare sorts in a thread, while the array library's own functions serve the calls; on by default.
 
-A sort whose kernels this process did not load is planned, rendered, compiled and loaded, which takes up to seconds
-without a cache.  A thread prepares one sort after another, and ends when no sort is left.  A process that ends waits
-only for the sort in preparation.  If the kernels of a sort are loaded, the call itself prepares the sort in less than a
-millisecond.  Calls whose lengths keep changing are therefore not left to the library.
+Unless this process has loaded the kernels of a sort, the sort is planned, rendered, compiled and loaded.  Without a
+cache, this takes up to seconds.  A thread prepares one sort after another, and ends when no sort is left.  A process
+that ends waits only for the sort in preparation.  If the kernels of a sort are loaded, the call itself prepares the
+sort in less than a millisecond.  Hence hsgen also serves calls whose lengths keep changing.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from hsgen.cuda import driver
 
 T = TypeVar("T")
 SWITCH = "HSGEN_BACKGROUND"
-"""The environment variable that turns the thread off, if it is 0 and `prepare_in_thread` was not called."""
+"""The environment variable whose value 0 turns the thread off; a call of `prepare_in_thread` overrides the variable."""
 MODULES = "hsgen.cuda.order", "hsgen.cuda.selections"
-"""The modules that prepare calls; their imports take half a second of a processor."""
+"""The modules that prepare calls; importing them takes half a second of processor time."""
 _KEPT = 1 << 12
 _lock = threading.Lock()
 _importing = threading.Lock()
@@ -36,7 +36,7 @@ _on: bool | None = None
 
 
 class Slow(Exception):
-    """A preparation in a `quick` block would import, render, compile or load."""
+    """The work in a `quick` block would import, render, compile or load."""
 
 
 class _Here(threading.local):
@@ -89,20 +89,20 @@ def preload() -> None:
 
 
 def attribute(package: Any, name: str) -> Any:
-    """Return an attribute of a package that imports its module at the first use; a fork waits for the import."""
+    """Return an attribute of a package that imports modules lazily; a fork waits until the import ends."""
     with _importing:
         return getattr(package, name)
 
 
 def _imports(*names: str) -> None:
-    with _importing:  # a fork waits: in the new process, a module in the middle of its import would stay locked
+    with _importing:  # a fork waits: a module whose import is under way would stay locked in the new process
         for name in names:
             import_module(name)
             _imported.add(name)
 
 
 def prepare_in_thread(on: bool = True) -> None:
-    """Turn preparation in a thread on or off; sorts whose preparation has begun are still prepared.
+    """Turn preparation in a thread on or off; a preparation that has begun goes on.
 
     While the thread prepares a sort, the array library's own functions serve its calls, with the same results.
     """
@@ -135,12 +135,12 @@ def enabled() -> bool:
 
 
 def pending(key: Hashable, prepare: Callable[[], Any]) -> bool:
-    """Return True while the thread prepares the sort of a key; the first call starts the preparation.
+    """Return True while the thread runs `prepare` for the sort called `key`; the first call starts the thread's work.
 
-    A sort that needs no slow work is prepared at once.
+    A sort that needs no slow work is prepared in the call itself, which then returns False.
 
     Raises:
-        Exception: the error of the preparation; the next call starts again.
+        Exception: the preparation raised this error; the next call starts a new preparation.
     """
     with _lock:
         known = _known.get(key)
@@ -156,12 +156,12 @@ def pending(key: Hashable, prepare: Callable[[], Any]) -> bool:
 
 
 def served(key: Hashable, call: Callable[[], T], prepare: Callable[[], Any], instead: Callable[[], T]) -> T:
-    """Return the result of `call`, or of `instead` while the thread prepares such calls by `prepare`.
+    """Return the result of `call`, or of `instead` while the thread runs `prepare` for calls with this key.
 
-    If `call` raises `Slow`, it must not have changed anything before.
+    A `call` that raises `Slow` must not have changed anything.
 
     Raises:
-        Exception: the error of the preparation; the next call starts again.
+        Exception: the preparation raised this error; the next call starts a new preparation.
     """
     with _lock:
         known = _known.get(key)
@@ -187,7 +187,7 @@ def _waits(key: Hashable, known: Future[Any]) -> bool:
 
 
 def _begun(key: Hashable, prepare: Callable[[], Any]) -> Future[Any]:
-    """Return the preparation of a key in the thread, which starts unless another caller started it."""
+    """Return the preparation of a key, which the thread runs; enqueue it unless another caller has done so."""
     global _running
     with _lock:
         if key not in _known:
@@ -203,7 +203,7 @@ def _begun(key: Hashable, prepare: Callable[[], Any]) -> Future[Any]:
 
 
 def wait_for_thread(seconds: float | None = None) -> bool:
-    """Wait until all sorts in preparation are prepared; return False if they take longer than `seconds`."""
+    """Wait until the thread has prepared all enqueued sorts; return False if it takes longer than `seconds`."""
     with _lock:
         futures = [future for future in _known.values() if not future.done()]
     return not wait(futures, seconds).not_done
@@ -221,7 +221,7 @@ def _work() -> None:
         try:
             prepare()
             future.set_result(None)
-        except BaseException as e:  # the caller's thread raises it
+        except BaseException as e:  # a later call raises it in its own thread
             future.set_exception(e)
 
 

@@ -1,4 +1,4 @@
-"""Calls with arrays of any library: the GPU of the arrays, the stream of a call, and the order of streams."""
+"""Calls with arrays of any library: check the arrays' GPU, choose the stream, and order the streams involved."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Enqueue = Callable[[int, bool], None]
 
 
 def check_place(facts: Facts, name: str, noun: str, device: Device) -> None:
-    """Check that an array is on a GPU; `name` and `noun` are for the message.
+    """Check that an array is on `device`; messages call the array `name` and the operation `noun`.
 
     Raises:
         ValueError: the array is on another GPU, or on the host.
@@ -27,8 +27,8 @@ def check_place(facts: Facts, name: str, noun: str, device: Device) -> None:
 def run(device: Device, noun: str, library: Library, arrays: Sequence[Any], stream: Any, enqueue: Enqueue) -> int:
     """Enqueue a call on `stream`, or the current stream of the library; return the handle of the stream.
 
-    library: the library of the first array.  arrays: the arrays of the call, None for absent arrays.  The arrays are
-    kept until the call is done.
+    library: the library of the first array.  arrays: the arrays of the call, None for absent arrays.  The arrays stay
+    alive until the GPU has executed the call.
 
     Raises:
         TypeError, ValueError: `stream` is not a stream, or is a stream of another GPU.
@@ -57,5 +57,5 @@ def run(device: Device, noun: str, library: Library, arrays: Sequence[Any], stre
 
 
 def _others(arrays: Sequence[Any], number: int) -> set[int]:
-    """Return the current stream of each library among the arrays."""
+    """Return the current streams of the libraries of all arrays."""
     return {library_of(x, "array").stream(x, number) for x in arrays if x is not None}

@@ -1,6 +1,7 @@
-"""The choice of a method to sort rows: the table of rules for the functions on arrays.
+"""The rules by which the functions on arrays choose a method to sort rows.
 
-The rules follow from measurements on an H200 with PyTorch 2.11, of float32 rows with 64-bit indices, in microseconds:
+The rules follow from these times in microseconds, of float32 rows with 64-bit indices, on an H200 with PyTorch 2.11.
+The columns are torch.sort and three of the methods below:
 
 | rows x keys | torch.sort | rows | segments | each |
 |---|---|---|---|---|
@@ -32,8 +33,8 @@ The rules follow from measurements on an H200 with PyTorch 2.11, of float32 rows
 | 8 x 2^22 | 2171 | | 1812 | 2172 |
 | 2 x 2^24 | 1601 | | 1909 | 1600 |
 
-Outputs of ReLU, half of which are zero, take longer by `each`: on an H100, three rows of 7809 take 145 microseconds by
-`each`, 86 by `segments`, and 91 by torch.sort.
+Rows with a frequent key slow down `each`.  Example: three rows of 7809 outputs of ReLU, half of which are zero.  On an
+H100, `each` takes 145 microseconds, `segments` 86, and torch.sort 91.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 WHOLE, ROWS, SEGMENTS, EACH, LIBRARY = "whole", "rows", "segments", "each", ""
-"""Methods, in order.
+"""The methods.
 
 WHOLE is one sort of one row.  ROWS is one launch with a work-group per row.  SEGMENTS is a segmented sort of all rows.
-EACH is a sort of each row, one after another.  LIBRARY is the array library's own sort.
+EACH sorts one row after another, each by a sort of its own.  LIBRARY is the array library's own sort.
 """
 
 WIDE_UP_TO = 1 << 20
@@ -52,14 +53,15 @@ WIDE_UP_TO = 1 << 20
 widens them.
 """
 RAW_UP_TO = 1 << 19
-"""Up to this count, a sort of floats moves 64-bit indices, and restores the bits of zeros and NaNs itself."""
+"""Up to this count, a sort of floats moves 64-bit indices and itself restores the bits of zeros and NaNs."""
 UNEVEN_UP_TO = 1 << 21
-"""Up to this count, one launch sorts floats, partitioned by a sample; above, passes with look-back sort floats.
+"""Up to this count, a single launch sorts floats: it partitions them by the quantiles of a sample of keys.  For more
+keys, passes with look-back sort them.
 
-The launch uses all digits instead if a work-group would get more keys than it holds.
+If a work-group would get more keys than it can hold, the single launch sorts by all digits instead.
 """
 WIDEST = 1 << 32
-"""The least count for which 32-bit indices do not suffice."""
+"""The least count that needs indices of more than 32 bits."""
 TOGETHER = (1 << 30) - 1
 """The greatest total number of keys for which all rows are sorted together."""
 ANY = 1 << 62
@@ -67,7 +69,7 @@ ANY = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A method for `rows` to `most` rows of `length` to `to` keys.
+    """A method for `rows` to `most` rows, each of `length` to `to` keys.
 
     keys: the key types; empty for all types.  total: the greatest number of keys in all rows.
     """
@@ -82,9 +84,10 @@ class Rule:
 
 
 _LIKEWISE = ("bool", "u8", "i8", "i16", "i32", "i64")
-"""The types that every library sorts in the same order.
+"""The types that the sorts of all libraries put in the same order.
 
-PyTorch has no sort of other unsigned types.  Its sort of floats puts NaNs with a sign bit first.
+The other unsigned types are missing because torch.sort does not support them.  Floats are missing because torch.sort
+puts NaNs with a sign bit first.
 """
 
 RULES = (
@@ -112,8 +115,8 @@ def choice(key: str, rows: int, length: int) -> str:
 ALONE_UP_TO = UNEVEN_UP_TO
 """The greatest length of one row of float32 keys that hsgen sorts faster than torch.sort even if one key is frequent.
 
-On an H100 with PyTorch 2.11, microseconds of outputs of ReLU, half of which are zero.  A sample of the keys determines
-whether one work-group must read all of the zeros:
+The times, in microseconds on an H100 with PyTorch 2.11, are of outputs of ReLU, half of which are zero.  The sample of
+the keys decides whether a single work-group must read all zeros:
 
 | keys | torch.sort | whole |
 |---|---|---|
@@ -127,17 +130,18 @@ whether one work-group must read all of the zeros:
 
 
 def frequent_keys_slow(key: str, rows: int, length: int) -> bool:
-    """Return True if a sort may be slower than the array library's when one key is frequent."""
+    """Return True if a frequent key may make the sort slower than the array library's sort."""
     return key == "f32" and rows == 1 and length > ALONE_UP_TO
 
 
 SELECTS_ROWS_FROM, SELECTS_FROM, SELECTS_TOGETHER = 1 << 13, 1 << 16, 1 << 20
-"""The least lengths for which selections are faster than torch.topk: of two rows or more, and of a single row.
+"""From these lengths on, selections are faster than torch.topk: `SELECTS_ROWS_FROM` for two rows or more,
+`SELECTS_FROM` for a single row.
 
 Shorter rows are selected if all rows together have at least `SELECTS_TOGETHER` keys.
 
-On an H100 with PyTorch 2.11, the time of torch.topk is this multiple of hsgen's, for calls on a stream; k is 64 unless
-stated:
+Each number is the time of torch.topk divided by the time of hsgen, for calls on a stream of an H100 with PyTorch 2.11.
+k is 64 unless stated:
 
 | rows x keys | float32 | int64 | bfloat16 |
 |---|---|---|---|
@@ -155,15 +159,17 @@ stated:
 | 32768 x 2^7, k 8 | 5.6 | | |
 """
 SELECTS_FEW, SELECTS_MOST = 128, 4096
-"""The greatest k for rows of up to 2^15 keys, and for longer rows.
+"""The greatest k that hsgen serves: `SELECTS_FEW` for rows of up to 2^15 keys, `SELECTS_MOST` for longer rows.
 
-With a greater k, all keys of a row are sorted in local memory, or selected in the order of the row.
+For a greater k, the selection would sort all keys of a row in local memory, or leave its result in the order of the
+row.
 """
 GROUPS_FROM = 1 << 24
 """The least number of 64-bit integers for which groups of equal keys are faster than torch.unique.
 
-On an H100 with PyTorch 2.11, torch.unique of 2^24 int64 keys takes 1.6 to 1.8 times as long, with the inverse 1.3 to
-1.6 times.  From 2^20 int64 keys the factor is 0.8 to 1.6, from 2^24 int32 keys 1.0 to 1.8, and from fewer keys less.
+Factors of the time of torch.unique over the time of hsgen, on an H100 with PyTorch 2.11: 1.6 to 1.8 for 2^24 int64
+keys, 1.3 to 1.6 for the same keys with the inverse.  From 2^20 int64 keys on, the factor is 0.8 to 1.6.  From 2^24
+int32 keys on, it is 1.0 to 1.8.  For fewer keys it is less.
 """
 GROUPS_ROWS_FROM, GROUPS_WIDTH = 1 << 20, 3
 """The least number of rows, and the greatest number of keys in a row, for which groups of rows are faster than
@@ -183,8 +189,9 @@ def selects(key: str, rows: int, length: int, k: int) -> bool:
 
 
 def groups(key: str, n: int, *, inverse: bool, sort: bool = True) -> bool:
-    """Return True if hsgen computes the distinct keys faster than the array library; sort: False for runs of equal
-    keys.
+    """Return True if hsgen computes the distinct keys faster than the array library.
+
+    sort: False if only runs of equal adjacent keys are wanted.
     """
     return n >= GROUPS_FROM and key == "i64" and sort
 

@@ -1,8 +1,8 @@
 """Sorting the rows of tables by several columns on NVIDIA GPUs: build once, sort many times.
 
 >>> sorter = ColumnSorter([("f32", "descending"), "u64"])
->>> sorter([price, key], values=[names, records])                # all in place
->>> sorter([price, key], index_out=order)                        # only the order of the rows
+>>> sorter([price, key], values=[names, records])                # sort all four in place
+>>> sorter([price, key], index_out=order)                        # only the original index of each row
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class ColumnSorter(ColumnCalls):
     docs/guides/columns.md.
 
     Adjacent columns are packed and sorted as in `hsgen.opencl.ColumnSorter`.  Each call takes its temporary memory from
-    the library of its arrays, and returns the memory in the order of the stream.  The memory has at most 20 bytes per
-    row in addition to the scratch memory of the sorts.  Calls in place need as much memory again as the largest array.
+    the library of its arrays, and returns the memory in the order of the stream.  Temporary memory has at most 20 bytes
+    per row, plus the scratch memory of the sorts.  Calls in place also need a copy of the largest array.
 
     Args:
         by: the key columns, each a key type as of `Sorter`, or a pair of a key type and an order.
@@ -70,13 +70,15 @@ class ColumnSorter(ColumnCalls):
         index_out: Any = None,
         stream: Any = None,
     ) -> None:
-        """Enqueue the sort of all rows, on the current stream of the library of the first column, or on `stream`;
-        arguments are those of `hsgen.opencl.ColumnSorter`.
+        """Enqueue the sort of all rows; arguments are those of `hsgen.opencl.ColumnSorter`.
+
+        The call runs on `stream`, by default on the current stream of the library of the first column.
 
         `keys` has an array for each column, or a `Field` of an array of records.  `values` are any number of arrays
-        whose items, values[i] or elements, move with their rows.  Without `out` and `values_out`, the sort is in place.
-        With `index_out`, an array of 32-bit numbers, the original index of each row is stored, and keys are only read
-        unless there is `out`.  The records of a `Field` are only read; pass the records as values to sort them too.
+        whose items move with their rows; an item is an element, or values[i] of an array with more dimensions.  Without
+        `out` and `values_out`, the sort is in place.  `index_out`, an array of 32-bit numbers, receives the original
+        index of each row.  With `index_out` and without `out`, keys are only read.  The records of a `Field` are only
+        read; pass the records as values to sort them too.
 
         Raises:
             TypeError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.
@@ -100,7 +102,7 @@ class ColumnSorter(ColumnCalls):
         calls.run(self._gpu, _NOUN, library, arrays, stream, steps)
 
     def _look(self, array: Any, name: str) -> Array:
-        """Return the facts of an array."""
+        """Check the GPU of an array; return the facts of the array."""
         address, facts = library_of(array, name).view(array)
         calls.check_place(facts, name, _NOUN, self._gpu)
         size = bytes_of(facts)
@@ -115,7 +117,7 @@ class ColumnSorter(ColumnCalls):
 
 
 class _Steps:
-    """The steps of a call on a stream, with memory of a library until `free`."""
+    """The steps of a call on a stream; `free` returns their temporary memory to the library."""
 
     def __init__(self, device: Device, library: Library, gather: Gatherer, stream: int, *, current: bool) -> None:
         self._gpu, self._library, self._gather, self._stream = device, library, gather, stream
@@ -170,7 +172,7 @@ class _Steps:
             self._run(prepared, order.at, {_VALUES: source.at, _VALUES_OUT: to.at})
 
     def reorder(self, order: Range, one: Move, n: int) -> None:
-        """See `Steps`; items in place go through a copy."""
+        """See `Steps`; the items of an array in place are first copied, then gathered from the copy."""
         source, size = one.source, one.item_bytes
         if one.in_place:
             source, driver = self.room("before", size * n), bindings()
@@ -178,7 +180,7 @@ class _Steps:
         self.gather(order, source, one.to, size, n)
 
     def _run(self, prepared: Prepared, source: int, roles: dict[int, int]) -> None:
-        """Launch with the addresses of keys and of other roles; unused roles get the address of keys."""
+        """Launch with the addresses of the keys and of `roles`; all other roles get the address of the keys."""
         bases = [source] * len(ROLES)
         for role, address in roles.items():
             bases[role] = address

@@ -1,4 +1,4 @@
-"""Compilation of kernels by NVRTC, without a GPU, a driver or a C compiler; results are in the user's cache."""
+"""Compile kernels by NVRTC, which needs no GPU, driver or C compiler; the user's cache keeps the machine code."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _MAGIC = b"\x7fELF"
 
 
 def cubin(text: str, arch: int, path: str) -> bytes:
-    """Return the machine code of CUDA C++ for sm_<arch>; `path` is for messages.
+    """Return the machine code of CUDA C++ for sm_<arch>; messages name the text by `path`.
 
-    The code comes from the package of machine code (`hsgen.cuda.shipped`), from the cache, or from a compilation.  The
-    name of a cache entry is the hash of the text, the options, the version of NVRTC and the architecture.  A damaged
-    entry, or an entry of another user, is compiled again.
+    The code comes from the first source that has it: the package of machine code (`hsgen.cuda.shipped`), the cache, a
+    compilation.  The name of a cache entry is the hash of the text, the options, the version of NVRTC and the
+    architecture.  If an entry is damaged, or belongs to another user, the text is compiled again.
 
     Raises:
-        Unavailable: NVRTC is not installed, or does not compile for the architecture.
+        Unavailable: NVRTC is not installed, or does not support the architecture.
         Wrong: NVRTC reports errors.
     """
     if _collected is not None:
@@ -50,9 +50,9 @@ _collected: dict[tuple[int, str], str] | None = None
 
 @contextmanager
 def collecting() -> Iterator[dict[tuple[int, str], str]]:
-    """Collect the texts that this process passes to `cubin`, instead of compiling them.
+    """In the block, `cubin` collects the texts that it gets, and compiles none.
 
-    The result has the path of each architecture and text.
+    Yield the dictionary of collected texts: (architecture, text) is the key, the path for messages the value.
     """
     global _collected
     _collected = {}
@@ -63,7 +63,7 @@ def collecting() -> Iterator[dict[tuple[int, str], str]]:
 
 
 def warm(text: str, arch: int, path: str) -> bool:
-    """Compile CUDA C++ into the cache, unless the cache has the machine code; return True if it was compiled.
+    """Compile CUDA C++ into the cache, unless the cache has its machine code; return True after a compilation.
 
     Raises:
         Unavailable: as `cubin`; the cache cannot keep the machine code.
@@ -77,7 +77,7 @@ def warm(text: str, arch: int, path: str) -> bool:
 
 
 def options(arch: int) -> list[str]:
-    """Return the options of compilations for sm_<arch>."""
+    """Return NVRTC's options for sm_<arch>."""
     return [f"--gpu-architecture=sm_{arch}", "-std=c++17"]
 
 
@@ -88,13 +88,13 @@ def _name(text: str, arch: int) -> str:
 
 
 def _kept(place: Path) -> bytes | None:
-    """Return the machine code of a cache entry, or None."""
+    """Return the machine code of a cache entry; None if there is no valid entry."""
     code = folders.load(place)
     return code if code is not None and code.startswith(_MAGIC) else None
 
 
 def compiled(text: str, arch: int, path: str) -> bytes:
-    """Return the machine code of a compilation.
+    """Compile CUDA C++ without the cache; return the machine code.
 
     Raises:
         Unavailable, Wrong: as `cubin`.
@@ -108,7 +108,7 @@ def compiled(text: str, arch: int, path: str) -> bytes:
 
 @cache
 def _nvrtc() -> Any:
-    """Return the functions of NVRTC; its library is loaded at the first call."""
+    """Return the module of NVRTC's functions, after loading the library."""
     nvrtc = package("nvrtc")
     try:
         nvrtc.nvrtcVersion()
@@ -167,7 +167,7 @@ def _errors(nvrtc: Any, program: Any, path: str) -> list[str]:
 
 @contextmanager
 def _own_locale() -> Iterator[None]:
-    """Restore the thread's locale, on which Python's decoding depends and which NVRTC changes."""
+    """Restore the thread's locale after the block, because NVRTC changes it and Python's decoding depends on it."""
     swap = getattr(ctypes.CDLL(None), "uselocale", None)
     if swap is None:
         yield

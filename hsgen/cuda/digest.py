@@ -27,10 +27,10 @@ class Checker(Runner):
     """Digests of arrays of keys of one type on one GPU; see docs/guides/digest.md.
 
     Args:
-        key, value, order, target, device: as of `hsgen.cuda.Sorter`.  The value "index" digests the input of an
-            argsort: keys with their indices.  The output has a digest with values of 4 bytes, or of 8 bytes for
-            "index64".
-        bit_range: whether calls may choose the bits that compare keys.
+        key, value, order, target, device: as of `hsgen.cuda.Sorter`.  With the value "index", the checker digests the
+            input of an argsort: each key with its index.  To digest the output of the argsort, use a checker with
+            values of 4 bytes, or of 8 bytes for "index64".
+        bit_range: whether calls may choose the bits by which keys are compared.
 
     Raises:
         hsgen.core.errors.Usage: there is no such target, key type, value, order or GPU.
@@ -51,7 +51,7 @@ class Checker(Runner):
         device: int | None = None,
     ) -> None:
         super().__init__(device, target, DigestCalls(key, value, order, bit_range=bit_range))
-        self._report = 0  # the address of the words in device memory
+        self._report = 0  # address of the digest in device memory; 0 before the first call
 
     @alone
     def __call__(
@@ -65,11 +65,11 @@ class Checker(Runner):
         end_bit: int | None = None,
         stream: Any = None,
     ) -> Digest:
-        """Return the digest of the first `n` keys (by default all) with their values; wait for it.
+        """Digest the first `n` keys (by default all) with their values; wait for the digest and return it.
 
-        The digest also covers the elements from n to `size`, to detect a change of these elements; with 0, it covers
-        only n elements.  Pass 0 for an argsort, because the index array has no contents before the sort.  The arrays
-        are only read.
+        With a `size` above n, the digest also covers the elements from n up to `size`, to detect a change of these
+        elements.  With 0, it covers only n elements.  Pass 0 for an argsort, because the index array has no contents
+        before the sort.  The arrays are only read.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`, or the size is negative.

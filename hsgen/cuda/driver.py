@@ -1,4 +1,4 @@
-"""NVIDIA's driver through cuda.bindings: errors as messages of one line, devices, and their primary contexts."""
+"""NVIDIA's driver through cuda.bindings: its errors as one-line messages, its GPUs, and their primary contexts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from hsgen.engines.host import Host, numbered
 from hsgen.system import extras
 
 API, PLATFORM, VENDOR, WARP = "cuda", "NVIDIA CUDA", 0x10DE, 32
-_EARLY = 90  # least compute capability for launches before earlier kernels end
-_GRAPHS = 12030  # least driver version that captures such launches in graphs
+_EARLY = 90  # least compute capability with programmatic dependent launch
+_GRAPHS = 12030  # least driver version whose graphs capture programmatic dependent launches
 
 
 def package(name: str) -> Any:
-    """Return a module of cuda.bindings, "" for the package itself; only this function imports cuda.bindings.
+    """Import a module of cuda.bindings, "" for the package itself; only this function imports cuda.bindings.
 
     Raises:
         Unavailable: cuda.bindings is not installed.
@@ -36,7 +36,7 @@ stand_in: Any = None
 
 
 def bindings() -> Any:
-    """Return the driver's functions, ready to be called.
+    """Return the driver's functions, after cuInit.
 
     Raises:
         Unavailable: cuda.bindings or the driver is not installed, or the driver lists no GPU.
@@ -65,7 +65,7 @@ def done(result: tuple[Any, ...], name: str = "the driver") -> Any:
 
     Raises:
         Unavailable: there is too little memory.
-        Wrong: the error code is another error.
+        Wrong: the driver reports any other error.
     """
     code, *rest = result
     if code != 0:
@@ -79,8 +79,8 @@ def done(result: tuple[Any, ...], name: str = "the driver") -> Any:
 class Device:
     """A GPU: its number, the handle of its primary context, its facts, and its `Host`.
 
-    cores: the number of multiprocessors.  rows: the greatest second dimension of a grid.  early: True if a kernel may
-    be launched before earlier kernels end; the kernel itself then waits for the earlier kernels.
+    cores: the number of multiprocessors.  rows: the greatest y dimension of a grid.  early: whether launches use
+    programmatic dependent launch.  A kernel may then start before earlier kernels end, and waits for them itself.
     """
 
     number: int
@@ -114,7 +114,7 @@ class Device:
         return True
 
     def leave(self) -> None:
-        """Make the context before `enter` current again."""
+        """Make the context current that was current before `enter`."""
         bindings().cuCtxPopCurrent()
 
 
@@ -167,7 +167,7 @@ def hosts() -> list[Host]:
 
 @cache
 def device(number: int) -> Device:
-    """Return a GPU by its number, with its primary context, which the process keeps until it ends.
+    """Return a GPU by its number; the process keeps the GPU's primary context until the process ends.
 
     Raises:
         Usage: there is no such GPU.
@@ -183,8 +183,8 @@ def device(number: int) -> Device:
 
 
 def chosen(number: int | None) -> Device:
-    """Return the GPU of a number; None is the GPU of the thread's current context, or the first GPU if there is no
-    context.
+    """Return a GPU by its number; None selects the GPU of the thread's current context, or without a context the first
+    GPU.
 
     Raises:
         TypeError: the number is not an integer.

@@ -1,4 +1,7 @@
-"""The launch that completes a sort with indices in numeric order: see ``templates/apis/cuda/python/finish.cu``."""
+"""The launch that completes an argsort of rows: it widens indices, and restores the bits of zeros and NaNs.
+
+The kernel is in ``templates/apis/cuda/python/finish.cu``.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +22,18 @@ _FILE = "apis/cuda/python/finish.cu"
 _NAME = "hs_finish"
 _THREADS, _EACH = 256, 8
 _BLOCKS = 32
-"""Greatest number of blocks per multiprocessor: four times the number that runs at once.
+"""Greatest number of blocks per multiprocessor: four times as many as run at once.
 
-The number is small because many launches have no work.
+The bound is low because many launches have no work to do.
 """
 _UNSIGNED = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A variant of the kernel: the float type of keys or "", and the size of indices in bytes."""
+    """A variant of the kernel: the float type whose bits it restores, or "", and the size of the sort's indices in
+    bytes.
+    """
 
     key: str
     index_bytes: int
@@ -50,15 +55,16 @@ def _text(kind: Kind) -> str:
 
 
 def loading(device: Device, key: str, index_bytes: int) -> AbstractContextManager[None]:
-    """Return a context that loads the kernel of a variant during the block, in a thread."""
+    """Return a context manager that loads the kernel of a variant in a thread, while its block runs."""
     return kernels.meanwhile(device, _NAME, Kind(key, index_bytes).text(), _FILE)
 
 
 class Finish:
-    """The launch for n items in rows.
+    """The launch for `n` items in rows of `length` items.
 
     key: a float type, for which the launch restores the bits of zeros and NaNs, or "".  index_bytes: the size of the
-    sort's indices.  widen: whether the launch writes 64-bit indices, each in its row.  in_row: see the kernel.
+    sort's indices.  widen: whether the launch writes 64-bit indices that count within their rows.  in_row: whether the
+    sort's indices already count within their rows; otherwise they count within the whole array.
     """
 
     def __init__(
@@ -76,8 +82,8 @@ class Finish:
     def run(self, index: int, to: int, keys: int, source: int, stream: int, turn: int = 0) -> None:
         """Launch with the addresses of indices, 64-bit indices, sorted keys and keys before the sort.
 
-        `turn` is the address of a word that is not 0 if a pass has done the work of this launch already; 0 if there is
-        no such word.
+        `turn` is the address of a word, or 0 for none.  If the word is 1 to 255, a pass of the sort has already done
+        the work of this launch.
 
         Raises:
             Wrong: the driver refuses the launch.

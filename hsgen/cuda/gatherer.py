@@ -21,7 +21,7 @@ from hsgen.operations import settled
 from hsgen.operations.gather import unit
 from hsgen.runners.gather import GatherCalls, item_bytes_of, same_items, size_of_item
 
-_ALIGNED = 4  # bytes; addresses must be multiples of this
+_ALIGNED = 4  # addresses must be multiples of this number of bytes
 
 
 def _viewed(array: Any, name: str, item_bytes: int | None) -> tuple[int, int]:
@@ -34,12 +34,12 @@ def _viewed(array: Any, name: str, item_bytes: int | None) -> tuple[int, int]:
 
 
 class _Values(Runner):
-    """Gathers of items; an item consists of values of one kind."""
+    """Gathers of items that consist of values of 4, 8 or 16 bytes."""
 
     _calls: GatherCalls
 
     def __init__(self, device: int, value: str, target: str | os.PathLike[str] | None) -> None:
-        """Build the gather for a kind of values."""
+        """Build the gather whose kernel moves values of the kind `value` (v4, v8 or v16)."""
         super().__init__(device, target, GatherCalls(value))
 
     def run(self, index: Any, source: Any, out: Any, size: int, n: Any, stream: Any) -> None:
@@ -47,7 +47,7 @@ class _Values(Runner):
         self._run((index, source, out), self._calls.integers(n, size), stream)
 
     def launches(self, n: int, size: int) -> Prepared:
-        """Return the launches that reorder a table of `n` items of `size` bytes."""
+        """Return the launches that reorder an array of `n` items of `size` bytes."""
         options = replace(PLAIN, segment_count=n, take=size // self._sort.signature.value_bytes)
         return self.prepared(n, settled(self._sort, n, options, self._roles), in_place=False)
 
@@ -85,12 +85,13 @@ class Gatherer:
         n: int | None = None,
         stream: Any = None,
     ) -> None:
-        """Enqueue out[i] = source[index[i]] for the first `n` indices (by default all), on the current stream of the
-        library of `index`, or on `stream`.
+        """Enqueue out[i] = source[index[i]] for the first `n` indices (by default all).
 
-        `index` has 32-bit numbers.  An item of `source` and `out` is an element of a flat array (also of a structured
-        type), or array[i] of an array with more dimensions.  With `item_bytes`, an item has this size.  If an index is
-        not less than the number of items in `source`, its item is not written.
+        The call runs on `stream`, by default on the current stream of the library of `index`.
+
+        `index` has 32-bit numbers.  In a flat array, an item is an element, which may have a structured type.  In an
+        array with more dimensions, an item is array[i].  `item_bytes` replaces this size of an item.  If an index is
+        not less than the number of items in `source`, nothing is written for it.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; items have different sizes, or an
@@ -104,7 +105,7 @@ class Gatherer:
         self.of(gcd(size, at, to)).run(index, source, out, size, n, stream)
 
     def of(self, aligned: int) -> _Values:
-        """Return the gather for items whose size and addresses are multiples of a number of bytes."""
+        """Return the gather for items whose size and addresses are multiples of `aligned` bytes."""
         value = unit(aligned)
         with self._lock:
             if value not in self._by_value:

@@ -1,9 +1,9 @@
-"""Groups of equal keys in any order on NVIDIA GPUs: build once, reduce many times.
+"""Reductions of equal keys, wherever they are in the array, on NVIDIA GPUs: build once, reduce many times.
 
 >>> group_by = GroupBy("u32", value="f32")
 >>> group_by(keys, out=group_keys, groups=number, values=values, values_out=sums)
 >>> unique(keys)                            # the distinct keys, ascending
->>> run_length_encode(keys)                 # the keys of runs, and how many keys each has
+>>> run_length_encode(keys)                 # the key and the length of each run
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from hsgen.runners.group_by import GroupingCalls
 
 
 class GroupBy(Runner):
-    """A reduction of groups of equal keys in any order, on one GPU.
+    """A reduction of groups of equal keys on one GPU; the keys of a group need not be adjacent.
 
-    Groups are in the order of sorts.  The sort before the reduction is stable, so the result is the same in every call,
-    even for sums of floats.  The sorted keys and values are in scratch memory.
+    A call sorts keys and values into scratch memory, then reduces the runs.  The resulting groups are therefore sorted
+    by key.  The sort is stable, so the result is the same in every call, even for sums of floats.
 
     Args:
         key, value, target, device: as of `ReduceByKey`.
@@ -60,7 +60,7 @@ class GroupBy(Runner):
     ) -> None:
         """Enqueue the reduction of all groups of equal keys; arguments are those of `ReduceByKey`.
 
-        `first_indices` are indices in the sorted array.
+        `first_indices` receives indices in the sorted array, not in `keys`.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Usage, hsgen.core.errors.Wrong: as of `ReduceByKey`.
@@ -70,10 +70,10 @@ class GroupBy(Runner):
 
 
 def unique(keys: Any, *, return_counts: bool = False, order: str = "ascending") -> Any:
-    """Return the distinct keys of a flat array of PyTorch or CuPy in order, as a new array; wait for their number.
+    """Return a new sorted array of the distinct keys of a flat array of PyTorch or CuPy; wait until their number is
+    known.
 
-    With `return_counts`, the result is a pair: the distinct keys, and the number of keys equal to each as 32-bit
-    integers.
+    With `return_counts`, return a pair: the distinct keys, and for each the number of equal keys, as 32-bit integers.
 
     Raises:
         TypeError, ValueError, hsgen.core.errors.Usage: as of `GroupBy`; an array of another library.
@@ -83,9 +83,9 @@ def unique(keys: Any, *, return_counts: bool = False, order: str = "ascending") 
 
 
 def run_length_encode(keys: Any) -> Any:
-    """Return a pair of new arrays with the key and the length of each run; wait for the number of runs.
+    """Return two new arrays, the key and the length of each run; wait until the number of runs is known.
 
-    A run is equal adjacent keys of a flat array of PyTorch or CuPy.  Lengths are 32-bit numbers.
+    A run consists of equal adjacent keys of a flat array of PyTorch or CuPy.  Lengths are 32-bit numbers.
 
     Raises:
         TypeError, ValueError, hsgen.core.errors.Usage: as of `ReduceByKey`; an array of another library.
@@ -94,12 +94,12 @@ def run_length_encode(keys: Any) -> Any:
 
 
 def _runs(keys: Any, reducer: Any) -> tuple[Any, Any]:
-    """Return the keys of runs, and their lengths."""
+    """Return the keys of runs and the lengths of runs, trimmed to the number of runs."""
     library = library_of(keys, "keys")
     _, facts = library.view(keys)
-    n = facts.shape[0] if len(facts.shape) == 1 else 0  # others are refused by the call
+    n = facts.shape[0] if len(facts.shape) == 1 else 0  # the call below refuses other shapes
     out, counts, groups = library.empty(keys, n), library.empty(keys, n, words=True), library.empty(keys, 1, words=True)
-    device = facts.device if facts.device >= 0 else None  # the call refuses the host
+    device = facts.device if facts.device >= 0 else None  # the call below refuses arrays on the host
     reducer(facts.type, device)(keys, out=out, groups=groups, counts=counts)
     count = int(groups[0])
     return out[:count], counts[:count]

@@ -18,13 +18,13 @@ from hsgen.cuda.driver import Device, bindings, done
 from hsgen.emit.kernels import render
 
 _THREADS = 8  # concurrent compilations; NVRTC releases Python's lock
-_STATIC = 49152  # bytes of shared memory of a block without a request for more
+_STATIC = 49152  # bytes of shared memory that a block may use without cuKernelSetAttribute
 _loading = Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """A kernel in the driver: its handle, the threads of a block, the bytes of its shared memory."""
+    """A loaded kernel: the driver's handle, the threads per block, the bytes of shared memory per block."""
 
     handle: int
     threads: int
@@ -33,7 +33,7 @@ class Loaded:
 
 
 class Kernels:
-    """The kernels of a sort for one GPU.  rewrite: a function that changes the text of the common definitions."""
+    """The kernels of a sort for one GPU.  rewrite: a function that changes the definitions that precede each kernel."""
 
     def __init__(self, device: Device, sort: Sort, rewrite: Callable[[str], str] = str) -> None:
         self.device, self.sort = device, sort
@@ -43,15 +43,15 @@ class Kernels:
         self._lock = Lock()
 
     def text(self, name: str) -> tuple[str, str]:
-        """Return the text from which a kernel is compiled, and a path for messages.
+        """Return the text from which a kernel is compiled, and the path that names the text in messages.
 
-        The kernel is rendered alone, because Jinja compiles the templates of all kernels for longer.
+        Only this kernel is rendered, because Jinja takes longer to compile the templates of all kernels.
         """
         source = render(self.sort, API.name, name)
         return self._rewrite(source.prelude) + source.parts[name], source.path
 
     def of(self, names: Iterable[str]) -> Mapping[str, Loaded]:
-        """Return loaded kernels, at least those of these names.
+        """Load the kernels `names` that are not loaded yet; return all kernels loaded so far, by name.
 
         Raises:
             Unavailable: NVRTC is missing or does not know the architecture, or the GPU cannot run a kernel.
@@ -84,7 +84,7 @@ class Kernels:
             return [compilations[name].result() for name in names]
 
     def _subject(self, name: str, arch: int) -> tuple[str, int, str]:
-        """Return the arguments of the compilation of a kernel."""
+        """Return the arguments of `compiler.cubin` for a kernel."""
         text, path = self.text(name)
         return text, arch, path
 
@@ -100,10 +100,10 @@ class Kernels:
         return Loaded(handle=handle, threads=kernel.work_group, shared=shared, cooperative=kernel.cooperative)
 
     def check_resident(self, one: Loaded, blocks: int, name: str) -> None:
-        """Check that the GPU runs all blocks of a cooperative launch at once.
+        """Check that the GPU can run all blocks of a cooperative launch at once.
 
         Raises:
-            Unavailable: the GPU runs fewer blocks.
+            Unavailable: the GPU runs fewer blocks at once.
         """
         driver = bindings()
         with self.device.current():
@@ -117,9 +117,9 @@ class Kernels:
 
 
 def load(device: Device, name: str, code: bytes) -> int:
-    """Return the handle of a kernel of compiled code; the code stays loaded until the process ends.
+    """Load machine code and return the handle of its kernel; the code stays loaded until the process ends.
 
-    The context loads the kernel immediately, because it could not load it during the capture of a graph.
+    The kernel is loaded into the context at once.  Later, during the capture of a graph, the context could not load it.
 
     Raises:
         Wrong: the driver does not load the kernel.
@@ -133,7 +133,9 @@ def load(device: Device, name: str, code: bytes) -> int:
 
 
 def _with_compiler(loads: Callable[[], None]) -> None:
-    """Load kernels; if the driver refuses machine code of the package, load them again from a compilation."""
+    """Call `loads`.  If the driver refuses machine code of `hsgen_cubins`, stop using that package and call `loads`
+    again.
+    """
     used = shipped.used()
     try:
         loads()
@@ -149,7 +151,9 @@ _compiling = Lock()
 
 
 def single(device: Device, name: str, text: str, path: str) -> Any:
-    """Return the driver's function of a kernel outside sorts, compiled and loaded once; `path` is for messages.
+    """Return the driver's function of a kernel that belongs to no sort; messages name its text by `path`.
+
+    The kernel is compiled and loaded once.
 
     Raises:
         Unavailable, Wrong: the kernel does not compile or load.
@@ -167,7 +171,7 @@ def single(device: Device, name: str, text: str, path: str) -> Any:
 
 @contextmanager
 def meanwhile(device: Device, name: str, text: str, path: str) -> Iterator[None]:
-    """Load a kernel outside sorts in a thread, from the beginning to the end of the block; `single` reports errors."""
+    """In the block, load a kernel that belongs to no sort in a thread; a later call of `single` reports errors."""
     if (device.number, name, text) in _single or background.hasty():
         yield
         return
@@ -178,7 +182,7 @@ def meanwhile(device: Device, name: str, text: str, path: str) -> Iterator[None]
 
 @contextmanager
 def relaxed() -> Iterator[None]:
-    """Let this thread load code while this thread or another thread captures a graph."""
+    """In the block, let this thread load code even while this thread or another captures a graph."""
     driver = bindings()
     mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
     before = done(driver.cuThreadExchangeStreamCaptureMode(mode))

@@ -18,10 +18,10 @@ LEGACY = 1
 
 
 class Facts(NamedTuple):
-    """The facts of an array that a call needs in addition to its address; hashable, because they key prepared calls.
+    """What a call must know of an array besides its address; hashable, because prepared calls are looked up by it.
 
-    type: the library's type of elements.  contiguous: the array is in C order.  device: the number of the GPU, `HOST`,
-    or `NOWHERE` for an array without elements, whose address may be the end of its memory.
+    type: the library's type of elements.  contiguous: whether the array is in C order.  device: the number of the GPU,
+    `HOST`, or `NOWHERE` for an array without elements.  The address of such an array may be just beyond its memory.
     """
 
     type: Any
@@ -32,7 +32,7 @@ class Facts(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Scratch memory: its address, and the object whose deletion, or `Library.free`, frees the memory."""
+    """Scratch memory: its address, and its owner; deleting the owner, or `Library.free`, frees the memory."""
 
     address: int
     owner: Any
@@ -58,16 +58,17 @@ class Library:
         return 0 if handle in (None, LEGACY) else int(handle)
 
     def allocate(self, size: int, device: int, stream: int, *, current: bool) -> Memory:
-        """Return scratch memory for work on a stream; current: the stream is the library's current stream."""
+        """Return scratch memory for work on a stream; current: whether this is the library's current stream."""
         address = int(done(bindings().cuMemAllocAsync(size, stream), f"{size} bytes of scratch memory"))
         return Memory(address, address)
 
     def free(self, memory: Memory, stream: int) -> None:
-        """Free scratch memory after all enqueued work of the stream."""
+        """Free scratch memory once the stream has executed all enqueued work."""
         done(bindings().cuMemFreeAsync(memory.owner, stream), "cuMemFreeAsync")
 
     def empty(self, like: Any, n: int, *, words: bool = False) -> Any:
-        """Return a new array of `n` elements of the type of `like`, or of 32-bit numbers, on the same GPU.
+        """Return a new array of `n` elements on the GPU of `like`, with its element type, or for `words` of 32-bit
+        numbers.
 
         Raises:
             TypeError: the library cannot create arrays.
@@ -77,7 +78,9 @@ class Library:
         )
 
     def record(self, array: Any, device: int, stream: int) -> None:
-        """Record in the library that a stream other than the current stream uses an array, if the library can."""
+        """Tell the library that a stream other than its current stream uses an array, if the library keeps such
+        records.
+        """
 
 
 class Exchanged(Library):
@@ -102,7 +105,7 @@ class Exchanged(Library):
 
 
 class Torch(Library):
-    """Tensors of PyTorch, whose allocator orders memory by streams."""
+    """Tensors of PyTorch, whose allocator reuses freed memory in the order of its stream."""
 
     keeps = False
 
@@ -145,7 +148,7 @@ class Torch(Library):
 
 
 class Cupy(Library):
-    """Arrays of CuPy, whose pool orders memory by streams."""
+    """Arrays of CuPy, whose pool reuses freed memory in the order of its stream."""
 
     keeps = False
 
@@ -186,7 +189,8 @@ _one: dict[str, Library] = {}
 
 
 def library_of(array: Any, name: str | Callable[[int], str], number: int = 0) -> Library:
-    """Return the library of an array; `name` is its name in messages, or a function from `number` to this name.
+    """Return the library of an array; `name` is the array's name in messages, or a function that returns it for
+    `number`.
 
     Raises:
         TypeError: the argument is not an array that a GPU can access.
@@ -213,7 +217,7 @@ _types: dict[str, np.dtype[Any]] = {}
 
 
 def _type(name: str) -> np.dtype[Any]:
-    """Return the type of a name; cached, because numpy takes long to create a type."""
+    """Return the numpy type of a name from a cache, because numpy takes long to create a type."""
     return _types.setdefault(name, np.dtype(name))
 
 
@@ -228,7 +232,7 @@ def _dense(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> bool:
 
 
 def _device_of(address: int) -> int:
-    """Return the number of the GPU that has a memory address, or `HOST`."""
+    """Return the number of the GPU whose memory has an address, or `HOST`."""
     if not address:
         return HOST
     driver = bindings()

@@ -1,7 +1,7 @@
 """Merges of two sorted arrays on NVIDIA GPUs: build once, merge many times.
 
 >>> merger = Merger("u32")                     # for the current GPU, by the target that matches it
->>> merger(a, b, out)                          # all of both into a third array, in order
+>>> merger(a, b, out)                          # merge all of `a` and `b` into a third array
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Merger(Runner):
 
     Args:
         key, order, target, device: as of `hsgen.cuda.Sorter`.
-        value: what moves along with each key: None, a numpy type or a number of bytes (4, 8 or 16).
+        value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that move with keys.
 
     Raises:
         hsgen.core.errors.Usage: there is no such target, key type, value, order or GPU, or no merge that combines them.
@@ -49,8 +49,9 @@ class Merger(Runner):
         values_out: Any = None,
         stream: Any = None,
     ) -> None:
-        """Enqueue the merge of all keys of `a` and all of `b` into `out`, on the current stream of the library of `a`,
-        or on `stream`.
+        """Enqueue the merge of all keys of `a` and `b` into `out`.
+
+        The call runs on `stream`, by default on the current stream of the library of `a`.
 
         `a` and `b` must be sorted in the order of this merger.  Only the first len(a) + len(b) keys of `out` are
         written.  The merge is stable: equal keys of `a` come before equal keys of `b`, and keep their order.  Values

@@ -16,12 +16,12 @@ from hsgen.cuda.driver import bindings, done
 from hsgen.cuda.merger import Merger
 from hsgen.cuda.prepared import STREAMS, Arguments, launch_of
 
-_KEPT = 8 * STREAMS  # kinds of launches and streams
+_KEPT = 8 * STREAMS  # greatest number of kept launches, each for a list of kernels and a stream
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """The launches of merges on one stream that differ only in numbers: driver functions with their arguments."""
+    """The driver calls of merges that launch the same kernels on a stream; each merge stores its own arguments."""
 
     arguments: Arguments
     calls: tuple[tuple[Any, tuple[Any, ...], str], ...]
@@ -38,8 +38,8 @@ class Merges(Merger):
         """Enqueue the merge of `first` keys and `second` keys, both at least 1, on a stream.
 
         addresses: the address of each array by its role (`hsgen.core.plan.ROLES`): source, other, destination, scratch
-        and with values also values, other_values and values_out.  The scratch memory has the size `scratch_bytes` for
-        all keys together.
+        and with values also values, other_values and values_out.  Scratch memory has `scratch_bytes(first + second)`
+        bytes.
 
         Raises:
             hsgen.core.errors.Usage: there are more than `max_n` keys.
@@ -70,7 +70,7 @@ class Merges(Merger):
                 done(function(*arguments), f"kernel {name}")
 
     def _keep(self, steps: Sequence[Launch], stream: int) -> _Kept:
-        """Return new launches of the kernels of these steps."""
+        """Return the driver calls that launch the kernels of these steps, with arguments of 0."""
         loaded, on = self._kernels.of(s.step.kernel for s in steps), bindings().CUstream(stream)
         rows = [[0] * (len(s.step.bindings) + 2 + len(numbers(self._sort, s.step, self._calls.options))) for s in steps]
         arguments = Arguments(rows)

@@ -2,7 +2,8 @@
 
 The kernels' own order is IEEE 754 totalOrder: -NaN, -inf, ..., -0, +0, ..., inf, NaN.  In numeric order, all NaNs are
 equal and greatest.  With values, -0 also equals +0, so that equal keys keep their order.  Without values, the order of
-zeros does not matter.  Kernels replace keys as they read them, so equal keys have one bit pattern in the output.
+zeros does not matter.  When a kernel reads a key, it replaces each NaN by the same NaN, and with values -0 by +0.
+Equal keys therefore have equal bits in the output.
 """
 
 from __future__ import annotations
@@ -29,10 +30,12 @@ static __device__ __forceinline__ hs_key hs_numeric(hs_key key)
 
 
 def rewriting(key: str, value: str, *, selects: bool = False) -> Callable[[str], str]:
-    """Return a function that changes the definitions of kernels to numeric order, for a key type and a kind of values.
+    """Return a function that rewrites the definitions of kernels for numeric order.
 
-    selects: the kernels are those of a selection; such kernels also apply the transform to keys that they have read
-    raw.  The function raises `Wrong` if it does not know the definitions.
+    key, value: the key type and the kind of values of the kernels.
+
+    selects: whether the kernels are those of a selection, which also transforms keys that it has already read
+    untransformed.  The function raises `Wrong` if it does not know the definitions.
     """
     kind = TYPES[key]
     if kind.kind < 2:
@@ -50,19 +53,19 @@ def rewriting(key: str, value: str, *, selects: bool = False) -> Callable[[str],
 
 
 def limits(key: str) -> tuple[int, int]:
-    """Return the mask of a float type's bits without the sign, and the bits of infinity."""
+    """Return two numbers of a float type: the mask of all bits but the sign, and the bits of infinity."""
     magnitude = (1 << (KEYS[TYPES[key].key].bits - 1)) - 1
     fraction = _FRACTIONS[TYPES[key].element]
     return magnitude, magnitude >> fraction << fraction
 
 
 def nan(key: str) -> int:
-    """Return the bits of the one NaN of a float type in numeric order."""
+    """Return the bits by which kernels in numeric order replace every NaN of a float type."""
     return limits(key)[1] | 1 << (_FRACTIONS[TYPES[key].element] - 1)
 
 
 def numeric(key: str, *, zeros: bool) -> str:
-    """Return the definitions for keys of a float type; zeros: -0 becomes +0."""
+    """Return the definitions for keys of a float type; zeros: whether -0 becomes +0."""
     magnitude, infinity = limits(key)
     return _NUMERIC.format(
         zeros=" and one zero" if zeros else "",

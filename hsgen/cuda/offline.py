@@ -1,4 +1,4 @@
-"""Stand-ins for GPUs: a driver that does nothing, so that sorts are prepared without a device.
+"""Stand-ins for GPUs: with a driver that does nothing, sorts can be prepared without a device.
 
 Only the texts of kernels matter, which `hsgen.cuda.compiler.collecting` collects; nothing is loaded or launched.
 """
@@ -60,7 +60,7 @@ class _Names:
 
 
 class Driver:
-    """The functions of the driver that preparation calls, for GPUs with numbers from `first` on."""
+    """The driver's functions that preparation calls; GPUs are numbered from `first` on."""
 
     def __init__(self, hosts: Sequence[Host], first: int) -> None:
         self._hosts, self._first = hosts, first
@@ -69,7 +69,7 @@ class Driver:
         return self._hosts[max(number - self._first, 0)]
 
     def __getattr__(self, name: str) -> Any:
-        """Return an enumeration, a type or a function, by the form of its name."""
+        """Return a stand-in for the function, type or enumeration called `name`; the form of the name tells which."""
         if name.startswith("cu"):
             return lambda *arguments: (0, _CONTEXT)
         if name in ("CUlaunchAttribute", "CUlaunchConfig"):
@@ -77,11 +77,11 @@ class Driver:
         return int if name in ("CUcontext", "CUfunction", "CUkernel", "CUstream") else _Names()
 
     def cuDeviceGetCount(self) -> tuple[int, int]:
-        """Return the number after the last GPU; the driver counts numbers below the first GPU, too."""
+        """Return one more than the last GPU's number, because the count includes all numbers below the first GPU."""
         return 0, self._first + len(self._hosts)
 
     def cuDeviceGet(self, number: int) -> tuple[int, int]:
-        """Return the handle of a GPU, its number."""
+        """Return the handle of a GPU, which is its number."""
         return 0, number
 
     def cuDeviceGetName(self, size: int, number: int) -> tuple[int, bytes]:
@@ -89,11 +89,11 @@ class Driver:
         return 0, self._host(number).name.encode()
 
     def cuDriverGetVersion(self) -> tuple[int, int]:
-        """Return a version without features that change launches."""
+        """Return a version that is too old for the features that change launches."""
         return 0, 11080
 
     def cuDeviceGetAttribute(self, which: str, number: int) -> tuple[int, int]:
-        """Return a fact of a GPU; facts on which no text depends are large numbers."""
+        """Return a fact of a GPU; a fact on which no text depends is 2^30."""
         host = self._host(number)
         facts = {
             "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR": host.compute // 10,
@@ -106,7 +106,7 @@ class Driver:
 
 @contextmanager
 def devices(hosts: Sequence[Host]) -> Iterator[range]:
-    """Replace the driver by one for these GPUs until the end of the block; yield their numbers, which are new."""
+    """In the block, replace the driver by a stand-in with these GPUs; yield their numbers, which no earlier GPU had."""
     global _used
     known: tuple[Callable[..., Any], ...] = (driver.hosts, driver.device, driver._handle)
     numbers = range(_used, _used + len(hosts))

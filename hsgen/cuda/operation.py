@@ -40,8 +40,10 @@ class Operation(Runner):
         super().__init__(device, target, NamedCalls(name, key, value, order))
 
     def __call__(self, *, n: int | None = None, stream: Any = None, **arguments: Any) -> None:
-        """Enqueue a call for the first `n` items (by default all of the source), on the current stream of the library
-        of the source, or on `stream`; arguments are those of `hsgen.opencl.Operation`.
+        """Enqueue a call for the first `n` items (by default all of the source); arguments are those of
+        `hsgen.opencl.Operation`.
+
+        The call runs on `stream`, by default on the current stream of the library of the source.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; the operation has no such

@@ -1,6 +1,6 @@
-"""Sorts of rows as array libraries define them: numeric order, and 64-bit indices of keys in their rows.
+"""Sorts of rows as array libraries define them: in numeric order, with 64-bit indices that count within the row.
 
-An `Order` is prepared once for a number of rows, a length and a key type.  A call then only passes addresses.
+An `Order` is prepared once for a number of rows, a length and a key type.  After that, calls only pass addresses.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hsgen.cuda.subjects import Shape as Shape
 _SOURCE, _OUT, _VALUES_OUT, _INDICES = (
     ROLES.index(r) for r in ("source", "destination", "values_out", floats.INDICES.role)
 )
-_ALIGNED = 256  # bytes, of parts of scratch memory
+_ALIGNED = 256  # each part of scratch memory begins at a multiple of this number of bytes
 _lock = RLock()
 
 
@@ -36,7 +36,10 @@ _runners: dict[tuple[Shape, str, bool], Runner] = {}
 
 
 def runner(shape: Shape, value: str, *, single: bool) -> Runner:
-    """Return the sorter for a shape's GPU, key type and order; single: the sorter of a whole array."""
+    """Return the sorter for a shape's GPU, key type and order.
+
+    single: whether it is a `Sorter`; otherwise it is a `SegmentedSorter`.
+    """
     alike = Shape(number=shape.number, key=shape.key, rows=0, length=0, descending=shape.descending)
     known = _runners.get((alike, value, single))
     if known is not None:
@@ -81,7 +84,9 @@ class Order:
     def _launches(self, n: int, value: str) -> Prepared:
         """Return the launches of a sort of `n` keys, without the launch that completes it.
 
-        `_turn` is set if the completing launch runs after each row, and if the sort may have done its work already.
+        Some sorts may themselves do the work of the completing launch.  For these, `_turn` is the offset in scratch
+        memory of the word that tells (see `Argsorts.widened`), and the completing launch runs after the sort of each
+        row.
         """
         sorter, options = self._sorter(value), self._options(value)
         if value == "index" and isinstance(sorter, Sorter):
@@ -93,7 +98,7 @@ class Order:
         return sorter.prepared(n, options, in_place=False)
 
     def _sorter(self, value: str) -> Runner:
-        """Return the sorter of the method, with values of a kind."""
+        """Return the sorter that the method uses, with values of the kind `value`."""
         return runner(self.shape, value, single=self.method in (WHOLE, EACH))
 
     def _options(self, value: str) -> Options:
@@ -102,8 +107,9 @@ class Order:
         return options if self.method in (WHOLE, EACH) else replace(options, segment_count=self.shape.rows, rows=True)
 
     def _short_rows(self) -> Prepared | None:
-        """Return the single launch of the method `ROWS`, which needs no completing launch; None if rows are too
-        long.
+        """Return the single launch of the method `ROWS`; None if rows are too long.
+
+        The launch needs no completing launch.
         """
         shape, value = self.shape, "index64" if self.shape.indices else "none"
         sorter = self._sorter(value)
@@ -112,9 +118,7 @@ class Order:
         return sorter.short_rows(shape.n, self._options(value), in_place=False, in_row=True, raw=raw)
 
     def _raw(self, n: int) -> Prepared | None:
-        """Return the single launch that sorts `n` floats and needs no completing launch; None if there is no such
-        launch.
-        """
+        """Return the single launch that sorts `n` floats without a completing launch; None if there is none."""
         shape = self.shape
         if n > RAW_UP_TO or TYPES[shape.key].kind != 2 or not (shape.keys and shape.indices):
             return None
@@ -132,10 +136,10 @@ class Order:
         )
 
     def _finish_of(self) -> tuple[str, bool]:
-        """Return the work of the completing launch: the type of floats whose bits it restores, or "", and whether it
-        widens indices.
+        """Return the work of the completing launch: the float type of the keys whose bits it restores ("" if none), and
+        whether it widens indices.
 
-        If it would do neither, there is no completing launch.
+        With neither, there is no completing launch.
         """
         shape = self.shape
         if not shape.indices:
@@ -181,8 +185,8 @@ _KEPT = 256
 
 
 def order(shape: Shape, method: str = "") -> Order | None:
-    """Return the prepared sort of rows by a method, by default the method of the rules; None means the library's own
-    sort.
+    """Return the prepared sort of rows by `method`, by default as `choice` says; None if the library's own sort is
+    chosen.
 
     Raises:
         Usage: no target sorts such keys.

@@ -1,4 +1,4 @@
-"""Kernels for sorts of tables on NVIDIA GPUs: one packs key columns, one copies some bytes of each record."""
+"""Kernels for sorts of tables on NVIDIA GPUs: one packs key columns, the other copies a run of bytes of each record."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hsgen.system import resources
 _FILE, _ROWS = "apis/cuda/python/rows.cu", "hs_rows"
 _THREADS = 256
 UNITS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
-"""The type of a copied unit, by its size in bytes."""
+"""The type that copies a unit, by the unit's size in bytes."""
 
 CUDA = Language(f"""#define HS_KERNEL extern "C" __global__ void __launch_bounds__({_THREADS})
 #define HS_GLOBAL
@@ -30,7 +30,7 @@ typedef unsigned long long hs_u64;
 
 
 def _launch(function: Any, items: int, arguments: Sequence[int], stream: int, name: str) -> None:
-    """Launch a thread for each item; the driver copies the arguments before it returns."""
+    """Launch a thread for each item; the arguments may be freed after the launch, because the driver copies them."""
     driver, packed = bindings(), Arguments([arguments])
     blocks = -(-items // _THREADS)
     where = (blocks, 1, 1, _THREADS, 1, 1, 0, driver.CUstream(stream))
@@ -38,7 +38,7 @@ def _launch(function: Any, items: int, arguments: Sequence[int], stream: int, na
 
 
 class Packer(Packing):
-    """The packing of columns `by` on one GPU, by a kernel for each choice of columns."""
+    """The packing of columns `by` on one GPU, with a kernel for each combination of aligned and unaligned columns."""
 
     def __init__(self, device: Device, by: By, pack: Pack) -> None:
         super().__init__(by, pack)
@@ -46,7 +46,7 @@ class Packer(Packing):
         self._functions: dict[tuple[bool, ...], Any] = {}
 
     def __call__(self, columns: Sequence[Column], words: int, n: int, stream: int) -> None:
-        """Enqueue the packing of `n` rows of all columns into words at an address.
+        """Enqueue the packing of `n` rows of all columns into the words at the address `words`.
 
         Raises:
             Unavailable, Wrong: the kernel does not compile or load, or the driver refuses the launch.

@@ -21,14 +21,14 @@ from hsgen.cuda.kernels import Kernels, Loaded
 SCRATCH, DESTINATION = ROLES.index("scratch"), ROLES.index("destination")
 _WORD = (1 << 64) - 1
 STREAMS = 16
-"""The greatest number of streams for which a prepared call keeps the arguments."""
+"""The greatest number of streams for which a prepared call keeps its driver calls."""
 
 _Call = tuple[Any, tuple[Any, ...], str]
 """A function of the driver, its arguments, and the name of the kernel."""
 
 
 class Arguments:
-    """The arguments of launches in slots of 64 bits, and pointers to the arguments of each launch."""
+    """The arguments of launches in 64-bit slots; `at` has the address of each launch's pointers to its slots."""
 
     def __init__(self, rows: Sequence[Sequence[int]]) -> None:
         flat = [value & _WORD for row in rows for value in row]
@@ -40,10 +40,11 @@ class Arguments:
 
 
 class Prepared:
-    """The launches of calls with one count, place and set of options; `scratch` is the size of scratch memory in bytes.
+    """The launches of calls with one count and one set of options; `scratch` is the size of scratch memory in bytes.
 
-    plan: a plan that replaces the sort's plan.  Without rules for scratch memory, its kernels use none, not even for
-    discarded keys; else the rules are those of the sort's plan.
+    in_place: whether the output replaces the input.
+    plan: a plan that replaces the sort's plan.  If it has no rules for scratch memory, its kernels use no scratch
+    memory, not even for discarded keys.  Otherwise the rules of the sort's own plan hold.
     """
 
     def __init__(self, kernels: Kernels, n: int, options: Options, *, in_place: bool, plan: Plan | None = None) -> None:
@@ -69,11 +70,11 @@ class Prepared:
         return len(self._launches)
 
     def _row(self, sort: Sort, launch: Launch, n: int, options: Options) -> list[int]:
-        """Return the arguments of a launch: addresses (each call stores them), n, and the numbers after n."""
+        """Return the arguments of a launch: 0 for each address (calls store them later), then n and further numbers."""
         return [*(0 for _ in launch.step.bindings), n, launch.argument, *numbers(sort, launch.step, options)]
 
     def _place(self, sort: Sort, steps: Sequence[Launch], n: int, options: Options) -> None:
-        """Store the slots of addresses, each with its role and offset."""
+        """Record the slots that take addresses, each with the role of its array and the offset to add."""
         at = 0
         for launch in steps:
             for i, binding in enumerate(launch.step.bindings):
@@ -101,7 +102,7 @@ class Prepared:
                     done(result, f"kernel {name}")
 
     def _called(self, stream: int) -> list[_Call]:
-        """Return the driver calls for a stream."""
+        """Build and keep the driver calls for a stream; return them."""
         if len(self._calls) >= STREAMS:
             self._calls.clear()
         on = bindings().CUstream(stream)
@@ -110,7 +111,9 @@ class Prepared:
 
 
 def launch_of(kernels: Kernels, one: Loaded, launch: Launch, at: int) -> Callable[[Any], _Call]:
-    """Return a function from a stream to the driver call of a launch, whose arguments are at an address.
+    """Return a function that builds the driver call of a launch on a stream.
+
+    at: the address of the pointers to the launch's arguments.
 
     Raises:
         Unavailable: a grid exceeds the greatest grid of the GPU, or a cooperative launch does not fit the GPU.
@@ -127,7 +130,9 @@ def launch_of(kernels: Kernels, one: Loaded, launch: Launch, at: int) -> Callabl
 
 
 def launching(device: Device, where: tuple[Any, ...], at: int, name: str) -> Callable[[Any], _Call]:
-    """Return a function from a stream to the driver call of a kernel; the kernel waits for earlier kernels itself.
+    """Return a function that builds the driver call of a kernel on a stream.
+
+    The kernel itself waits for earlier kernels, because the driver may start it before they end.
 
     where: the kernel's function, the numbers of blocks and of threads in three dimensions, and the bytes of shared
     memory.
@@ -139,7 +144,7 @@ def launching(device: Device, where: tuple[Any, ...], at: int, name: str) -> Cal
 
 
 def _early(where: tuple[Any, ...], stream: Any) -> Any:
-    """Return the driver's description of a launch that may begin before earlier kernels end."""
+    """Return the driver's description of a programmatic dependent launch: it may begin before earlier kernels end."""
     driver = bindings()
     attribute, config = driver.CUlaunchAttribute(), driver.CUlaunchConfig()
     attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION

@@ -1,4 +1,4 @@
-"""The runs of equal adjacent keys of arrays on NVIDIA GPUs: build once, reduce many times.
+"""Reductions of runs of equal adjacent keys on NVIDIA GPUs: build once, reduce many times.
 
 >>> reduce = ReduceByKey("u32", value="f32")
 >>> reduce(keys, out=run_keys, groups=number, values=values, values_out=sums)
@@ -17,7 +17,7 @@ from hsgen.runners.reduce_by_key import ReductionCalls
 class ReduceByKey(Runner):
     """A reduction of runs of equal keys on one GPU; see docs/guides/reduce-by-key.md.
 
-    Keys are equal if their bits are.
+    Keys are equal if their bits are equal.
 
     Args:
         key, target, device: as of `hsgen.cuda.Sorter`.
@@ -57,11 +57,13 @@ class ReduceByKey(Runner):
         count: Any = None,
         stream: Any = None,
     ) -> None:
-        """Enqueue the reduction of the runs of the first `n` keys (by default all), on the current stream of the
-        library of `keys`, or on `stream`; arguments are those of `hsgen.opencl.ReduceByKey`.
+        """Enqueue the reduction of the runs of the first `n` keys (by default all).
 
-        `groups` receives the number of runs, a 32-bit number.  The other outputs have room for n elements, and one
-        element per run is written.  Inputs are only read.
+        The call runs on `stream`, by default on the current stream of the library of `keys`.  Arguments are those of
+        `hsgen.opencl.ReduceByKey`.
+
+        `groups` receives the number of runs, a 32-bit number.  The other outputs must have room for n elements; the
+        call writes one element per run.  Inputs are only read.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.

@@ -1,4 +1,4 @@
-"""The base of the classes for CUDA: calls with arrays of any library, checked and prepared once per kind of call."""
+"""The base of the classes for CUDA: calls with arrays of any library; equal calls are checked and prepared once."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from hsgen.cuda.prepared import SCRATCH, Prepared
 from hsgen.runners import base as runners
 from hsgen.runners.ranges import Range
 
-_KEPT = 256  # kinds of calls
+_KEPT = 256  # greatest number of checked calls that are kept
 
 Views = Sequence[tuple[int, Facts] | None]
-"""The address and the facts of each array of a call; None: the array is absent."""
+"""The address and the facts of each array of a call; None for an absent array."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """A kind of call after all checks.
+    """A call after all checks; later calls with equal facts and numbers, but other addresses, reuse it.
 
-    prepared: the launches.  places: the number of the array of each role.  apart: pairs of arrays that must not
-    overlap, with the number of bytes that the call uses of each array.
+    prepared: the launches.  places: pairs of a role's index in `ROLES` and the index of its array among the arguments.
+    apart: tuples (i, j, a, b): the first `a` bytes of array i must not overlap the first `b` bytes of array j.
     """
 
     prepared: Prepared
@@ -42,7 +42,7 @@ class Checked:
 class Runner(runners.Runner):
     """An operation on one GPU.  Calls from several threads, and on several streams, may run at once."""
 
-    _internal: tuple[str, ...] = ()  # roles of arrays that the runner has; callers pass the arrays of other roles
+    _internal: tuple[str, ...] = ()  # roles whose arrays the runner owns; callers pass the arrays of all other roles
 
     def __init__(
         self,
@@ -90,10 +90,11 @@ class Runner(runners.Runner):
         return library, views, [0 if v is None else v[0] for v in views]
 
     def _enqueue(self, call: Checked, pointers: list[int], library: Library, stream: int, *, current: bool) -> None:
-        """Enqueue a checked call, with scratch memory of a library; current: the stream is the library's current
-        stream.
+        """Enqueue a checked call, with scratch memory of a library.
+
+        current: whether `stream` is the library's current stream.
         """
-        bases = [pointers[0] or max(pointers)] * len(ROLES)  # an unused role is never read
+        bases = [pointers[0] or max(pointers)] * len(ROLES)  # launches never use the address of an unused role
         for role, i in call.places:
             bases[role] = pointers[i]
         memory = None
@@ -115,7 +116,7 @@ class Runner(runners.Runner):
         """Enqueue work after the launches."""
 
     def _call(self, arrays: Sequence[Any], views: Views, pointers: list[int], numbers: runners.Numbers) -> Checked:
-        """Return the kind of a call, checked and prepared at its first use."""
+        """Return the checked and prepared call; if an equal call was made before, only overlaps are checked again."""
         key = (*[v and v[1] for v in views], *[pointers[a] == pointers[b] for a, b in self._pairs], numbers)
         call = self._known.get(key)
         if call is not None:
@@ -132,7 +133,7 @@ class Runner(runners.Runner):
         return call
 
     def _checked(self, arrays: Sequence[Any], views: Views, numbers: runners.Numbers) -> Checked:
-        """Check a call and prepare its launches; return the kind of call."""
+        """Check a call and prepare its launches."""
         checks = self._calls
         present = {role: v for role, v in zip(self._roles, views, strict=True) if v}
         for role in self._roles:
@@ -182,7 +183,7 @@ class Runner(runners.Runner):
         return self._options_of[key]
 
     def _index(self, x: Range, ranges: dict[str, Range]) -> int:
-        """Return the number of the array of a range."""
+        """Return the index, among the arguments, of the array that has this range."""
         return self._roles.index(next(role for role, y in ranges.items() if y is x))
 
     def _name(self, number: int) -> str:
@@ -190,7 +191,7 @@ class Runner(runners.Runner):
         return self._calls.names[self._roles[number]]
 
     def _memory(self, array: Any, view: tuple[int, Facts], role: str) -> Range:
-        """Return the memory range of an array, after checks of its device, shape and elements."""
+        """Check the device, the shape and the elements of an array; return its memory range."""
         (address, facts), name = view, self._calls.names[role]
         calls.check_place(facts, name, self._calls.noun, self._gpu)
         self._calls.check_shape(role, tuple(facts.shape), rows=facts.contiguous)

@@ -1,7 +1,7 @@
 """Prefix sums of arrays on NVIDIA GPUs: build once, sum many times.
 
->>> scanner = Scanner("u32", columns=4)                  # the columns of rows of four, inclusive
->>> scanner(rows)                                        # in place
+>>> scanner = Scanner("u32", columns=4)                  # inclusive sums of each of four columns
+>>> scanner(rows)                                        # the sums replace the rows
 >>> scanner(rows, out=sums)                              # into another array
 """
 
@@ -45,8 +45,9 @@ class Scanner(Runner):
         self.columns, self.exclusive = calls.columns, calls.exclusive
 
     def __call__(self, keys: Any, out: Any = None, *, n: int | None = None, stream: Any = None) -> None:
-        """Enqueue the sums of the first `n` rows of `keys` (all by default), on the current stream of the library of
-        `keys`, or on `stream`.
+        """Enqueue the sums of the first `n` rows of `keys` (all by default).
+
+        The call runs on `stream`, by default on the current stream of the library of `keys`.
 
         Arrays are flat or of shape (rows, columns).  Without `out`, sums replace their rows; with `out`, rows are only
         read.  Rows from n on are not written.

@@ -27,8 +27,9 @@ class SegmentedSorter(Runner):
 
     Args:
         key, order, target, numeric, device: as of `hsgen.cuda.Sorter`.
-        value: the value that moves with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
-            "index64" for the original index of the key in the whole array.
+        value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that move with keys.
+            "index" or "index64" makes an argsort: the value of a key is its original index in the whole array, of 32 or
+            64 bits.
         bit_range: whether calls may choose the bits to sort by.
         segment_ends: whether calls also pass the ends of segments.
         segment_count: whether calls may take the number of segments from a buffer on the device.
@@ -59,7 +60,7 @@ class SegmentedSorter(Runner):
         rewrite = rewriting(calls.key, calls.value) if numeric else str
         super().__init__(device, target, calls, rewrite)
         self._rewrite = rewrite
-        self._rows: dict[tuple[bool, bool], Kernels | None] = {}  # the kernels of short rows, by their options
+        self._rows: dict[tuple[bool, bool], Kernels | None] = {}  # kernels of `short_rows`, by (in_row, raw)
         self._status: int | None = None  # device memory for the status of the last call with offsets
         self._pending: int | None = None  # the stream of that call
 
@@ -78,8 +79,9 @@ class SegmentedSorter(Runner):
         end_bit: int | None = None,
         stream: Any = None,
     ) -> None:
-        """Enqueue the sort of each segment of `keys` by itself, on the current stream of the library of `keys`, or on
-        `stream`; arguments are those of `hsgen.opencl.SegmentedSorter`.
+        """Enqueue the sort of each segment of `keys` by itself; arguments are those of `hsgen.opencl.SegmentedSorter`.
+
+        The call runs on `stream`, by default on the current stream of the library of `keys`.
 
         Segment s is keys[offsets[s]:offsets[s + 1]], or with `ends` keys[offsets[s]:ends[s]].  Without offsets, the
         keys are `segments` rows of equal length.  With `count`, a number on the device, only the first `count` segments
@@ -97,7 +99,11 @@ class SegmentedSorter(Runner):
             self._pending = now
 
     def _prepare(self, n: int, options: Options, *, in_place: bool) -> Prepared:
-        """See `Runner`; rows that fit a work-group are sorted by one launch, longer rows by launches with work."""
+        """Return new launches of calls for `n` items with these options.
+
+        Rows of equal length that fit a work-group take a single launch.  For longer rows of equal length, launches
+        without work are left out.
+        """
         if short := self.short_rows(n, options, in_place=in_place):
             return short
         rows, plan = options.segment_count, None
@@ -110,7 +116,8 @@ class SegmentedSorter(Runner):
     ) -> Prepared | None:
         """Return the single launch that sorts rows of equal length, a work-group per row; None if rows are too long.
 
-        in_row: indices are relative to the row.  raw: in a sort out of place with indices, every key keeps its bits.
+        in_row: indices count within the row.  raw: every key keeps its bits, even in numeric order; only for
+        out-of-place sorts with indices.
 
         Raises:
             Unavailable, Wrong: the kernel does not compile, or the GPU cannot run it.
@@ -125,7 +132,7 @@ class SegmentedSorter(Runner):
         return Prepared(kernels, n, options, in_place=in_place, plan=plan) if kernels and plan else None
 
     def _after(self, call: Checked, bases: Sequence[int], stream: int) -> None:
-        """Copy the status of a call with offsets before its scratch memory is freed."""
+        """After a call with offsets, copy its status for `check`, because its scratch memory will be freed."""
         rule = self._sort.plan.device_status
         if rule is None or call.options.rows or call.n <= rule.min_n:
             return

@@ -1,4 +1,4 @@
-"""The launches around a selection: ``bounds.cu``, ``masked.cu``, ``selected.cu`` in ``templates/apis/cuda/python``."""
+"""The launches before and after a selection: ``bounds``, ``masked``, ``selected`` in ``templates/apis/cuda/python``."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from hsgen.cuda.prepared import STREAMS, Arguments, launching
 from hsgen.system import resources
 
 BOUNDS, MASKED, SELECTED = "bounds", "masked", "selected"
-"""The names of the kernels, without their prefix, and of their files."""
+"""The names of the kernels without the prefix hs_; also the names of their files."""
 _FOLDER = "apis/cuda/python"
 _THREADS = 256
 _ADDRESSES = {BOUNDS: 5, MASKED: 4, SELECTED: 13}
-"""For each kernel, the number of arguments that differ from call to call.  All are addresses, except the last argument
-of SELECTED, the size of a table.
+"""For each kernel, the number of arguments that differ from call to call.  All are addresses, except the last of
+SELECTED: the number of entries of the look-up table.
 """
 _BLOCKS = 32
-"""Greatest number of blocks per multiprocessor: four times the number that runs at once."""
+"""Greatest number of blocks per multiprocessor: four times as many as run at once."""
 
 
 def fill(key: str, *, largest: bool) -> int:
-    """Return the bits of the last key in the order of a type: the least number if `largest`, else NaN or the greatest
+    """Return the bits of the key that a selection puts last: the least number if `largest`, else NaN or the greatest
     number.
     """
     kind, bits = TYPES[key].kind, KEYS[TYPES[key].key].bits
@@ -41,7 +41,9 @@ def fill(key: str, *, largest: bool) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A variant of the kernels: the type of keys, the order of the selection, and the bytes of an entry of a table."""
+    """A variant of the kernels: the key type, whether the greatest keys are selected, and the bytes of a look-up
+    table's entry.
+    """
 
     key: str
     largest: bool
@@ -65,12 +67,12 @@ def body(name: str) -> str:
 
 
 def loading(device: Device, name: str, kind: Kind) -> AbstractContextManager[None]:
-    """Return a context that loads a kernel during the block, in a thread."""
+    """Return a context manager that loads a kernel in a thread, while its block runs."""
     return kernels.meanwhile(device, f"hs_{name}", kind.text(name), f"{_FOLDER}/{name}.cu")
 
 
 class Around:
-    """A launch of one of the kernels for n items; `numbers` are the kernel's numbers after n.
+    """A launch of one of the kernels for `n` items; `numbers` are the kernel's arguments after n.
 
     kind: the variant of the kernel; None for BOUNDS, which does not depend on the type of keys.
     """

@@ -1,6 +1,6 @@
-"""Selections of the first keys of rows as array libraries define them: numeric order, and 64-bit indices in the rows.
+"""Selections of the first k keys of rows as array libraries define them: in numeric order, with 64-bit indices.
 
-A `Selection` is prepared once for a number of rows, a length, a number k and a key type.  A call then only passes
+A `Selection` is prepared once for a number of rows, a length, a number k and a key type.  After that, calls only pass
 addresses.
 """
 
@@ -33,16 +33,16 @@ from hsgen.runners.top_k import Features, TopKCalls
 
 _SOURCE, _OUT, _VALUES_OUT = (ROLES.index(r) for r in ("source", "destination", "values_out"))
 _ROLES = {"lengths": ROLES.index("other"), "starts": ROLES.index("other_values")}
-"""The roles of the numbers of rows, by the order in which the kernels of a selection read them."""
+"""The indices in `ROLES` of the arrays that hold a length and a start for each row."""
 _NONE: Mapping[str, int] = {}
 _INDEX_BYTES = 8
 _NUMBER_BYTES = 4
-_ALIGNED = 256  # bytes, of parts of scratch memory
+_ALIGNED = 256  # each part of scratch memory begins at a multiple of this number of bytes
 _lock = RLock()
 
 
 class Selector(TopK):
-    """A selection in numeric order with 64-bit indices, for the type of keys, the order and the GPU of a subject."""
+    """A selection in numeric order with 64-bit indices; a `Take` states the key type, the order and the GPU."""
 
     def __init__(self, take: Take) -> None:
         order = "descending" if take.largest else "ascending"
@@ -52,7 +52,7 @@ class Selector(TopK):
         self.sorted_up_to = sorted_up_to(self._sort)
 
     def launches(self, take: Take) -> Prepared:
-        """Return the launches that select from the rows of a subject."""
+        """Return the launches for the number of rows, the length and the k of a `Take`."""
         return prepared_selection(self, take.n, take.k, take.rows)[0]
 
 
@@ -60,7 +60,7 @@ _selectors: dict[Take, Selector] = {}
 
 
 def selector(take: Take) -> Selector:
-    """Return the selector for a subject, built once for a type of keys, an order and a GPU."""
+    """Return the selector for a `Take`; there is one for each key type, order, GPU and set of per-row numbers."""
     alike = replace(take, rows=0, length=0, k=0, sorted=False, entry=4)
     known = _selectors.get(alike)
     if known is not None:
@@ -73,18 +73,18 @@ def selector(take: Take) -> Selector:
 
 
 def sorts_after(take: Take) -> bool:
-    """Return True if a sort must follow the selection: the result must be sorted, and the selection does not sort k
-    keys.
+    """Return True if a sort must follow the selection: the result must be sorted, and k is too great for the selection
+    to sort.
 
-    The first keys of a sorted result are the result for a smaller k; so results with a separate k for each row are
-    sorted.
+    With a separate k for each row, the result must also be sorted: the first keys of the sorted result for the greatest
+    k are then the result for a smaller k.
     """
     limit = selector(replace(take, numbers=())).sorted_up_to
     return (take.sorted or "takes" in take.numbers) and min(take.k, take.length) > limit
 
 
 class _Select:
-    """The launches of a selection; each turn selects from `turn` rows, the most that one call supports."""
+    """The launches of a selection; the launches of a turn select from `turn` rows, the most that one call supports."""
 
     def __init__(self, take: Take) -> None:
         self._selector, self._take = selector(take), take
@@ -96,8 +96,8 @@ class _Select:
         self.scratch = max(x.scratch for x in prepared.values())
 
     def run(self, source: int, keys: int, indices: int, scratch: int, stream: int, numbers: Mapping[str, int]) -> None:
-        """Launch with the addresses of the arrays, and of the numbers by name; in each turn, starts are relative to the
-        turn's rows.
+        """Launch with the addresses of the arrays, and by name those of the per-row numbers.  In each turn, starts
+        count from the first row of the turn.
         """
         bases, take = [source] * len(ROLES), self._take
         for first, prepared in self._parts:
@@ -110,7 +110,7 @@ class _Select:
 
 
 def _sort(take: Take, length: int) -> Order:
-    """Return the sort of rows of `length` keys in the order of a selection."""
+    """Return a sort of rows of `length` keys in the order of the selection `take`."""
     shape = Shape(number=take.number, key=take.key, rows=take.rows, length=length, descending=take.largest)
     ready = order(shape) or order(shape, EACH)
     if ready is None:  # `EACH` sorts all shapes
@@ -119,7 +119,7 @@ def _sort(take: Take, length: int) -> Order:
 
 
 class Room:
-    """The parts of scratch memory: their offsets, and the size of all."""
+    """A layout of scratch memory: `add` returns the offset of each part, and `size` is the size of all parts."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -145,9 +145,9 @@ class Selection:
         self._mask = Around(self.gpu, MASKED, kind, take.n, [take.length]) if masks else None
         self._masked_at = room.add(take.n * size) if masks else -1
         sorts = method == SORT or sorts_after(take)
-        # a sort of whole rows, or a selection before a sort, stores its result in scratch memory
+        # scratch memory receives the result of a sort of whole rows, or of a selection that a sort follows
         self._apart = sorts and (method == SELECT or take.k < take.length)
-        self._cuts = self._apart or masks or "takes" in take.numbers  # the last launch stores all indices
+        self._cuts = self._apart or masks or "takes" in take.numbers  # whether the last launch stores all indices
         finishes = self._cuts or "table" in take.numbers or (TYPES[take.key].kind == 2 and method == SELECT)
         self._select, self._sort, self._bounds = None, None, None
         with loading(self.gpu, SELECTED, kind) if finishes else nullcontext():
@@ -182,9 +182,9 @@ class Selection:
     ) -> None:
         """Launch with the addresses of keys, selected keys, 64-bit indices and scratch memory.
 
-        numbers: the addresses of the numbers of rows by name; the numbers have 32 bits, those of "table_starts" 64
-        bits.  With a table, "entries" is the address of the selected entries, and "size" the number of entries of the
-        table.
+        numbers: the addresses of the per-row numbers by name.  The numbers have 32 bits, but those of "table_starts" 64
+        bits.  With a look-up table, "entries" is the address of the output of selected entries, and "size" the number
+        of entries of the table.
 
         Raises:
             Wrong: the driver refuses a launch.
@@ -228,8 +228,8 @@ _KEPT = 256
 
 
 def selection(take: Take, method: str = "") -> Selection | None:
-    """Return the prepared selection by a method, by default the method of the rules; None means the library's own
-    function.
+    """Return the prepared selection by `method`, by default as `choice` says; None if the library's own function is
+    chosen.
 
     Raises:
         Usage: no target selects from such keys.

@@ -1,7 +1,8 @@
 """Machine code of kernels in the package `hsgen_cubins`, which is optional; `.ci/cubins.py` builds the package.
 
-A first call whose kernels are in the package needs no NVRTC.  The name of an entry is the hash of the text, the options
-and the architecture.  Entries of another version of hsgen are therefore never used.
+A first call whose kernels are in the package needs no NVRTC.  The name of an entry has the hash of text and options,
+and the architecture.  Other texts have other names, so the entries of another version of hsgen are never used for
+changed kernels.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def name(text: str, arch: int, options: Sequence[str]) -> str:
 
 
 def code(text: str, arch: int, options: Sequence[str]) -> bytes | None:
-    """Return the machine code of a text for sm_<arch>; None if the package lacks an entry with the recorded hash."""
+    """Return the machine code of a text for sm_<arch>; None if the package lacks the entry, or the entry is damaged."""
     folder, codes = _installed()
     entry = name(text, arch, options)
     if _refused or entry not in codes:
@@ -49,14 +50,16 @@ def used() -> bool:
 
 
 def refuse() -> None:
-    """Stop using the package in this process, because the driver does not load an entry."""
+    """Stop using the package in this process, because the driver has refused an entry."""
     global _refused
     _refused = True
 
 
 @cache
 def _installed() -> tuple[Path, Mapping[str, str]]:
-    """Return the folder of the package, and the hash of each entry; no entries if the driver is too old for them."""
+    """Return the folder of the package, and the hash of each entry; no entries if the driver is too old for the
+    package.
+    """
     nothing: tuple[Path, Mapping[str, str]] = (Path(), {})
     try:
         package = find_spec(PACKAGE)

@@ -24,14 +24,16 @@ class Sorter(Runner):
 
     Args:
         key: "u8" to "u64", "i8" to "i64", "f16", "bf16", "f32" or "f64", or the type of numpy or PyTorch.
-        value: the value that moves with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
-            "index64" for an argsort, "packed" for the lower half of 64-bit words whose upper half is the key.
+        value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that move with keys.
+            "index" or "index64" makes an argsort with indices of 32 or 64 bits.  With "packed", an element is a 64-bit
+            word: the key is the upper half, the value the lower half.
         order: "ascending" or "descending".
         target: the name of a target or a path ending in .toml; None selects the target that matches the GPU, or the
             generic target if the matching target has no such sort.
         bit_range, device_count, run_boundaries, epilogue: as of `hsgen.opencl.Sorter`.
-        numeric: floats in the order of numpy and PyTorch instead of the total order.  All NaNs are equal and greater
-            than infinity, and with values -0 equals +0.  Sorted keys have one NaN, and with values one zero.
+        numeric: whether floats are in the order of numpy and PyTorch instead of the total order.  All NaNs are equal
+            and greater than infinity, and with values -0 equals +0.  The output has the same bits for every NaN, and
+            with values for every zero.
         device: the number of a GPU; None is the GPU of the current context, or the first GPU.
 
     Raises:
@@ -61,7 +63,7 @@ class Sorter(Runner):
         super().__init__(device, target, calls, rewrite)
         floating = numeric and calls.options.kind == 2
         self.argsorts = Argsorts(self._gpu, self._sort, rewrite, floating=floating)
-        """The argsorts out of place for `hsgen.cuda.order`."""
+        """Out-of-place argsorts, for `hsgen.cuda.order`."""
 
     def scratch_bytes(self, n: int, *, discard_keys: bool = False) -> int:
         """Return the bytes of scratch memory that a sort of `n` keys needs.
@@ -88,8 +90,9 @@ class Sorter(Runner):
         shift: int = 0,
         stream: Any = None,
     ) -> None:
-        """Enqueue a sort of the first `n` keys (by default all) on the current stream of the library of `keys`, or on
-        `stream`; arguments are those of `hsgen.opencl.Sorter`.
+        """Enqueue a sort of the first `n` keys (by default all); arguments are those of `hsgen.opencl.Sorter`.
+
+        The call runs on `stream`, by default on the current stream of the library of `keys`.
 
         All arrays are contiguous arrays of PyTorch, CuPy or Numba, or have ``__cuda_array_interface__`` or DLPack.
         Without `out` and `values_out` the sort is in place; otherwise `keys` and `values` are only read.

@@ -1,4 +1,7 @@
-"""Counts of sorted keys for the search for splitters: see ``templates/apis/cuda/python/splitters.cu``."""
+"""The launches that count keys for the distributed search for splitters.
+
+``templates/apis/cuda/python/splitters.cu`` describes the search.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ _ROUND, _ENDS = "hs_count_keys", "hs_count_ends"
 _THREADS, _WARP = 128, 32
 _UNSIGNED = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 _ARGUMENTS = {_ROUND: 11, _ENDS: 5}
-_KEPT = 8 * STREAMS  # grids and streams whose launches are kept
+_KEPT = 8 * STREAMS  # greatest number of kept launches, each for a kernel, a grid and a stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class Kind:
     descending: bool
 
     def text(self) -> str:
-        """Return the text of the kernels with its definitions."""
+        """Return the text of both kernels with their definitions."""
         lines = [
             f"#define HS_BITS {_UNSIGNED[KEYS[TYPES[self.key].key].bytes]}",
             f"#define HS_KIND {TYPES[self.key].kind}",
@@ -48,7 +51,8 @@ class SplitterCounts:
         self._lock = Lock()
 
     def count_keys(self, numbers: tuple[int, ...], boundaries: int, bits: int, stream: int) -> None:
-        """Launch a round for digits of `bits` bits; `numbers` are the arguments of the kernel, addresses among them.
+        """Launch a round of the search, for digits of `bits` bits; `numbers` are the kernel's arguments, including
+        addresses.
 
         Raises:
             Wrong: the driver refuses the launch.
@@ -56,7 +60,7 @@ class SplitterCounts:
         self._launch(_ROUND, -(-((1 << bits) + 1) // _THREADS), boundaries, numbers, stream)
 
     def count_ends(self, numbers: tuple[int, ...], boundaries: int, stream: int) -> None:
-        """Launch the end of a search; arguments and errors as of `count_keys`."""
+        """Launch the kernel that ends a search; arguments and errors as of `count_keys`."""
         self._launch(_ENDS, boundaries, 1, numbers, stream)
 
     def _launch(self, name: str, wide: int, high: int, numbers: tuple[int, ...], stream: int) -> None:

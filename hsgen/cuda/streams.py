@@ -1,6 +1,4 @@
-"""Streams: their handles, the order between streams, and arrays that are kept alive until a stream has executed a
-call.
-"""
+"""Handles of streams, the order between streams, and arrays that stay alive until a stream has executed a call."""
 
 from __future__ import annotations
 
@@ -49,7 +47,7 @@ def _number(stream: Any) -> int | None:
 
 
 def _device(stream: int) -> int:
-    """Return the number of a stream's GPU, by the stream's context."""
+    """Return the number of the GPU of a stream's context."""
     driver = bindings()
     context = done(driver.cuStreamGetCtx(stream), "stream")
     done(driver.cuCtxPushCurrent(context), "cuCtxPushCurrent")
@@ -65,7 +63,7 @@ def order(first: int, then: int) -> None:
     event = _created()
     done(driver.cuEventRecord(event, first), "cuEventRecord")
     done(driver.cuStreamWaitEvent(then, event, 0), "cuStreamWaitEvent")
-    driver.cuEventDestroy(event)  # the driver destroys the event after it has passed
+    driver.cuEventDestroy(event)  # the driver destroys the event once the event has completed
 
 
 def _created() -> Any:
@@ -84,7 +82,8 @@ class Kept:
     def hold(self, stream: int, objects: Any) -> None:
         """Keep objects until all enqueued work of the stream is done.
 
-        Objects are not kept while the stream captures a graph, because the graph may run at any time.
+        While the stream captures a graph, nothing is kept: the graph may run at any later time, so no moment of release
+        is known.  The caller keeps the objects.
         """
         driver = bindings()
         if int(done(driver.cuStreamIsCapturing(stream), "cuStreamIsCapturing")) == 0:
@@ -97,7 +96,9 @@ class Kept:
             self.sweep()
 
     def sweep(self) -> None:
-        """Release the objects whose streams have executed that work."""
+        """Release the oldest objects, up to the first whose stream has not executed the work enqueued before its
+        `hold`.
+        """
         driver = bindings()
         with self._lock:
             while self._held:
@@ -111,7 +112,7 @@ class Kept:
                     raise Wrong(f"a call before says {code.name}")
 
     def __len__(self) -> int:
-        """Return the number of calls whose objects are kept."""
+        """Return the number of calls of `hold` whose objects are still kept."""
         return len(self._held)
 
 

@@ -1,4 +1,4 @@
-"""The subjects of sorts and selections of rows, as values; the module imports little."""
+"""Values that state what to sort or to select from; the module imports little."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The subject of a sort: `rows` rows of `length` keys on GPU `number`.  keys, indices: whether the sort writes keys
-    and indices.
+    """What to sort: `rows` rows of `length` keys of the type `key` on GPU `number`.  keys, indices: whether the sort
+    writes keys and indices.
     """
 
     number: int
@@ -27,12 +27,12 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Take:
-    """The subject of a selection: `k` keys of each of `rows` rows of `length` keys on GPU `number`.
+    """What to select: `k` keys from each of `rows` rows of `length` keys of the type `key` on GPU `number`.
 
-    largest: the greatest keys are selected, greatest first; else the least, least first.
-    sorted: the result must be sorted.
-    numbers: the names of the numbers of rows that calls pass in device memory; see `hsgen.runners.row_numbers`.
-    entry: the size of an entry of the table in bytes.
+    largest: whether the greatest keys are selected, greatest first; otherwise the least, least first.
+    sorted: whether the result must be sorted.
+    numbers: the names of the per-row numbers that calls pass in device memory; see `hsgen.runners.row_numbers`.
+    entry: the size in bytes of an entry of the look-up table.
     """
 
     number: int

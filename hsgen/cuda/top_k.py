@@ -1,7 +1,7 @@
 """The first k keys of each row of arrays on NVIDIA GPUs: build once, select many times.
 
 >>> select = TopK("f32", value="index")                   # the greatest keys, and their indices
->>> select(keys, 10, out=best, values_out=places)         # of one array
+>>> select(keys, 10, out=best, values_out=places)         # from one array
 >>> select(logits, 50, rows=64, out=best, values_out=places)
 """
 
@@ -22,18 +22,19 @@ from hsgen.runners.top_k import Features, Numbers, TopKCalls
 class TopK(Runner):
     """A selection of the first keys of rows on one GPU; see docs/guides/top-k.md.
 
-    Equal keys are selected in the order of their indices, the lowest index first.  `sorted_up_to` is the greatest k
-    with a sorted result; the result for a greater k is in the order of the row.
+    Equal keys are selected in the order of their indices, the lowest index first.  Up to k = `sorted_up_to`, the result
+    is sorted; for a greater k, it is in the order of the row.
 
-    Rows may differ: `hsgen.runners.top_k.Features` has the keywords of the class, and `Numbers` those of calls.
+    Rows may differ in length, start and k: see `hsgen.runners.top_k`, `Features` for the class and `Numbers` for calls.
 
     Args:
         key, target, device: as of `hsgen.cuda.Sorter`.
-        value: the value that is selected with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index"
-            or "index64" for the index of the key in its row.
+        value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that are selected with
+            keys.  With "index" or "index64", the value of a key is its index in its row, of 32 or 64 bits.
         order: "descending" for the greatest keys, greatest first; "ascending" for the least.
         numeric: floats in the order of numpy and PyTorch, as of `hsgen.cuda.Sorter`.
-        features: lengths, starts, takes, row_count, value_starts: the numbers of rows that calls pass in device memory.
+        features: lengths, starts, takes, row_count and value_starts, each True if calls pass these numbers in device
+            memory.
 
     Raises:
         hsgen.core.errors.Usage: there is no such target, key type, value, order or GPU, or no selection that combines
@@ -72,13 +73,14 @@ class TopK(Runner):
         stream: Any = None,
         **numbers: Unpack[Numbers],
     ) -> None:
-        """Enqueue the selection of `k` keys of each of `rows` rows of equal length, on the current stream of the
-        library of `keys`, or on `stream`.
+        """Enqueue the selection of `k` keys from each of `rows` rows of equal length.
+
+        The call runs on `stream`, by default on the current stream of the library of `keys`.
 
         `keys` has the rows one after another, `n` keys in total (all by default).  `out` and `values_out` receive
         rows * k keys and values.  Inputs are only read.
 
-        numbers: lengths, starts, takes, count, value_starts, as the class has them.
+        numbers: lengths, starts, takes, count and value_starts; the features of the class determine which are required.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.
@@ -90,7 +92,7 @@ class TopK(Runner):
 
 
 def prepared_selection(select: TopK, n: int, k: int, rows: int) -> tuple[Prepared, Device]:
-    """Return the launches that select `k` keys of each of `rows` rows, of `n` keys in total, and their GPU.
+    """Return the launches that select `k` keys from each of `rows` rows with `n` keys in total, and their GPU.
 
     Raises:
         hsgen.core.errors.OutOfRange: a number does not fit n.

@@ -1,7 +1,7 @@
-"""The choice of a method to select the first keys of rows: the table of rules for the functions on arrays.
+"""The rules by which the functions on arrays choose a method to select the first k keys of rows.
 
-A rule names a method for ranges of the number of rows, the length of a row and k.  `SORTED_SHARE` is an estimate; the
-other rules are limits of the operations.
+A rule names a method for a range of the number of rows, a range of lengths and a range of k.  `SORTED_SHARE` is an
+estimate; the other numbers are limits of the operations.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ SORT is a sort of all rows, whose first keys are copied.  LIBRARY is the array l
 """
 
 LONGEST = 1 << 30
-"""The greatest number of keys of a selection, and so of a row.  If all rows together have more keys, the rows are
-selected in several turns.
+"""The greatest number of keys of a selection, hence of a row.  If all rows together have more keys, several selections
+run, each for some of the rows.
 """
 SORTED_SHARE = 4
-"""If the selected keys must be sorted afterwards, and are at least this share of a row, whole rows are sorted
+"""If the selected keys must be sorted afterwards, and are at least 1/`SORTED_SHARE` of a row, whole rows are sorted
 instead.
 """
 ANY = 1 << 62
@@ -29,10 +29,10 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A method for ranges of rows, lengths and k; limits are inclusive.
+    """A method for ranges of the number of rows, of lengths and of k; limits are inclusive.
 
-    share: the rule is for k * share >= length; 0 for any k.
-    sorts: the rule is for selections that a sort must follow.
+    share: the rule holds if k * share >= length; 0: for any k.
+    sorts: whether the rule holds only for selections that a sort must follow.
     keys: the key types; empty for all types.
     """
 
@@ -66,6 +66,6 @@ RULES = (
 def choice(key: str, rows: int, length: int, k: int, *, sorts: bool) -> str:
     """Return the method for the first `k` keys of `rows` rows of `length` keys; "" is the array library's function.
 
-    sorts: a sort must follow the selection, because the result must be sorted and a selection does not sort k keys.
+    sorts: whether a sort must follow a selection; see `hsgen.cuda.selections.sorts_after`.
     """
     return next(rule.method for rule in RULES if rule.fits(key, rows, length, k, sorts=sorts))

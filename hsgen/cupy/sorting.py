@@ -1,4 +1,4 @@
-"""The functions for arrays of CuPy; `hsgen.cuda.choices` selects CuPy's own sort or a sort of hsgen."""
+"""The functions for arrays of CuPy; by `hsgen.cuda.choices`, they call CuPy's own sort or a sort of hsgen."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ARRAYS = row_numbers.Arrays(
 def sort(a: Any, axis: int | None = -1, kind: str | None = None) -> Any:
     """Return a sorted copy of an array along an axis, as cupy.sort does; axis None flattens the array.
 
-    NaNs are last, and have one bit pattern in the result.  `kind` is "stable" or None.
+    NaNs are last, and all have the same bits in the result.  `kind` is "stable" or None.
     """
     _check(a, kind)
     a, axis = _flat(a, axis)
@@ -94,14 +94,15 @@ def topk(
 ) -> Selected | SelectedEntries:
     """Return the k greatest or least elements along an axis, and their indices (int64); axis None flattens the array.
 
-    NaNs are equal and greater than all numbers, and -0 equals 0.  Of equal elements, the elements with the lowest
-    indices are selected, in the order of indices.  Elements keep their bits.  If `sorted` is False, the result has the
-    same elements in an unspecified order, which is the same in every call.
+    NaNs are equal and greater than all numbers, and -0 equals 0.  Of equal elements, those with the lowest indices are
+    selected, in the order of indices.  Elements keep their bits.  If `sorted` is False, the result has the same
+    elements in an unspecified order, which is the same in every call.
 
-    table, numbers: arrays of integers that differ from row to row; see `hsgen.runners.row_numbers.RowNumbers`.  If
-    fewer than k elements of a row count, the rest of its result has the index -1.  The values there are the last in
-    order: -inf or the least integer; if `largest` is False, NaN or the greatest integer.  With a table, the result also
-    has the selected entries; an entry is -1 for the index -1 and beyond the table.
+    table, numbers: arrays of integers, such as a length for each row; see `hsgen.runners.row_numbers.RowNumbers`.  If
+    fewer than k elements of a row count, the rest of the row's result has the index -1 and the last value in order.
+    The last value is -inf or the least integer; if `largest` is False, it is NaN or the greatest integer.  With a
+    look-up table, the result also has the table's entry for each selected index.  The entry is -1 for the index -1 and
+    for places beyond the table.
 
     Raises:
         TypeError: an argument has a wrong Python type, or no kernel selects from elements of this type.
@@ -124,8 +125,9 @@ def topk(
 
 
 def _passed(name: str, x: Any, axis: int, numbers: Mapping[str, Any]) -> Any:
-    """Return an array of numbers in the form that launches read: contiguous, with 32 bits; starts in a table have 64
-    bits.
+    """Return an array of numbers as launches read it: contiguous, with 32 bits, or 64 bits for `table_starts`.
+
+    The look-up table keeps its type.
     """
     if name == "table":
         return cupy.ascontiguousarray(x) if "table_starts" in numbers else _rows(x, axis)
@@ -209,9 +211,9 @@ def _flat(a: Any, axis: int | None) -> tuple[Any, int]:
 
 
 def _one_nan(array: Any) -> Any:
-    """Return a sorted array with one bit pattern for all NaNs, as sorts of hsgen return it.
+    """Return a sorted array in which all NaNs have the same bits, as sorts of hsgen return it.
 
-    NaNs need a kernel, which CuPy compiles at its first use in 0.7 s.
+    The replacement of NaNs takes a kernel, which CuPy compiles at its first use in 0.7 s.
     """
     if array.dtype.kind == "f" and not _ends_in_number(array):
         array[cupy.isnan(array)] = cupy.nan
@@ -219,8 +221,9 @@ def _one_nan(array: Any) -> Any:
 
 
 def _ends_in_number(array: Any) -> bool:
-    """Return True if a sorted array of one dimension is known to have no NaN; during a capture of a graph, this is not
-    known.
+    """Return True if a sorted array is known to have no NaN.
+
+    The function knows this only of arrays of one dimension, and not during the capture of a graph.
     """
     if array.ndim != 1 or array.size < 2 or _captured():
         return False
@@ -233,9 +236,7 @@ def _captured() -> bool:
 
 
 def _order_now(a: Any, axis: int, *, keys: bool) -> Order | None:
-    """Return the prepared sort of an array; None means CuPy's own sort, which also runs while a thread prepares the
-    sort.
-    """
+    """Return the prepared sort of an array; None means CuPy's own sort, which also serves while a thread prepares."""
     shape = _shape(a, axis, keys=keys)
     if shape is None or not background.enabled() or not choice(shape.key, shape.rows, shape.length) or _captured():
         return _prepared(shape)
@@ -252,7 +253,7 @@ def _prepared(shape: Shape | None) -> Order | None:
 
 
 def _shape(a: Any, axis: int, *, keys: bool) -> Shape | None:
-    """Return the subject of the sort of an array; None if a GPU has nothing to sort."""
+    """Return what to sort of an array along an axis; None if there is nothing that hsgen sorts."""
     key = _KEYS.get(a.dtype.name) if a.dtype.isnative else None
     if key is None or a.ndim == 0 or a.size < 2 or a.shape[axis] < 2:
         return None

@@ -22,7 +22,7 @@ class Sorted(NamedTuple):
 
 
 def sort(a: Any, *, descending: bool = False, device: str | None = None) -> Any:
-    """Return a sorted Dask array of the chunk sizes of `a`, an array of one dimension or a column of a data frame.
+    """Return a sorted Dask array with the chunk sizes of `a`, an array of one dimension or a column of a data frame.
 
     The work starts at once.  The result stays on the workers, like the result of `a.persist()`.  NaNs are equal and
     greatest.
@@ -48,7 +48,7 @@ def argsort(a: Any, *, descending: bool = False, device: str | None = None) -> A
 
 
 def topk(a: Any, k: int, *, largest: bool = True, device: str | None = None) -> Sorted:
-    """Return the first `k` keys in order and their indices; of equal keys, those with the least indices.
+    """Return the first `k` keys in order and their indices; of equal keys, those with the least indices come first.
 
     The result is lazy.  Arguments and errors are those of `sort`.
     """
@@ -60,7 +60,7 @@ def topk(a: Any, k: int, *, largest: bool = True, device: str | None = None) -> 
 
 
 class _Array:
-    """A Dask array: its chunks as tasks, and the work on them."""
+    """A Dask array: its chunks as tasks, and the work on the chunks."""
 
     def __init__(self, a: Any, descending: bool, device: str | None) -> None:
         a = a.to_dask_array(lengths=True) if hasattr(a, "to_dask_array") else a
@@ -74,7 +74,7 @@ class _Array:
         self.tasks = list(a.to_delayed())
 
     def parts(self, *, index: bool) -> tuple[list[Any], list[Any]]:
-        """Return the parts of the sorted array as tasks, and the sorted chunks, which workers hold."""
+        """Return the parts of the sorted array as tasks, and the sorted chunks, which the workers hold."""
         sort, sort_index = dask.delayed(self.chunks.sort), dask.delayed(self.chunks.sort_index)
         runs = list(dask.persist(*(sort_index(x, i) if index else sort(x) for i, x in enumerate(self.tasks))))
 
@@ -100,7 +100,9 @@ class _Array:
 
 
 def _started(result: Any, runs: Sequence[Any]) -> Any:
-    """Return a Dask array whose tasks have been sent to workers, which hold `runs` until then."""
+    """Send the tasks of a Dask array to workers; return the array.  Workers must hold the sorted chunks `runs` until
+    then.
+    """
     started = result.persist()
     del runs
     return started

@@ -1,4 +1,4 @@
-"""The libraries whose arrays ranks sort: arguments, results, and the process group of a call."""
+"""The libraries whose arrays ranks sort: checks of arguments, the form of results, and the process group of a call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEYS = {t.element: t.name for t in TYPES.values()}
 
 
 class Backend(ABC):
-    """The arrays of one library, and the rank that exchanges such arrays."""
+    """What the functions need to know of the arrays of one library; `comm` is the rank that exchanges such arrays."""
 
     def __init__(self, comm: Communicator) -> None:
         self.comm = comm
@@ -36,7 +36,7 @@ class Backend(ABC):
 
     @abstractmethod
     def check_values(self, values: Any, n: int) -> str:
-        """Return a description of the items of values that belong to `n` keys; errors as of `check_keys`."""
+        """Check values that belong to `n` keys; return a description of an item.  Errors are those of `check_keys`."""
 
     @abstractmethod
     def check_numbers(self, values: Any) -> None:
@@ -49,7 +49,7 @@ class Backend(ABC):
 
     @abstractmethod
     def device_of(self, keys: Any) -> str:
-        """Return the kind of device of an array, which must be equal on every rank."""
+        """Return the kind of an array's device, such as "cpu"; it must be equal on every rank."""
 
     @abstractmethod
     def local(self, keys: Any, *, descending: bool) -> Local:
@@ -61,11 +61,11 @@ class Backend(ABC):
 
     @abstractmethod
     def keys(self, local: Local, keys: Any, like: Any) -> Any:
-        """Return keys of `local` as an array of the library, of the type of `like`."""
+        """Return keys in the form of `local` as an array of the library, with the type of `like`."""
 
     @abstractmethod
     def values(self, column: Any, like: Any) -> Any:
-        """Return moved values as an array of the type of `like`."""
+        """Return values that have moved with keys as an array of the type of `like`."""
 
     @abstractmethod
     def index(self, column: Any, total: int) -> Any:

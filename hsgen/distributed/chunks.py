@@ -1,6 +1,6 @@
-"""The tasks of a sort of chunks that the workers of a scheduler hold: Dask (`hsgen.dask`), or Ray (docs/guides/ray.md).
+"""The tasks of a sort for schedulers whose workers hold chunks: Dask (`hsgen.dask`), or Ray (docs/guides/ray.md).
 
-The scheduler runs the methods of `Chunks` where the data is, and moves pieces.
+The scheduler runs the methods of `Chunks` where the data is, and moves pieces between workers.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ from hsgen.distributed.backend import named
 from hsgen.distributed.local import Run
 from hsgen.distributed.numpy_local import NumpyLocal
 
-_PROBES = 1024  # of a round, for all boundaries together
+_PROBES = 1024  # probes of a round, for all boundaries together
 OnEach = Callable[..., Sequence[Any]]
 """`on_each(method, *arguments)` returns `method(run, *arguments)` for each sorted chunk, in the order of chunks."""
 
 
 class Chunks:
-    """The work on the chunks of an array of one dimension; a small object, which tasks receive.
+    """The work on the chunks of an array of one dimension; the object is small, because every task receives it.
 
-    A program calls `sort` for each chunk, `cuts` once, then for each part `piece` for each chunk, and `merge`.  A `Run`
-    holds ordered keys: unsigned numbers in the order of the sort.  Sorts are stable; NaNs are equal and greatest.
+    A program calls `sort` for each chunk, then `cuts` once.  For each part of the result, it calls `piece` for each
+    chunk, then `merge`.  A `Run` holds ordered keys: unsigned numbers in the order of the sort.  Sorts are stable; NaNs
+    are equal and greatest.
 
     Args:
-        dtype: the type of the keys, of numpy.
-        sizes: the number of keys of each chunk, and of each part of the result.
+        dtype: the numpy type of the keys.
+        sizes: the number of keys of each chunk; the parts of the result have the same sizes.
         device: the device of each worker, as of `hsgen.sort`; "" is its default device, None numpy.
 
     Raises:
@@ -58,7 +59,10 @@ class Chunks:
         return self._local.first(keys, min(k, self.sizes[chunk]), self._firsts[chunk])
 
     def cuts(self, on_each: OnEach) -> NDArray[np.int64]:
-        """Return where each sorted chunk is cut, shape (chunks, parts + 1); counts take three to seven rounds."""
+        """Return the indices at which each sorted chunk is cut, shape (chunks, parts + 1).
+
+        The search takes three to seven rounds of counts.
+        """
         if not self.sizes:
             return np.zeros((0, 1), np.int64)
         ends = on_each(self.ends)
@@ -79,7 +83,7 @@ class Chunks:
         return Run(part.keys.copy(), tuple(x.copy() for x in part.columns))
 
     def merge(self, *pieces: Run) -> Run:
-        """Return the pieces of a part, in the order of chunks, as one run in order."""
+        """Return the pieces of a part, merged; `pieces` are in the order of chunks."""
         keys, *columns = (np.concatenate(x) for x in zip(*(p.arrays for p in pieces), strict=True))
         return self._local.merge(Run(keys, tuple(columns)), [(0, len(keys))])
 
@@ -100,7 +104,7 @@ class Chunks:
 
 @dataclass(frozen=True)
 class _Counts:
-    """The counts of sorted chunks on workers: see `hsgen.distributed.splitters.Counts`."""
+    """Counts of keys in sorted chunks on workers, as `hsgen.distributed.splitters.Counts` defines them."""
 
     chunks: Chunks
     on_each: OnEach

@@ -18,7 +18,7 @@ Words = NDArray[np.int64]
 Span = tuple[int, int]
 """The index of the first item of a part of an array, and the index after its last item."""
 
-_TEXT = 64  # words of a text that ranks exchange: 512 bytes
+_TEXT = 64  # 64-bit words of a text that ranks exchange: 512 bytes
 _SEPARATOR = "\x1f"
 
 
@@ -28,8 +28,8 @@ class Communicator(ABC):
     All ranks call the same methods in the same order.
 
     rank: the number of this rank.  size: the number of ranks.  unit: the alignment in bytes with which parts of arrays
-    travel fastest, a power of two.  small: the greatest total of bytes up to which every rank receives and sorts all
-    shards; each shard counts as much as the longest.
+    travel fastest, a power of two.  small: up to this many bytes in total, every rank receives and sorts all shards.
+    The total counts each shard as if it were as long as the longest shard.
     """
 
     rank: int
@@ -41,7 +41,8 @@ class Communicator(ABC):
     def gather(self, words: Any) -> Words:
         """Return the words of every rank, shape (size, len(words)); all ranks pass the same number of words.
 
-        words: an array of numpy, or of the library of the shards.  Words of numpy do not wait for work of the device.
+        words: an array of numpy, or of the library of the shards.  With an array of numpy, the call does not wait for
+        the device's work.
         """
 
     def gather_later(self, words: Words) -> Callable[[], Words]:
@@ -55,7 +56,7 @@ class Communicator(ABC):
 
     @abstractmethod
     def gather_arrays(self, arrays: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
-        """Return each of some arrays with the items of all ranks, one rank after another.
+        """Return for each array the concatenation of that array on all ranks, in the order of ranks.
 
         lengths: the number of items of each rank.
         """
@@ -64,15 +65,16 @@ class Communicator(ABC):
     def exchange(self, source: Any, sent: Sequence[Span], out: Any, received: Sequence[Span]) -> None:
         """Send a part of `source` to each rank, and store the parts received in `out`.
 
-        sent, received: the spans of the parts for each rank, and of the parts from each rank.  In an array of more
-        dimensions, a row is an item.
+        sent: for each rank, the span of `source` that this rank sends to it.  received: for each rank, the span of
+        `out` that receives its part.  In an array with more dimensions, an item is array[i].
         """
 
     def exchange_later(
         self, source: Any, sent: Sequence[Span], out: Any, received: Sequence[Span]
     ) -> Callable[[], None]:
-        """Start an `exchange`; return a function that makes later work of the device wait until all parts are in
-        `out`.
+        """Start an `exchange`; return a function that ends it.
+
+        Work that the device gets after a call of the function waits until `out` has all parts.
         """
         self.exchange(source, sent, out, received)
         return lambda: None
@@ -92,7 +94,7 @@ def agree(comm: Communicator, error: Exception | None, words: Sequence[int] = ()
 
 
 def raise_together(comm: Communicator, error: Exception | None) -> None:
-    """Raise the error of this rank, or else name the first rank with an error; all ranks call this function.
+    """Raise the error of this rank, or else an error that names the first rank with one; all ranks call this function.
 
     Raises:
         Exception: `error`, or `Wrong`.
@@ -107,7 +109,8 @@ def raise_together(comm: Communicator, error: Exception | None) -> None:
 def compare_later(
     comm: Communicator, error: Exception | None, words: Sequence[int], facts: Mapping[str, str]
 ) -> Callable[[], Words]:
-    """Start a comparison of `facts`; return a function that waits, and returns the words of every rank.
+    """Start a comparison of `facts` between ranks; return a function that waits for it and returns the words of every
+    rank.
 
     Digests of facts travel with the words.  The texts travel only if digests differ.
 
@@ -154,7 +157,7 @@ def _texts(comm: Communicator, text: str) -> list[str]:
 
 
 def _encoded(text: str) -> list[int]:
-    """Return a text as words; longer texts are cut."""
+    """Return a text as `_TEXT` words; a longer text is cut."""
     data = text.encode("utf-8", "replace")[: 8 * _TEXT].ljust(8 * _TEXT, b"\0")
     return [int(x) for x in np.frombuffer(data, np.int64)]
 

@@ -1,7 +1,7 @@
 """The work of a rank on tensors of a GPU, by the kernels of `hsgen.cuda`.
 
-Keys stay in their type.  A sort of floats replaces all NaNs by one bit pattern and, with values, both zeros by one bit
-pattern.  After the sort, the order of keys is the order of their transformed bits.
+Keys keep their type.  A sort of floats gives all NaNs the same bits and, with values, both zeros the same bits.  After
+the sort, the keys are therefore in the order of their transformed bits.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from hsgen.distributed.torch_group import on
 MERGED = 16
 """The greatest number of runs that are merged in pairs; if there are more runs, all keys are sorted."""
 SORTED = 1 << 23
-"""The greatest number of received keys that are sorted instead of merged, because the launches of merges take
-longer.
+"""The greatest number of received keys that are sorted instead of merged, because the many launches of merges would
+take longer.
 """
 OVERLAPPED = 3 << 26
-"""The least number of keys of a part whose exchange overlaps with merges."""
+"""The least number of keys of each part for which the exchange overlaps with merges."""
 CHUNKS = 4
-"""The number of chunks of such an exchange."""
+"""The number of chunks of an exchange that overlaps with merges."""
 COUNTS = 1 << 20
-"""The number of counts that a GPU receives from all ranks in a round of a search for splitters; they take 8 MiB."""
-_NARROW = 1 << 32  # least number of keys whose indices need 64 bits
+"""The number of counts, 8 MiB, that a GPU receives from all ranks in a round of a search for splitters."""
+_NARROW = 1 << 32  # least number of keys for which sorts use 64-bit indices
 _ITEMS = {4: torch.int32, 8: torch.int64, 16: torch.complex128}
-"""The types of values that kernels move, by their bytes."""
+"""The types of values that kernels move, by the bytes of a value."""
 _MERGED = (("source", "other", "destination"), ("values", "other_values", "values_out"))
-"""The roles of keys and of values in a merge: of the first part, the second and the result."""
+"""First for keys, then for values: the roles in a merge of the first input, the second input and the result."""
 _SIGNED = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
@@ -65,8 +65,9 @@ def _splitter_counts(key: str, descending: bool, device: int) -> SplitterCounts:
 
 @lru_cache(maxsize=64)
 def _placed(places: tuple[int, ...], device: torch.device, stream: int) -> torch.Tensor:
-    """Return the global indices of boundaries as an array on a device, for one stream; calls with equal lengths share
-    it.
+    """Return the global indices of boundaries as an array on a device.
+
+    Calls with equal lengths on the same stream share the array.
     """
     return on(np.array(places, np.int64), device)
 
@@ -122,7 +123,10 @@ def widened(index: torch.Tensor, total: int) -> torch.Tensor:
 
 
 def items(values: torch.Tensor) -> torch.Tensor | None:
-    """Return values as a flat tensor of a type that kernels move, sharing memory if aligned; None for other sizes."""
+    """Return values as a flat tensor of a type that kernels move; None if kernels do not move values of this size.
+
+    The tensor shares memory with `values` if they are aligned.
+    """
     size = values.dtype.itemsize * prod(values.shape[1:])
     if size not in _ITEMS:
         return None
@@ -135,7 +139,7 @@ def items(values: torch.Tensor) -> torch.Tensor | None:
 
 
 def _moved(run: Run) -> list[torch.Tensor]:
-    """Return keys, and values of a type that kernels move, in the memory of a run."""
+    """Return the keys of a run and its values as types that kernels move; the result shares the memory of the run."""
     columns = [items(x) for x in run.columns]
     return [run.keys, *(x for x in columns if x is not None)]
 
@@ -154,7 +158,7 @@ class CudaLocal(Local):
         self._order = "descending" if descending else "ascending"
 
     def _typed(self, keys: torch.Tensor) -> torch.Tensor:
-        """Return keys in the type that sorters take."""
+        """Return keys in a type that sorters take: bools become uint8."""
         return keys.view(torch.uint8) if keys.dtype == torch.bool else keys
 
     def _kernel(self, kind: Any, value: Any = None) -> Any:
@@ -192,7 +196,7 @@ class CudaLocal(Local):
         return out
 
     def sort_index(self, keys: Any, first: int, total: int, *, overwrite: bool) -> Run:
-        """See `Local`; indices have 32 bits if the number of all keys permits."""
+        """See `Local`; indices have 32 bits if all ranks together have fewer than 2^32 keys."""
         keys = self._typed(keys)
         narrow = total < _NARROW
         index = torch.empty(len(keys), dtype=torch.int32 if narrow else torch.int64, device=keys.device)
@@ -238,7 +242,7 @@ class CudaLocal(Local):
         return Run(keys, tuple(columns))
 
     def merge(self, run: Run, spans: Sequence[Span], spare: Run | None = None) -> Run:
-        """See `Local`; pairs of neighbours are merged until one run is left, or all keys are sorted."""
+        """See `Local`; either neighbouring runs are merged in pairs until one is left, or all keys are sorted."""
         moved = [items(x) for x in run.columns]
         if len(moved) > 1 or None in moved:
             index = torch.arange(len(run), dtype=torch.int64, device=run.keys.device)
@@ -260,7 +264,7 @@ class CudaLocal(Local):
         return Run(arrays[0], tuple(restored(x, like) for x, like in zip(arrays[1:], run.columns, strict=True)))
 
     def chunks(self, sizes: Sequence[int], item: int) -> int:
-        """See `Local`; each key takes part in an even number of merges, so that it ends in the memory in which it
+        """See `Local`; several chunks only if each key is merged an even number of times, as it then ends where it
         arrived.
         """
         levels = (len(sizes) - 1).bit_length()
@@ -295,7 +299,7 @@ class CudaLocal(Local):
     def _merged(
         self, arrays: Sequence[torch.Tensor], spans: Sequence[Span], to: Sequence[torch.Tensor]
     ) -> list[torch.Tensor]:
-        """Merge neighbours from `arrays` to `to` and back until one run is left; return its arrays."""
+        """Merge neighbouring runs from `arrays` to `to` and back, until one run is left; return its arrays."""
         merges, stream = self._merges(arrays), self._stream()
         scratch = arrays[0].new_empty(merges.scratch_bytes(sum(b - a for a, b in spans)), dtype=torch.uint8)
         while len(spans) > 1:

@@ -1,4 +1,4 @@
-"""The functions of `hsgen.distributed`: arguments, and the form of results."""
+"""The functions of `hsgen.distributed`: the checks of their arguments, and the form of their results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Sorted(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Distinct keys in order, the number of keys equal to each, and the reduced values of each or None."""
+    """Distinct keys in order; for each the number of equal keys, and the reduced value, or None without values."""
 
     keys: Any
     counts: Any
@@ -43,20 +43,20 @@ def sort(
     """Sort the keys of all ranks; return this rank's part of the sorted whole.
 
     Each rank passes its shard, a tensor or array of one dimension, which may be empty.  Rank 0 gets the first keys,
-    rank 1 the next keys, and so on, in even parts.  The sort is stable across ranks.  NaNs are equal and greatest, and
-    -0 equals 0.  All NaNs get one bit pattern; with values or indices, both zeros also get one bit pattern.
+    rank 1 the next keys, and so on.  By default, parts are even.  The sort is stable across ranks.  NaNs are equal and
+    greatest, and -0 equals 0.  All NaNs get the same bits; with values or indices, so do both zeros.
 
     Args:
         keys: a tensor of PyTorch on a GPU or the CPU, or with a rank of `Threads` an array of numpy.
         values: items that move with the keys, as many as keys, or None.
-        descending: True for the greatest keys first.
-        index: True to return the index of each key in the concatenated keys of all ranks, as a 64-bit number.
-        size: the number of keys that this rank gets; None on every rank for even parts.
+        descending: whether the greatest keys come first.
+        index: whether to return the index of each key in the concatenated shards of all ranks, as a 64-bit number.
+        size: the number of keys that this rank gets; None on every rank for parts of even lengths.
         memory: "normal", or "low" to let the function overwrite `keys` and `values`.
         group: a process group of torch.distributed (None: the default group), or a rank of `Threads`.
 
     Returns:
-        The keys, or with values or indices a `Sorted` of keys and these.
+        The keys; with values or indices, a `Sorted` of the keys and the values or indices.
 
     Raises:
         TypeError, ValueError, hsgen.core.errors.Usage: an argument is invalid, or differs between ranks.
@@ -82,11 +82,11 @@ def argsort(
 def topk(keys: Any, k: int, *, largest: bool = True, group: Any = None) -> Sorted:
     """Return the first `k` keys of all ranks and their global indices (int64), the same on every rank.
 
-    largest: True for the greatest keys, greatest first; False for the least.  Of equal keys, those with the least
-    global indices are selected, in the order of their indices.
+    largest: True for the greatest keys, greatest first; False for the least keys, least first.  Of equal keys, those
+    with the least global indices are selected, in the order of these indices.
 
     Raises:
-        Exception: as `sort`; k is not 0 to the number of keys.
+        Exception: as `sort`; k is negative, or exceeds the number of keys of all ranks.
     """
     backend = backend_of(group)
 
@@ -103,7 +103,7 @@ def topk(keys: Any, k: int, *, largest: bool = True, group: Any = None) -> Sorte
 def unique(keys: Any, *, return_counts: bool = False, descending: bool = False, group: Any = None) -> Any:
     """Return this rank's part of the distinct keys of all ranks, in order and in even parts.
 
-    With `return_counts`, the result is a pair: the keys, and the number of keys equal to each (int64).
+    With `return_counts`, return a pair: the distinct keys, and for each the number of equal keys (int64).
 
     Raises:
         Exception: as `sort`.
@@ -158,7 +158,7 @@ def _shard(
     memory: Any,
     facts: dict[str, str] | None = None,
 ) -> Shard:
-    """Return the arguments of this rank after checks."""
+    """Check the arguments of this rank; return them as a `Shard`."""
     if memory not in _MEMORY:
         raise Usage(f"memory {memory}: unknown; give {' or '.join(_MEMORY)}")
     if index and values is not None:

@@ -1,7 +1,7 @@
 """Distinct keys of all ranks, and reductions of values by key.
 
-Every rank groups its keys.  The groups are exchanged by ranges of keys, so that equal keys arrive at one rank.  Each
-rank reduces the groups that it receives.  A last exchange makes parts even.
+Every rank groups its own keys.  In an exchange, each rank receives the groups of a range of keys, so that equal keys
+meet on one rank.  Each rank reduces the groups that it receives.  A last exchange makes the lengths of parts even.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from hsgen.distributed.sorting import Agreed, exchanged, spread
 
 
 def group_by(comm: Communicator, of: Agreed, reduction: str) -> Run:
-    """Return this rank's part of the distinct keys, with the columns: counts, and reduced values if there are any."""
+    """Return this rank's part of the distinct keys; the columns are the counts and, if there are values, the reduced
+    values.
+    """
     shard, local = of.shard, of.shard.local
     run, error = Run(None), None
     try:
@@ -39,7 +41,7 @@ def group_by(comm: Communicator, of: Agreed, reduction: str) -> Run:
 def reduced(local: Local, run: Run, reduction: str, *, counted: bool) -> Run:
     """Return the distinct keys of a run in order, with counts and reduced values.
 
-    counted: the first column has the counts of keys that were grouped before.
+    counted: whether the keys were grouped before; the first column then has the counts of keys.
     """
     groups = local.groups(run)
     counts, starts = groups.columns
@@ -49,7 +51,7 @@ def reduced(local: Local, run: Run, reduction: str, *, counted: bool) -> Run:
 
 
 def dealt(comm: Communicator, local: Local, run: Run, lengths: list[int]) -> Run:
-    """Return this rank's even part of the runs of all ranks; the concatenated runs are sorted already.
+    """Return this rank's even part of the runs of all ranks; one after another, the runs are in order already.
 
     lengths: the numbers of keys of the ranks.
     """

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hsgen.core.keys import KEYS, TYPES
 from hsgen.distributed.communicator import Span
 
-_LEAST = 4  # least number of bits of a round
+_LEAST = 4  # least number of bits of a digit, hence of a round
 
 REDUCTIONS = ("sum", "min", "max")
 """The reductions of values by key."""
@@ -23,7 +23,7 @@ REDUCTIONS = ("sum", "min", "max")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Keys in order on one rank, and columns whose items belong to the keys.
+    """Keys in order on one rank, and columns with an item for each key.
 
     Keys are in the form of the `Local` that made the run.
     """
@@ -47,10 +47,10 @@ def row_bytes(x: Any) -> int:
 
 
 def digits(bits: int, boundaries: int, counts: int) -> list[tuple[int, int]]:
-    """Return the shift and the number of bits of each digit of ordered keys, highest first.
+    """Split ordered keys into digits; return the shift and the number of bits of each, highest first.
 
-    Each round of a search for splitters determines one digit.  In a round, a rank computes at most about `counts`
-    counts for all boundaries together; with very many boundaries, it computes more.
+    Each round of a search for splitters determines one digit.  In a round, a rank computes about `counts` counts at
+    most, for all boundaries together.  With very many boundaries, a rank computes more.
     """
     most = max((counts // boundaries).bit_length() - 1, _LEAST)
     rounds = -(-bits // most)
@@ -65,7 +65,7 @@ class Local(ABC):
     """
 
     most_counts = 1 << 12
-    """The number of counts that a rank computes in a round of a search, for all boundaries together."""
+    """The usual greatest number of counts that a rank computes in a round of a search, for all boundaries together."""
 
     def __init__(self, key: str, *, descending: bool) -> None:
         self.key, self.descending = key, descending
@@ -80,7 +80,8 @@ class Local(ABC):
     def sort(self, keys: Any, values: Any, *, zeros: bool = False, overwrite: bool = False) -> Run:
         """Return the keys of this rank in order, with their values if there are any; equal keys keep their order.
 
-        zeros: -0 becomes 0 even if there are no values.  overwrite: the result may be in the memory of the arguments.
+        zeros: whether -0 becomes 0 even if there are no values.  overwrite: whether the result may be in the memory of
+        the arguments.
         """
 
     @abstractmethod
@@ -93,21 +94,24 @@ class Local(ABC):
 
     @abstractmethod
     def first(self, keys: Any, k: int, first: int) -> Run:
-        """Return the first `k` keys of the order, with their global indices of 64 bits."""
+        """Return the first `k` keys of this rank in order, with their 64-bit global indices.
+
+        first: the global index of the first key.
+        """
 
     @abstractmethod
     def words(self, x: NDArray[np.int64]) -> Any:
         """Return 64-bit numbers as an array on the device of the keys."""
 
     def digits(self, boundaries: int, ranks: int) -> list[tuple[int, int]]:
-        """Return the digits of a search, the same on every rank; see `digits`."""
+        """Return the digits of a search, which are the same on every rank; see the function `digits`."""
         return digits(self.bits, boundaries, self.most_counts)
 
     @abstractmethod
     def search(self, run: Run, n: int, places: Sequence[int], ranks: int) -> Search:
         """Return a search for splitters in the `n` keys of this rank.
 
-        places: the numbers of keys of all ranks before each boundary.  ranks: the number of ranks.
+        places: for each boundary, the number of keys before it, of all ranks together.  ranks: the number of ranks.
         """
 
     @abstractmethod
@@ -116,14 +120,13 @@ class Local(ABC):
 
     @abstractmethod
     def merge(self, run: Run, spans: Sequence[Span], spare: Run | None = None) -> Run:
-        """Return the keys of spans of `run` as one sorted run; each span is sorted already, and equal keys keep their
-        order.
+        """Merge spans of `run`, each of which is sorted; return one sorted run.  Equal keys keep their order.
 
         The result may be in the memory of `run` or of `spare`.
         """
 
     def chunks(self, sizes: Sequence[int], item: int) -> int:
-        """Return the number of chunks of an exchange, whose merges overlap with the exchange of later chunks.
+        """Return the number of chunks of an exchange; each chunk is merged while later chunks travel.
 
         The number is 1, or at least 3.  sizes: the sizes of the parts of all ranks.  item: the bytes of a value, or 0.
         """
@@ -131,30 +134,30 @@ class Local(ABC):
 
     @abstractmethod
     def merge_within(self, run: Run, spans: Sequence[Span], begin: int, spare: Run) -> None:
-        """Store the keys of spans of `run` as one sorted run, from index `begin` on; equal keys keep their order.
+        """Merge spans of `run`, each of which is sorted, into `run` from index `begin` on; equal keys keep their order.
 
-        `begin` is at most the first place of the spans.  spare: memory for as many keys, which the call overwrites.
+        `begin` is not greater than the begin of any span.  spare: memory for as many keys, which the call overwrites.
         """
 
     @abstractmethod
     def groups(self, run: Run) -> Run:
-        """Return the distinct keys, with two columns: the number of keys equal to each, and the index of the first of
-        them.
+        """Return the distinct keys, with two columns: the number of equal keys, and the index of the first of these
+        keys.
 
         Both columns have 64 bits.
         """
 
     @abstractmethod
     def reduce(self, values: Any, starts: Any, counts: Any, reduction: str) -> Any:
-        """Return the reduction of consecutive values: `counts` values from each of `starts`."""
+        """Return a reduction for each group: of counts[i] consecutive values from index starts[i] on."""
 
     @abstractmethod
     def part(self, run: Run, begin: int, end: int) -> Run:
-        """Return a part of a run, without a copy."""
+        """Return the keys `begin` to `end` of a run, without a copy."""
 
     @abstractmethod
     def repeated(self, run: Run, times: int) -> Run:
-        """Return a run `times` times, one after another."""
+        """Return a new run: a run `times` times, one after another."""
 
 
 class Search(ABC):
@@ -177,15 +180,16 @@ class Search(ABC):
 
     @abstractmethod
     def ends(self, rows: Any) -> NDArray[np.int64]:
-        """Return counts of each rank, shape (ranks, 2, boundaries): the keys less than each boundary's key, and the
-        keys less than or equal to it.
+        """Return two counts of each rank for each boundary, shape (ranks, 2, boundaries).
+
+        The first count is of the keys less than the boundary's key, the second of the keys less than or equal to it.
 
         rows: the counts of the last round.
         """
 
 
 class HostSearch(Search):
-    """A search on the host, by the function `counts` of its `Local`: the number of keys below each probe."""
+    """A search on the host; the function `counts` of its `Local` returns the number of keys below each probe."""
 
     local: Any
     _starts: NDArray[np.uint64]
@@ -202,7 +206,7 @@ class HostSearch(Search):
         spaced[:-1] <<= np.uint64(shift)
         spaced[-1] = (1 << (shift + bits)) % (1 << 64)
         probes = self._starts[:, None] + spaced
-        beyond = probes <= self._starts[:, None]  # beyond the greatest number of 64 bits are no keys
+        beyond = probes <= self._starts[:, None]  # a probe that wrapped around 64 bits: all keys are below it
         beyond[:, 0] = False
         counts = self.local.counts(self.run, probes.reshape(-1).view(np.int64))
         return np.where(beyond.reshape(-1), self.n, counts)

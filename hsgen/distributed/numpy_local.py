@@ -1,4 +1,4 @@
-"""The work of a rank on arrays of numpy: keys are ordered keys, unsigned numbers in the order of the sort."""
+"""The work of a rank on arrays of numpy; a run has ordered keys: unsigned numbers in the order of the sort."""
 
 from __future__ import annotations
 
@@ -27,9 +27,7 @@ class NumpyLocal(Local):
         self._type = np.dtype(f"u{KEYS[TYPES[key].key].bytes}")
 
     def ordered(self, keys: Any, *, zeros: bool) -> Any:
-        """Return ordered keys in numeric order: all NaNs have one ordered key; if `zeros`, -0 and 0 also have one
-        ordered key.
-        """
+        """Return ordered keys, for numeric order: all NaNs get the same ordered key, and if `zeros` also -0 and 0."""
         bits = np.ascontiguousarray(keys).view(self._type)
         if self.kind == 2:
             magnitude, infinity = (self._type.type(x) for x in limits(self.key))
@@ -94,7 +92,7 @@ class NumpyLocal(Local):
         return np.where(beyond, len(run.keys), places).astype(np.int64)
 
     def ends(self, run: Run) -> tuple[int, int]:
-        """Return the first and the last ordered key; without keys, the greatest and 0."""
+        """Return the first and the last ordered key; for a run without keys, `greatest` and 0."""
         return (int(run.keys[0]), int(run.keys[-1])) if len(run.keys) else (self.greatest, 0)
 
     def room(self, like: Run, n: int) -> Run:
@@ -103,7 +101,7 @@ class NumpyLocal(Local):
         return Run(keys, tuple(columns))
 
     def merge(self, run: Run, spans: Sequence[Span], spare: Run | None = None) -> Run:
-        """See `Local`; the merge is numpy's stable sort, which merges runs of wide keys."""
+        """See `Local`; numpy's stable sort does this, which for wide keys merges the runs that it finds."""
         if sum(end - begin for begin, end in spans) < len(run):
             run = Run(np.concatenate([run.keys[a:b] for a, b in spans]), self._columns(run, spans))
         if not run.columns:

@@ -12,7 +12,7 @@ from hsgen.distributed.sorting import Agreed, exchanged
 def top_k(comm: Communicator, of: Agreed, k: int) -> Run:
     """Return the first `k` keys of the order and their global indices, the same on every rank.
 
-    Every rank selects its first k keys, and receives those of all ranks.
+    Every rank selects its own first k keys, and receives the selected keys of all ranks.
     """
     local, lengths = of.shard.local, of.lengths
     run, error = Run(None), None

@@ -2,8 +2,8 @@
 
     compare arguments -> sort -> agree -> cut -> exchange -> merge
 
-Status words travel with the words of each phase, so that an error of one rank is an error of all.  Results are stable:
-equal keys are in the order of ranks, and within a rank in the order of their indices.
+A status word travels with the numbers of each phase, so that an error of one rank becomes an error of all.  Sorts are
+stable: equal keys are in the order of ranks, and within a rank in the order of their indices.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from hsgen.distributed.local import Local, Run, row_bytes
 class Shard:
     """The arguments of one rank after its own checks.
 
-    length: the number of keys.  size: the requested number of keys of the result, or None for an even share. facts: the
-    values that must be equal on every rank, by the name of the argument.
+    length: the number of keys.  size: the number of keys that this rank requests, or None for an even share. facts:
+    what must be equal on every rank, by the name of the argument.
     """
 
     local: Local
@@ -53,7 +53,9 @@ class Agreed:
 
 
 class Pending:
-    """The arguments of this rank on their way to the ranks; `check` returns them, or raises."""
+    """A comparison of the arguments of all ranks that is under way; `check` returns those of this rank, or raises an
+    error.
+    """
 
     def __init__(self, comm: Communicator, check: Callable[[], Shard]) -> None:
         self._comm = comm
@@ -71,7 +73,7 @@ class Pending:
         """Return the shard, after a comparison of the arguments of all ranks.
 
         Raises:
-            Exception: the error of `check`; on the ranks without an error, `Wrong`.
+            Exception: the error of `check`; on ranks without an error, `Wrong` if another rank has one.
             Usage: arguments differ, or the sizes do not add up to the number of keys.
         """
         rows, shard = self._wait(), self.shard
@@ -100,7 +102,7 @@ def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False)
     """Return this rank's part of the sorted keys of all ranks, with values, or with global indices if `index`.
 
     The sort of the shard starts while arguments travel, unless the sort overwrites the shard or needs its first index.
-    Small shards are gathered by every rank, in more memory than an exchange takes.
+    If shards are small, every rank gathers and sorts all of them; this takes more memory than an exchange.
     """
     pending = Pending(comm, check)
     shard, early = pending.shard, None
@@ -127,8 +129,9 @@ def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False)
 
 
 def _small(comm: Communicator, shard: Shard) -> int:
-    """Return the greatest total of bytes up to which every rank gathers all shards; with little memory, a quarter of
-    it.
+    """Return the greatest total of bytes for which every rank gathers all shards.
+
+    If the call may overwrite its arguments (memory="low"), the total is a quarter of `Communicator.small`.
     """
     return comm.small // 4 if shard.overwrite else comm.small
 
@@ -181,8 +184,8 @@ def spread(
 ) -> Run:
     """Return this rank's part of the keys of all ranks, merged; `locally` returns the sorted keys of this rank.
 
-    lengths: the numbers of keys of the ranks.  sizes: the sizes of the parts.  together: equal keys go to one rank, so
-    the sizes are approximate.  chunks: the number of chunks of the exchange, as of `Local.chunks`.
+    lengths: the number of keys of each rank.  sizes: the size of each part.  together: whether all equal keys go to one
+    rank; the sizes are then approximate.  chunks: the number of chunks of the exchange, as of `Local.chunks`.
     """
     run, out, error = Run(None), None, None
     try:
@@ -201,7 +204,7 @@ def spread(
 
 
 def _unit(comm: Communicator, run: Run) -> int:
-    """Return the alignment of parts in items, for which all arrays are copied at full speed."""
+    """Return the alignment of parts, in items, with which all arrays travel fastest."""
     return max(comm.unit // gcd(comm.unit, row_bytes(x)) for x in run.arrays)
 
 
@@ -229,7 +232,7 @@ def _overlapped(comm: Communicator, local: Local, run: Run, at: Words, out: Run,
     merged, spare = 0, local.part(out, last[0][0], end)
     waits = [started(sent, received) for sent, received, _ in layouts[:-1]]
     for i, (_, _, spans) in enumerate(layouts):
-        if i == chunks - 2:  # all further merges use the memory of the run, when the run has left
+        if i == chunks - 2:  # after the last exchange, `run` has been sent, and the last two merges use its memory
             waits[i] += started(*layouts[-1][:2])
             waits.append([])
             spare = run
@@ -243,8 +246,7 @@ def _overlapped(comm: Communicator, local: Local, run: Run, at: Words, out: Run,
 def exchanged(
     comm: Communicator, local: Local, run: Run, at: Words, out: Run | None = None, *, unit: int = 1
 ) -> tuple[Run, list[Span]]:
-    """Send parts of a run to the ranks; return the run that this rank receives, and the spans of the keys from each
-    rank.
+    """Send parts of a run to all ranks; return the run that this rank receives, and the span of each rank's keys in it.
 
     at: the indices at which the run of each rank is cut, shape (ranks, ranks + 1).  out: memory for the result, or
     None.
@@ -265,8 +267,11 @@ def exchanged(
 
 
 def layout(at: Words, rank: int, unit: int, chunks: int = 1) -> list[tuple[list[Span], list[Span], list[Span]]]:
-    """Return for each chunk the spans that a rank sends, the spans in which parts are stored, and the spans of their
-    own keys.
+    """Return for each chunk three lists of spans: what a rank sends, where it stores received parts, and the keys
+    proper.
+
+    Each list has a span for each rank.  A stored part is extended by neighbouring keys; the span of its keys proper
+    lies within it.
 
     Parts begin at multiples of `unit`, in the run of the sender and in the memory of the receiver.
 
@@ -277,7 +282,7 @@ def layout(at: Words, rank: int, unit: int, chunks: int = 1) -> list[tuple[list[
     filled = lasts > firsts
     ends = np.where(filled, np.minimum(-(-lasts // unit) * unit, at[:, -1:]), begins)
     here = slice(rank * chunks, (rank + 1) * chunks)
-    widths = (ends - begins)[:, here].T  # of each chunk, from each rank
+    widths = (ends - begins)[:, here].T  # shape (chunks, ranks): what this rank receives
     room = -(-widths // unit) * unit
     places = np.cumsum(room).reshape(room.shape) - room
     starts = places + np.where(filled, firsts - begins, 0)[:, here].T

@@ -1,8 +1,8 @@
-"""Exact splitters of sorted shards: the indices at which each shard is cut, so that parts have the requested sizes.
+"""Exact splitters: the indices at which sorted shards are cut, so that parts have the requested sizes.
 
-A boundary is a global index in the sorted keys of all shards.  Counts of keys below probes narrow the range of its key.
-Keys equal to the boundary's key are then divided in the order of shards and of indices: earlier shards fill the lower
-part first.
+A boundary is a global index in the sorted keys of all shards.  Counts of keys below probes narrow the range that
+contains the boundary's key.  Keys equal to that key are then divided in the order of shards and of indices: earlier
+shards fill the lower part first.
 
 `cuts` is for shards whose counts pass through the host.  `cuts_of_ranks` is for ranks, whose counts stay on devices:
 each round determines a digit of the key of every boundary, and the host waits only once, for the result.
@@ -21,7 +21,7 @@ from hsgen.distributed.local import Local, Run
 
 PROBES = 1 << 13
 """The number of probes of a round of `cuts`, for all boundaries together."""
-_LEAST = 8  # least number of probes of a boundary
+_LEAST = 8  # least number of probes of a boundary in a round
 
 
 def places(sizes: Sequence[int]) -> list[int]:
@@ -45,7 +45,7 @@ class Counts(Protocol):
 
 
 def keys_at(counts: Counts, at: Sequence[int], least: int, greatest: int, probes: int = PROBES) -> list[int]:
-    """Return the ordered key of each boundary: the least key with at least `at` keys less than or equal to it.
+    """Return the ordered key of each boundary: the least key to which at least at[i] keys are less or equal.
 
     least, greatest: bounds of all ordered keys.  probes: the number of probes of a round.
     """
@@ -76,12 +76,13 @@ def _ladder(low: int, high: int, number: int) -> NDArray[np.uint64]:
 def cuts(
     counts: Counts, lengths: Sequence[int], sizes: Sequence[int], least: int, greatest: int, probes: int = PROBES
 ) -> Words:
-    """Return the indices at which sorted shards of these lengths are cut for parts of these sizes, shape (shards, parts
-    + 1).
+    """Return the indices at which sorted shards are cut, shape (shards, parts + 1).
 
-    least, greatest: bounds of the ordered keys of all shards.  Row s has the first index of each part in shard s, and
-    the end of the last part.  Equal keys are divided in the order of shards and of indices.  probes: the number of
-    probes of a round.
+    lengths: the lengths of the shards.  sizes: the sizes of the parts.
+
+    least, greatest: bounds of the ordered keys of all shards.  Row s of the result has the index in shard s at which
+    each part begins, and the end of the last part.  Equal keys are divided in the order of shards and of indices.
+    probes: the number of probes of a round.
     """
     at, ends = places(sizes), np.array(lengths, np.int64)[:, None]
     keys = np.array(keys_at(counts, at, least, greatest, probes), np.uint64)
@@ -91,8 +92,9 @@ def cuts(
 
 
 def _cut(at: Sequence[int], under: Words, upto: Words, ends: Words) -> Words:
-    """Return the cuts, from two numbers for each shard and boundary: the keys below the boundary's key, and the keys up
-    to that key.
+    """Return the cuts.
+
+    under, upto: for each shard and boundary, the number of keys below the boundary's key, and of keys up to that key.
     """
     equal = upto - under
     missing = np.array(at, np.int64) - under.sum(axis=0)
@@ -110,11 +112,10 @@ def cuts_of_ranks(
     *,
     together: bool = False,
 ) -> Words:
-    """Return the indices at which the runs of all ranks are cut for parts of these sizes, shape (ranks, ranks + 1); see
-    `cuts`.
+    """Return the indices at which the runs of all ranks are cut, shape (ranks, parts + 1); see `cuts`.
 
-    error: the error of this rank before the call, which becomes an error of all.  together: cut at the first of equal
-    keys, so that equal keys of all ranks are in one part; parts have about the given sizes.
+    error: an error of this rank before the call, or None; every rank then raises an error.  together: whether equal
+    keys of all ranks stay in one part, because all cuts are before them; parts then have about the given sizes.
 
     Raises:
         Exception: `error`, or an error of a count.
@@ -136,7 +137,7 @@ def cuts_of_ranks(
 def _searched(comm: Communicator, local: Local, run: Run, n: int, at: Sequence[int], error: Exception | None) -> Words:
     """Return the result of `Search.ends` after all rounds; arguments and errors are those of `cuts_of_ranks`.
 
-    A rank with an error takes part in all rounds with counts of -1.
+    A rank with an error still takes part in all rounds, with counts of -1.
     """
     search, rows = None, None
     for number, (_, bits) in enumerate(local.digits(len(at), comm.size)):

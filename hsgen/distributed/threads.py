@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 
 class _Broken(Wrong):
-    """The error of a rank that waited in vain for another rank."""
+    """The error of a rank that waited for another rank that had ended or was too late."""
 
 
 class Threads:

@@ -1,4 +1,4 @@
-"""Tensors of PyTorch: on GPUs by the kernels of `hsgen.cuda`, on CPUs by numpy."""
+"""Tensors of PyTorch; the kernels of `hsgen.cuda` sort tensors of GPUs, and numpy sorts tensors of CPUs."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from hsgen.distributed.communicator import Communicator, Span, Words
 from hsgen.distributed.local import row_bytes
 
 ALIGNMENT = 16
-"""The alignment in bytes of fast copies of NCCL; parts at other addresses are copied byte by byte."""
+"""The alignment in bytes with which NCCL copies fast; parts at other addresses are copied byte by byte."""
 SMALL = 1 << 28
-"""The greatest number of bytes of all shards that every rank with a GPU receives and sorts."""
+"""The greatest number of bytes of all shards together for which every rank with a GPU receives and sorts all shards."""
 _ALL_GATHER: Any = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
 
 
@@ -63,7 +63,7 @@ class TorchRank(Communicator):
         return result
 
     def gather_later(self, words: Words) -> Callable[[], Words]:
-        """See `Communicator`; words are exchanged while work of the current stream continues."""
+        """See `Communicator`; words are exchanged on a separate stream, while the current stream continues."""
         n = len(words)
         if self.size == 1:
             return lambda: words.reshape(1, n)
@@ -144,13 +144,13 @@ def _cut_bytes(x: Any, spans: Sequence[Span]) -> tuple[torch.Tensor, list[torch.
 
 
 def on(words: Words, device: torch.device) -> torch.Tensor:
-    """Return words on a device, without a wait for the work of the device."""
+    """Copy words to a device without waiting for the device's work."""
     host = torch.from_numpy(np.ascontiguousarray(words))
     return host.pin_memory().to(device, non_blocking=True) if device.type != "cpu" else host.clone()
 
 
 def _consecutive(spans: Sequence[Span]) -> bool:
-    """Return True if each span begins where the span before ends, the first at 0."""
+    """Return True if the first span begins at 0, and each further span where the span before ends."""
     return all(begin == end for (begin, _), end in zip(spans, [0, *(end for _, end in spans)], strict=False))
 
 
@@ -162,7 +162,10 @@ def _bytes(x: Any) -> torch.Tensor:
 
 
 def _joined(rows: torch.Tensor, begin: int, lengths: Sequence[int], like: Any) -> Any:
-    """Return items of all ranks as an array like `like`, from rows of bytes in which they start at `begin`."""
+    """Return the items of all ranks as an array like `like`.
+
+    rows: a row of bytes for each rank, whose items start at byte `begin`.
+    """
     sizes = [n * row_bytes(like) for n in lengths]
     if len(set(sizes)) == 1:
         joined = rows[:, begin : begin + sizes[0]].reshape(-1)

@@ -23,16 +23,16 @@ _KEYS = {
 }
 """The key type of each type of elements."""
 FROM = 1 << 13
-"""The least number of elements that hsgen sorts or selects; XLA's sort of fewer is one small kernel."""
+"""The least number of elements that hsgen sorts or selects; XLA sorts fewer elements by one small kernel."""
 
 
 def _number(x: Any) -> int:
-    """Return the number of an array's key type."""
+    """Return the index in `NAMES` of an array's key type."""
     return NAMES.index(_KEYS[x.dtype.name])
 
 
 def _serves(x: Any) -> bool:
-    """Return True if hsgen sorts the last dimension of an array on GPUs; indices have 31 bits."""
+    """Return True if hsgen sorts the last dimension of an array on GPUs; a row has fewer than 2^31 keys."""
     if x.dtype.name not in _KEYS or not x.ndim or x.size < FROM or x.shape[-1] >> 31:
         return False
     length = x.shape[-1]
@@ -40,8 +40,9 @@ def _serves(x: Any) -> bool:
 
 
 def _call(x: Any, work: Work, keys: Any, indices: Any) -> list[Any]:
-    """Return the results of a custom call with `work` on an array; keys, indices: the shapes and types of results, or
-    None.
+    """Return the results of a custom call that does `work` on an array.
+
+    keys, indices: the shape and type of each result; None if the result is not wanted.
     """
     target.register()
     scratch = jax.ShapeDtypeStruct((max(launches(work, 0).scratch, 1),), jnp.uint8)
@@ -52,7 +53,7 @@ def _call(x: Any, work: Work, keys: Any, indices: Any) -> list[Any]:
 
 @lru_cache(maxsize=8)
 def _sorted(descending: bool, keys: bool, indices: bool) -> Callable[[Any], Any]:
-    """Return a function that sorts the last dimension by hsgen; vmap adds rows.
+    """Return a function that sorts the last dimension by hsgen; under vmap, it sorts more rows in one call.
 
     The result is the sorted keys, the 32-bit indices, or both.
     """
@@ -64,7 +65,7 @@ def _sorted(descending: bool, keys: bool, indices: bool) -> Callable[[Any], Any]
         out = jax.ShapeDtypeStruct(x.shape, x.dtype) if keys else None
         halves = jax.ShapeDtypeStruct((*x.shape, 2), jnp.uint32) if indices else None
         results = _call(x, work, out, halves)
-        if indices:  # 64-bit numbers, of which JAX by default has only the lower half
+        if indices:  # hsgen stores 64 bits; JAX by default has no 64-bit integers, so the lower halves are taken
             results[-1] = jax.lax.bitcast_convert_type(results[-1][..., 0], jnp.int32)
         return tuple(results)
 
@@ -78,7 +79,7 @@ def _sorted(descending: bool, keys: bool, indices: bool) -> Callable[[Any], Any]
 
 @lru_cache(maxsize=64)
 def _selected(k: int) -> Callable[[Any], Any]:
-    """Return a function that selects the greatest elements of the last dimension by hsgen; vmap adds rows."""
+    """Return a function that selects the k greatest elements of the last dimension by hsgen; vmap as of `_sorted`."""
 
     @jax.custom_batching.custom_vmap
     def ours(x: Any) -> tuple[Any, ...]:
@@ -95,7 +96,7 @@ def _selected(k: int) -> Callable[[Any], Any]:
 
 
 def _where(x: Any, ours: Callable[[Any], Any], theirs: Callable[[Any], Any]) -> Any:
-    """Return the result of hsgen if the program runs on NVIDIA GPUs, else the result of JAX."""
+    """Return the result of `ours` if the program runs on NVIDIA GPUs, else the result of `theirs`."""
     return jax.lax.platform_dependent(x, default=theirs, **{target.PLATFORM.lower(): ours})
 
 
@@ -149,7 +150,7 @@ def _tangents(descending: bool, primals: Any, tangents: Any) -> tuple[Any, Any]:
 
 @jax.custom_jvp
 def _alike(x: Any, order: tuple[Any, Any]) -> Any:
-    """Return sorted elements; the gradient of each is passed to the element before the sort."""
+    """Return the sorted elements, order[0]; the gradient of each goes to the element of `x` from which it came."""
     return order[0]
 
 
@@ -206,14 +207,14 @@ def _flat(a: Any, axis: Any) -> tuple[Any, int]:
 
 @partial(jax.jit, static_argnums=(0, 2, 3))
 def _along(function: Callable[..., Any], x: Any, axis: int, argument: Any) -> Any:
-    """Return the results of a function of the last dimension, applied to an axis."""
+    """Return the results of `function`, which works on the last dimension, along an axis."""
     return jax.tree.map(lambda y: jnp.moveaxis(y, -1, axis), function(jnp.moveaxis(x, axis, -1), argument))
 
 
 def sort(a: Any, axis: int | None = -1, *, descending: bool = False) -> jax.Array:
     """Sort an array along an axis, as jax.numpy.sort does; None flattens the array.
 
-    NaNs are equal and greater than all numbers, and come out with one bit pattern.  -0 comes before 0.
+    NaNs are equal and greater than all numbers, and all have the same bits in the result.  -0 comes before 0.
     """
     x, axis = _flat(a, axis)
     result: jax.Array = _along(_differentiable, x, axis, bool(descending))
@@ -259,7 +260,10 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> list[jax.Array]:
 
 
 def method(a: Any, axis: int = -1) -> str:
-    """Return the method of `sort` on GPUs for an array: "jax", or "hsgen: " and a name in `hsgen.cuda.choices`."""
+    """Return the method by which `sort` sorts an array on GPUs.
+
+    The method is "jax", or "hsgen: " and a name in `hsgen.cuda.choices`.
+    """
     x = _array(a)
     x = jnp.moveaxis(x, _axis(x, axis), -1)
     if not _serves(x):

@@ -1,7 +1,8 @@
 """The custom call of XLA that launches the kernels: a handler of XLA's FFI (xla/ffi/api/c_api.h of jaxlib).
 
-XLA calls the handler with a call frame: the addresses of buffers, the numbers of the work, and functions of XLA for the
-stream and for errors.  All are structures of 64-bit words; the constants of this module are the positions of the words.
+XLA calls the handler with a call frame.  The frame has the addresses of buffers, the numbers of the work, and functions
+of XLA that return the stream or create errors.  The frame and its structures consist of 64-bit words.  The constants of
+this module are positions of words.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from hsgen.jax.work import Work, launches
 NAME, PLATFORM = "hsgen", "CUDA"
 _EXTENSION, _API, _CONTEXT, _STAGE = 1, 2, 3, 4
 _ARGUMENTS, _RESULTS, _ATTRIBUTES = 9, 14, 20
-"""The words of a call frame, among them the arrays of arguments, results and attributes."""
+"""Positions of words in a call frame; these three point to the arrays of arguments, results and attributes."""
 _FRAME, _EXECUTE, _METADATA = 21, 3, 1
 _VERSION, _CREATE_ERROR, _GET_STREAM = 4, 6, 10
-"""The words of XLA's functions: the version of the interface, and functions."""
+"""Positions of words in XLA's structure of functions: the version of the interface, and two functions."""
 _INTERNAL = 13
-"""The code of errors that are no mistake of the caller."""
+"""XLA's code of an internal error."""
 
 _Function = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 Handler = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
@@ -42,7 +43,7 @@ def _words(address: int, count: int) -> list[int]:
 
 
 def _described(extension: int, api: int) -> None:
-    """Store the version of the interface in the metadata of the handler, which XLA asks for at registration."""
+    """Store the version of the interface in the handler's metadata; XLA asks for the metadata at registration."""
     metadata = _word(extension + 24)
     ctypes.memmove(metadata + 24, api + 8 * _VERSION, 8)
     ctypes.c_uint32.from_address(metadata + 32).value = 0
@@ -50,7 +51,7 @@ def _described(extension: int, api: int) -> None:
 
 @cache
 def _function(address: int) -> Any:
-    """Return a function of XLA; calls of it do not release Python's lock."""
+    """Return the function of XLA at an address; a call of it does not release Python's lock."""
     return _Function(address)
 
 

@@ -1,4 +1,4 @@
-"""The work of a call: a sort or a selection of rows, as numbers in compiled programs, and its prepared launches."""
+"""The work of a call, a sort or a selection of rows: its numbers in compiled programs, and its prepared launches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hsgen.cuda.prepared import DESTINATION, SCRATCH
 from hsgen.cuda.top_k import TopK, prepared_selection
 
 NAMES = tuple(sorted(TYPES))
-"""The key types; programs contain the number of a type."""
+"""The key types; compiled programs contain the index of a type in this tuple."""
 _VALUES_OUT = ROLES.index("values_out")
 
 
@@ -29,9 +29,9 @@ class Launches(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Rows of keys to sort, or of which the first `take` keys are selected if `take` is not 0.
+    """A sort of rows, or a selection of the first `take` keys of each row if `take` is not 0.
 
-    keys, indices: the results.  Indices of a sort have 64 bits, of a selection 32.
+    keys, indices: whether these are results.  Indices of a sort have 64 bits, those of a selection 32.
     """
 
     key: int
@@ -65,13 +65,13 @@ class Work:
             indices=self.indices,
         )
         ready = order(shape)
-        assert ready is not None  # such rows are not the work of hsgen
+        assert ready is not None  # rows that hsgen does not sort never become work
         return ready
 
 
 @lru_cache(maxsize=64)
 def selector(key: str, number: int, *, descending: bool) -> TopK:
-    """Return the selection of keys of a type, with 32-bit indices."""
+    """Return the selection, with 32-bit indices, from keys of a type."""
     return TopK(key, value="index", order="descending" if descending else "ascending", device=number)
 
 
@@ -97,7 +97,7 @@ _lock = Lock()
 
 
 def launches(work: Work, number: int) -> Launches:
-    """Return the prepared launches of work on a GPU, prepared once."""
+    """Return the prepared launches of work on a GPU; equal work is prepared once."""
     ready = _known.get((work, number))
     if ready is None:
         with _lock:

@@ -1,4 +1,4 @@
-"""Devices for numpy arrays: the choice of a device, and copies to its memory and back."""
+"""Devices that sort numpy arrays: the choice of a device, and the copies to its memory and back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hsgen.engines.builds import context_for
 from hsgen.engines.hosts import Host
 from hsgen.system import extras, toolchain
 
-_OPTION = "device="  # prefix of a device's name in messages
+_OPTION = "device="  # what messages put before the name of a device
 
 
 class OpenClDevice:
@@ -25,25 +25,29 @@ class OpenClDevice:
 
     def __init__(self, host: Host) -> None:
         self.host = host
-        self._context = context_for(host)  # stored, because Intel's runtime frees a context that only a queue refers to
+        self._context = context_for(host)  # kept, because Intel's runtime frees a context to which only a queue refers
         self._queue = toolchain.pyopencl().CommandQueue(self._context)
         self._lock = RLock()
 
     def room(self, most: int | None = None) -> tuple[int, int]:
-        """Return the bytes of memory for a sort, at most `most`, and the size of the greatest buffer."""
+        """Return the bytes of memory that a sort may use, and the greatest size of a buffer.
+
+        most: the bytes of memory, or None for a default.
+        """
         device = self._context.devices[0]
-        memory = int(device.global_mem_size) // 2  # the host and further programs use the memory of a CPU, too
+        memory = int(device.global_mem_size) // 2  # a CPU's memory serves the host and other programs, too
         return (memory if most is None else _bytes(most)), int(device.max_mem_alloc_size)
 
     def build(self, kind: str, *arguments: Any, **named: Any) -> Any:
-        """Return an object of a class of `hsgen.opencl` or `hsgen.cuda`; `kind` is the name of the class."""
+        """Return a new object of the class of `hsgen.opencl` or `hsgen.cuda` that is called `kind`."""
         return background.attribute(opencl, kind)(self._context, *arguments, **named)
 
     @contextmanager
     def arrays(self) -> Iterator[Callable[[Any], Any]]:
         """Yield a function that copies a contiguous array to the device; None stays None.
 
-        The copies are valid in the block.  Only one thread at a time may use pyopencl's arrays.
+        The copies are valid in the block.  The block holds a lock, because only one thread at a time may use pyopencl's
+        arrays.
         """
         to_device = importlib.import_module("pyopencl.array").to_device
         with self._lock:
@@ -54,7 +58,7 @@ class OpenClDevice:
         sorter(self._queue, keys, **named)
 
     def read(self, array: Any, to: Any) -> None:
-        """Wait for all calls, and copy an array of the device to a contiguous array of numpy."""
+        """Wait for all enqueued calls, then copy an array of the device to a contiguous array of numpy."""
         array.get(self._queue, ary=to)
 
 

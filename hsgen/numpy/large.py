@@ -1,9 +1,9 @@
-"""Sorts of arrays that exceed the memory of a device: arrays of numpy and memory maps, in two phases.
+"""Sorts of numpy arrays and memory maps that exceed the memory of a device, in two phases.
 
     array -> sort chunk by chunk -> temporary array -> sort part by part -> out
 
-A chunk fits the device.  Splitters cut all sorted chunks into parts that fit the device, by exact counts.  Every key is
-copied to the device twice, and back twice.
+A chunk fits the device.  Exact splitters cut each sorted chunk into pieces, one for each part; the pieces of a part
+together fit the device.  Every key is copied to the device twice, and back twice.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from hsgen.distributed import splitters
 from hsgen.operations import oracle
 
 SUFFIX = ".hsgen-chunks"
-"""The end of the name of a temporary file, which lies next to the memory map of the result."""
+"""The end of the name of a temporary file, which is next to the file of the result's memory map."""
 
-_PROBES = 256  # of a round; the host searches few probes in a fraction of a millisecond
+_PROBES = 256  # probes of a round; the host searches so few in a fraction of a millisecond
 
 Progress = Callable[[int, int], None]
 """A function that is called with the number of keys copied so far, and the total number of keys to copy."""
@@ -57,7 +57,8 @@ def in_turn(sort: Sort) -> Run:
 def greatest_length(sorter: Any, room: int, allocation: int, chunks: int = 1) -> int:
     """Return the greatest number of keys of a chunk that a device sorts in `room` bytes.
 
-    allocation: the size in bytes of the greatest buffer.  chunks: the number of chunks on the device.
+    allocation: the size in bytes of the greatest buffer.  chunks: the number of chunks that are on the device at the
+    same time.
     """
     size = sorter.dtype.itemsize
 
@@ -74,9 +75,10 @@ def greatest_length(sorter: Any, room: int, allocation: int, chunks: int = 1) ->
 
 @dataclass(frozen=True, slots=True)
 class ChunkCounts:
-    """The counts of sorted chunks of an array: see `hsgen.distributed.splitters.Counts`.
+    """Counts of keys in the sorted chunks of an array, as `hsgen.distributed.splitters.Counts` defines them.
 
-    keys: the bits of keys, unsigned.  ends: the end of each chunk.  kind: as of `hsgen.core.keys.Type`.
+    keys: the keys of all chunks, viewed as unsigned numbers.  ends: the end of each chunk.  kind: as of
+    `hsgen.core.keys.Type`.
     """
 
     keys: Any
@@ -96,7 +98,7 @@ class ChunkCounts:
         return int(self.ordered(begins).min()), int(self.ordered(ends - 1).max())
 
     def by_shard(self, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """See `Counts`; all probes are searched in all chunks at the same time."""
+        """See `Counts`; one binary search in numpy handles all probes and all chunks at the same time."""
         ends = np.array(self.ends, np.int64)[:, None]
         begins = np.vstack([np.zeros((1, 1), np.int64), ends[:-1]])
         shape = len(ends), len(probes)
@@ -121,8 +123,8 @@ def sort_large(
 ) -> None:
     """Sort the flat array `a` into `out`, which may share memory with `a`; `run` sorts jobs of at most `length` keys.
 
-    After an interrupt in the first phase, `out` is unchanged.  In the second phase, `out` is incomplete; if it shares
-    memory with `a`, it gets all keys in another order.
+    An interrupt in the first phase leaves `out` unchanged.  An interrupt in the second phase leaves `out` incomplete.
+    If `out` shares memory with `a`, the function then stores all keys in `out`, in another order.
 
     Raises:
         Unavailable: the device sorts no key, or there is no room for the temporary file.
@@ -153,7 +155,7 @@ def sort_large(
 def _parts(
     chunks: Any, ends: Sequence[int], out: Any, sizes: Sequence[int], key: str, descending: bool
 ) -> Iterator[Job]:
-    """Yield for each part of `out` the pieces of sorted chunks whose keys belong there."""
+    """Yield a job for each part of `out`: the pieces of sorted chunks whose keys belong there, and the part."""
     unsigned = chunks.view(f"u{chunks.dtype.itemsize}")
     counts = ChunkCounts(unsigned, ends, TYPES[key].kind, descending)
     begins = [0, *ends[:-1]]
@@ -167,7 +169,9 @@ def _parts(
 
 @contextmanager
 def temporary(out: Any, n: int) -> Iterator[Any]:
-    """Yield an array of `n` elements of the type of `out`: a file next to the file of a memory map, or memory.
+    """Yield a temporary array of `n` elements of the type of `out`.
+
+    If `out` is a memory map, the array is a file next to the file of `out`; otherwise it is in memory.
 
     The disk space of both files is reserved in advance, so that a full disk causes an error instead of a crash.
 
@@ -206,7 +210,7 @@ def _base(a: Any) -> Any:
 
 
 def reserve(descriptor: int, size: int) -> None:
-    """Reserve disk space for the first `size` bytes of a file, if the system can; the contents are unchanged.
+    """Reserve disk space for the first `size` bytes of a file, if the system can; the contents do not change.
 
     Raises:
         OSError: the disk is full.

@@ -1,9 +1,10 @@
-"""Sorts of chunks on an NVIDIA GPU while chunks before and after are copied, through pinned memory.
+"""Sort chunks on an NVIDIA GPU, while later chunks arrive and earlier chunks leave through pinned memory.
 
     array -> pinned piece -> buffer of the GPU -> sort in place -> pinned piece -> array
 
-A thread sends chunks in, and a thread sends chunks out.  Each thread has a stream, a ring of pinned pieces, and helpers
-that copy whole pieces.  A third stream sorts.  Events order the streams; the host waits only for pieces.
+A thread sends chunks to the GPU, and another thread brings chunks back.  Each thread has a stream, a ring of pinned
+pieces, and helper threads that copy whole pieces.  A third stream sorts.  Events order the streams; the host waits only
+for pieces.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ SLOTS = 4
 PIECE = 16 << 20
 """The greatest number of bytes of a pinned piece."""
 HELPERS = min(12, max((os.cpu_count() or 1) // 2 - 1, 1))
-"""The number of threads in each direction that copy between pinned pieces and arrays."""
+"""The number of helper threads in each direction, which copy between pinned pieces and arrays."""
 PIECES = HELPERS + 2
 """The number of pinned pieces in each direction: one for each helper, and two that are being transferred."""
-_WAIT = 0.1  # seconds until a thread looks again whether it shall stop
+_WAIT = 0.1  # seconds after which a waiting thread checks whether it must stop
 
 Job = tuple[Sequence[Any], Any]
 """Arrays whose keys are sorted together, and the array for the result; flat arrays of unsigned numbers."""
@@ -42,7 +43,7 @@ Job = tuple[Sequence[Any], Any]
 
 @dataclass(slots=True, kw_only=True)
 class Buffer:
-    """Memory with the event after which it may be used again."""
+    """Memory, and the event after which the memory may be used again."""
 
     address: int
     event: Any
@@ -54,7 +55,7 @@ class Buffer:
 
 
 class Ring:
-    """Pinned pieces of one direction, used in turn, and the helpers that copy between them and arrays."""
+    """The pinned pieces of one direction, used one after another, and the helpers that fill or empty them."""
 
     def __init__(self, pieces: Sequence[Buffer], helpers: ThreadPoolExecutor) -> None:
         self._pieces, self._helpers, self._number = pieces, helpers, 0
@@ -72,7 +73,7 @@ class Ring:
 
 
 class Pipeline:
-    """Sorts of chunks of at most `length` keys; a context, in which a call sorts jobs.
+    """Sorts of chunks of at most `length` keys; a context manager, which is called in its block to sort jobs.
 
     sorter: a sorter of `hsgen.cuda` for keys alone.
     """
@@ -131,8 +132,9 @@ class Pipeline:
         return stack.enter_context(ThreadPoolExecutor(HELPERS, initializer=self._gpu.enter))
 
     def sort(self, address: int, n: int, stream: int) -> None:
-        """Enqueue the sort in place of keys on the GPU; scratch memory is kept, because a new allocation would wait for
-        the GPU.
+        """Enqueue an in-place sort of keys on the GPU.
+
+        All sorts use the same scratch memory, because a new allocation would wait for the GPU.
         """
         bases = [address] * len(ROLES)
         bases[SCRATCH] = self._scratch
@@ -141,7 +143,7 @@ class Pipeline:
     def __call__(self, jobs: Iterable[Job], report: Callable[[int], None]) -> None:
         """Sort jobs in order; `report` is called with the number of keys of each job that is done.
 
-        After an error or an interrupt, no thread writes to an array any more.
+        When the call ends with an error or an interrupt, no thread writes to an array any more.
         """
         work = _Work(self, iter(jobs))
         threads = [Thread(target=work.guarded, args=(f,), name=f.__name__) for f in (work.load, work.store)]
@@ -160,7 +162,7 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Filling:
-    """A piece that helpers fill: `count` keys of a job, from place `at` of its chunk on."""
+    """A piece that helpers fill with `count` keys of a job; the keys begin at index `at` of the job's chunk."""
 
     number: int
     to: Any
@@ -171,7 +173,7 @@ class _Filling:
 
 
 class _Work:
-    """The work of one call of a pipeline: a function for each of three threads, and the messages between them."""
+    """The work of one call of a pipeline: a function for each of three threads, and the queues between the threads."""
 
     def __init__(self, pipeline: Pipeline, jobs: Iterator[Job]) -> None:
         self._p, self._jobs = pipeline, jobs
@@ -181,7 +183,7 @@ class _Work:
         self._leaving: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
 
     def guarded(self, function: Callable[[], None]) -> None:
-        """Call a function with the GPU; send its error to the main thread."""
+        """Call a function with the GPU's context current; if it raises an error, send the error to the main thread."""
         try:
             with self._p._gpu.current():
                 function()
@@ -199,7 +201,7 @@ class _Work:
         filling: deque[_Filling] = deque()
         for sources, to in self._jobs:
             if not self._free.acquire(blocking=False):
-                while filling:  # what waits for a chunk to leave must not wait for this chunk
+                while filling:  # send all pieces first: a slot becomes free only after an earlier chunk is complete
                     self._send(filling)
                 while not self._free.acquire(timeout=_WAIT):
                     if self._stop.is_set():
@@ -217,7 +219,7 @@ class _Work:
         self._messages.put(("all", number))
 
     def _send(self, filling: deque[_Filling]) -> None:
-        """Send the oldest piece to the GPU when the helpers have filled it."""
+        """Wait until the helpers have filled the oldest piece, then send it to the GPU."""
         driver, p, next = bindings(), self._p, filling.popleft()
         for copy in next.copies:
             copy.result()
@@ -232,7 +234,9 @@ class _Work:
     def _filled(
         self, sources: Sequence[Any], ring: Ring, filling: deque[_Filling]
     ) -> Iterator[tuple[Buffer, int, list[Future[None]]]]:
-        """Yield pinned pieces that helpers fill with the next keys of some arrays, with the number of keys in each."""
+        """Yield pinned pieces that helpers fill with the keys of `sources`; each with its number of keys and its
+        copies.
+        """
         piece, count = None, 0
         copies: list[Future[None]] = []
         for x in sources:
@@ -252,7 +256,7 @@ class _Work:
             yield piece, count, copies
 
     def sort(self, report: Callable[[int], None]) -> None:
-        """Sort every chunk that has arrived, until all chunks have left."""
+        """Sort every chunk once it has arrived, until all chunks have left."""
         p, driver, stream = self._p, bindings(), self._p._streams[1]
         left, total = 0, -1
         with p._gpu.current():
@@ -276,7 +280,7 @@ class _Work:
     def store(self) -> None:
         """Copy sorted chunks to their arrays."""
         driver, stream, ring, p = bindings(), self._p._streams[2], self._p._rings[1], self._p
-        flying: deque[tuple[Future[None], int]] = deque()  # copies, and the length of a chunk at its last piece
+        flying: deque[tuple[Future[None], int]] = deque()  # copies; for a chunk's last piece its length, else 0
 
         def land() -> None:
             copy, length = flying.popleft()

@@ -20,8 +20,8 @@ from hsgen.numpy.devices import device_of
 class Sorter:
     """A sort of numpy arrays with keys of one type, on one device; docs/reference/semantics.md defines the order.
 
-    Each call copies its arrays to the device and back, which takes longer than most sorts.  A program with arrays on
-    the device uses `hsgen.cuda` or `hsgen.opencl`.
+    Each call copies its arrays to the device and back, which takes longer than most sorts.  For arrays that are on the
+    device already, use `hsgen.cuda` or `hsgen.opencl`.
 
     Args:
         key, value, order, target: as of `hsgen.opencl.Sorter`.
@@ -81,7 +81,7 @@ class Sorter:
 
 
 def bits(a: Any) -> Any:
-    """Return an array in C order; an array of bfloat16 is returned as uint16, because devices' arrays lack bfloat16."""
+    """Return an array in C order; bfloat16 becomes uint16 with the same bits, because devices' arrays lack bfloat16."""
     if a is None:
         return None
     a = np.ascontiguousarray(a)
@@ -89,7 +89,7 @@ def bits(a: Any) -> Any:
 
 
 def _check(arrays: dict[str, Any], written: list[str]) -> None:
-    """Check that arguments are arrays, and that outputs are writable and like their inputs."""
+    """Check that arguments are arrays, and that outputs are writable and have the type and shape of their inputs."""
     for name, x in arrays.items():
         if x is None and name != "keys":
             continue

@@ -30,7 +30,7 @@ scarce.
 """
 CHUNK = 64 << 20
 """The least number of bytes of a chunk, unless device memory permits only smaller chunks."""
-_WIDEST = 1 << 32  # least count for which 32-bit indices do not suffice
+_WIDEST = 1 << 32  # least count that needs 64-bit indices
 
 
 def sort(
@@ -46,7 +46,7 @@ def sort(
     """Return a sorted copy of an array along an axis, as numpy.sort does; axis None flattens the array.
 
     The array is copied to the device and back, which takes longer than most sorts.  NaNs are greater than all numbers,
-    and have one bit pattern in the result.  Arrays beyond the memory of the device are sorted in chunks.
+    and all have the same bits in the result.  Arrays beyond the memory of the device are sorted in chunks.
 
     Args:
         out: the array or memory map for the result, which may be `a`; None makes a new array.
@@ -87,7 +87,7 @@ def _sort_on_device(
     sorter = _sorter(on, "Sorter" if rows.size == rows.shape[-1] else "SegmentedSorter", key, None, order)
     length = greatest_length(sorter, *on.room(memory))
     if rows.size > length:
-        background.slow()  # chunks may need several kernels, and the result, which may be the array, stays until then
+        background.slow()  # now, as later kernels may be missing when the result, perhaps `a` itself, has changed
     chunk = partial(_sorted, key=key, descending=descending, device=device)
     with bar(progress) as report:
         chunked = partial(_sort_chunked, on, sorter, chunk, key, memory, descending=descending)
@@ -95,12 +95,12 @@ def _sort_on_device(
 
 
 def _dummies(rows: Any) -> tuple[Any, Any]:
-    """Return rows of zeros, and room for their result."""
+    """Return rows of zeros, and an array for their result."""
     return np.zeros_like(rows), np.empty_like(rows)
 
 
 def _checked(out: Any, rows: Any, axis: int) -> Any:
-    """Return `out` with the sorted axis last, after checks."""
+    """Check `out`; return it with the sorted axis last."""
     if not isinstance(out, np.ndarray):
         raise wrong_type("out", "an array of numpy", out)
     turned = np.moveaxis(out, axis, -1) if out.ndim == rows.ndim else out
@@ -132,7 +132,7 @@ def _sort_chunked(
 ) -> None:
     """Sort a flat array in chunks into `out`; on an NVIDIA GPU, copies overlap with sorts."""
     if isinstance(on, CudaDevice):
-        from hsgen.numpy.pipeline import SLOTS, Pipeline  # its imports are slow, and first results do not wait
+        from hsgen.numpy.pipeline import SLOTS, Pipeline  # a slow import, which would delay first results
 
         numeric = _sorter(on, "Sorter", key, None, sorter.order, numeric=True)
         length = greatest_length(numeric, *on.room(memory), chunks=SLOTS)
@@ -157,9 +157,7 @@ def _sort_rows(
     chunked: Callable[[Any, Any, Progress | None], None],
     report: Progress | None,
 ) -> None:
-    """Sort rows into `out`: as many rows at once as fit the device; if a single row does not fit, each row by
-    `chunked`.
-    """
+    """Sort rows into `out`, at once as many as fit the device; `chunked` sorts a row that does not fit alone."""
     row = rows.shape[-1]
     if rows.size <= length:
         out[...] = chunk(rows)
@@ -251,13 +249,14 @@ def topk(
     """Return the k greatest or least elements along an axis, and their indices; axis None flattens the array.
 
     The copies are those of `sort`.  NaNs are equal and greater than all numbers, and -0 equals 0.  Of equal elements,
-    the elements with the lowest indices are selected, in the order of indices.  Elements keep their bits.  If `sorted`
-    is False, the result has the same elements in an unspecified order, which is the same in every call.
+    those with the lowest indices are selected, in the order of indices.  Elements keep their bits.  If `sorted` is
+    False, the result has the same elements in an unspecified order, which is the same in every call.
 
-    table, numbers: arrays of integers that differ from row to row; see `hsgen.runners.row_numbers.RowNumbers`.  If
-    fewer than k elements of a row count, the rest of its result has the index -1.  The values there are the last in
-    order: -inf or the least integer; if `largest` is False, NaN or the greatest integer.  With a table, the result also
-    has the selected entries; an entry is -1 for the index -1 and beyond the table.
+    table, numbers: arrays of integers, such as a length for each row; see `hsgen.runners.row_numbers.RowNumbers`.  If
+    fewer than k elements of a row count, the rest of the row's result has the index -1 and the last value in order.
+    The last value is -inf or the least integer; if `largest` is False, it is NaN or the greatest integer.  With a
+    look-up table, the result also has the table's entry for each selected index.  The entry is -1 for the index -1 and
+    for places beyond the table.
 
     Raises:
         TypeError: as `sort`; k is not an integer, or numbers are not integers.
@@ -281,7 +280,7 @@ def topk(
 def _selected(
     rows: Any, key: str, k: int, present: Mapping[str, Any], *, largest: bool, sorted: bool, device: str | None
 ) -> tuple[Any, Any]:
-    """Return the first elements of rows and their indices, with the numbers of rows that are present."""
+    """Return the first elements of rows and their indices; `present` has the per-row numbers of the call."""
     last, counted = _last(rows.dtype, largest=largest), None
     if not present.keys().isdisjoint(row_numbers.BOUNDS):
         rows, counted = _windows(rows, present)
@@ -289,7 +288,7 @@ def _selected(
     if rows.size == 0 or k == 0:
         order = np.zeros((*rows.shape[:-1], k), np.intp)
     else:
-        ordered = sorted or "takes" in present  # the first of sorted elements are those of a smaller k
+        ordered = sorted or "takes" in present  # the first elements of a sorted result are the result for a smaller k
         order = _first(rows, key, k, largest=largest, sorted=ordered, device=device)
     values = np.take_along_axis(rows, order, -1)
     if counted is not None:
@@ -305,7 +304,7 @@ def _first(rows: Any, key: str, k: int, *, largest: bool, sorted: bool, device: 
     select = partial(_select, key=key, k=k, largest=largest, sorted=sorted, device=device)
     return _served(
         ("topk", rows.shape, key, k, largest, sorted),
-        rows.size if sorted else meanwhile.MOST + 1,  # without a sort, only the device knows the order
+        rows.size if sorted else meanwhile.MOST + 1,  # only the device knows the order of an unsorted result
         device,
         lambda: select(_numeric(rows, zeros=True)),
         lambda: select(np.zeros_like(rows)),
@@ -327,7 +326,7 @@ def _served(
     """
     if device is not None or size > meanwhile.MOST or not background.enabled():
         return call()
-    chosen()  # a missing device is an error at once
+    chosen()  # if there is no device, the error must not wait for the thread
     return background.served(kind, call, prepare, instead)
 
 
@@ -345,7 +344,10 @@ def _windows(rows: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def _entries(order: Any, numbers: Mapping[str, Any]) -> Any:
-    """Return the entries of the table for the indices of rows; all bits are 1 for the index -1 and beyond the table."""
+    """Return the look-up table's entries for indices of rows.
+
+    All bits of an entry are 1 for the index -1 and for a place beyond the table.
+    """
     table = numbers["table"]
     if "table_starts" in numbers:
         first = numbers["table_starts"].astype(np.int64)
@@ -371,7 +373,7 @@ def _last(type: Any, *, largest: bool) -> Any:
 
 
 def _select(keys: Any, key: str, k: int, *, largest: bool, sorted: bool, device: str | None) -> Any:
-    """Return the indices of the selected keys of rows, in order unless the result need not be sorted."""
+    """Return the indices of the selected keys of rows, in the order of the keys if `sorted`."""
     on, rows, length = device_of(device), keys.size // keys.shape[-1], keys.shape[-1]
     select = _sorter(on, "TopK", key, "index", "descending" if largest else "ascending")
     flat = bits(keys).ravel().view(select.dtype)
@@ -394,7 +396,7 @@ def _ranks(keys: Any, largest: bool) -> Any:
 
 
 def _rows(a: Any, axis: int | None) -> tuple[Any, str, int]:
-    """Return an array in C order with the axis to sort last, hsgen's name of its type, and the axis."""
+    """Return an array in C order with the axis to sort moved last, hsgen's name of its type, and the axis."""
     if isinstance(a, np.ma.MaskedArray):
         raise wrong_type("a", "a plain array, such as a.filled() or a.compressed(), since masks are not sorted", a)
     a = np.asarray(a)
@@ -409,7 +411,7 @@ def _rows(a: Any, axis: int | None) -> tuple[Any, str, int]:
 
 
 def _numeric(rows: Any, *, zeros: bool) -> Any:
-    """Return the keys with one NaN, the greatest key of the kernels' order; if `zeros`, also with one zero."""
+    """Return the keys; every NaN becomes the key that is greatest for the kernels, and if `zeros`, -0 becomes 0."""
     if rows.dtype.kind in "biu":
         return rows
     keys = np.where(np.isnan(rows), rows.dtype.type("nan"), rows)
@@ -421,7 +423,7 @@ _building = RLock()
 
 
 def _sorter(on: Device, kind: str, key: str, value: str | None, order: str, **more: Any) -> Any:
-    """Return a sorter of a device, compiled once."""
+    """Return a sorter for a device; equal sorters are built once."""
     alike = on, kind, key, value, order, *more.items()
     if alike not in _sorters:
         background.slow()

@@ -12,17 +12,17 @@ from hsgen.system import toolchain
 
 @dataclass(frozen=True, slots=True)
 class Memory(Range):
-    """The memory range of an array or buffer; `root` is a memory object that is not part of another memory object."""
+    """The memory range of an array or buffer; `root` is a memory object, but no sub-buffer."""
 
     @property
     def is_array(self) -> bool:
-        """Whether the argument is an array; elements of an array have a type."""
+        """True for an array, whose elements have a type; False for a buffer."""
         return hasattr(self.argument, "base_data")
 
     def part(self) -> Any:
-        """Return a memory object that starts at this range.
+        """Return a memory object that starts where this range starts.
 
-        For an array without elements, which may begin at the end of its buffer, the result is the buffer.
+        For an array without elements, the result is the whole buffer: such an array may begin at the buffer's end.
         """
         if not self.is_array:
             return self.argument
@@ -33,7 +33,7 @@ class Memory(Range):
 
 
 def memory(array: Any, name: str, context: Any) -> Memory:
-    """Return the memory range of an array or buffer; `name` is its name in messages.
+    """Return the memory range of an array or buffer, which messages call `name`.
 
     Raises:
         TypeError: the argument is neither an array nor a buffer.
@@ -63,6 +63,6 @@ def _same_context(buffer: Any, name: str, context: Any) -> None:
 
 
 def _root(buffer: Any) -> tuple[Any, int]:
-    """Return the memory object that includes a buffer, and the buffer's offset in it."""
+    """Return the parent of a sub-buffer, and the offset in the parent; for a whole buffer, return the buffer and 0."""
     parent = buffer.associated_memobject
     return (buffer, 0) if parent is None else (parent, buffer.offset)

@@ -1,8 +1,8 @@
 """Sorting the rows of tables by several columns: build once, sort many times.
 
 >>> sorter = ColumnSorter(queue.context, [("f32", "descending"), "u64"])
->>> sorter(queue, [price, key], values=[names, records])         # all in place; returns the event
->>> sorter(queue, [price, key], index_out=order)                 # only the order of the rows
+>>> sorter(queue, [price, key], values=[names, records])         # sort all four in place; return the event
+>>> sorter(queue, [price, key], index_out=order)                 # only the original index of each row
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hsgen.runners.ranges import Range
 from hsgen.runners.rows import Array, Column, Key, Move
 from hsgen.system import toolchain
 
-_LANES = 256  # grids are a multiple of this, so that drivers can choose work-groups
+_LANES = 256  # grids are multiples of this, so that the driver can choose the size of work-groups
 
 OPENCL = Language("""#define HS_KERNEL __kernel void
 #define HS_GLOBAL __global
@@ -48,7 +48,7 @@ class Packer(Packing):
         self._kernels: dict[tuple[bool, ...], Any] = {}
 
     def __call__(self, queue: Any, columns: Sequence[Column], words: Any, n: int, wait_for: Sequence[Any]) -> Any:
-        """Enqueue the packing of `n` rows of all columns into a buffer of words; return the event of its end."""
+        """Enqueue the packing of `n` rows of all columns into the buffer `words`; return the event of its end."""
         selected = self.select(columns)
         aligned = self.aligned(selected)
         if aligned not in self._kernels:
@@ -66,10 +66,10 @@ class ColumnSorter(ColumnCalls):
     """A stable sort of rows by key columns, the first of which is the most significant; see docs/guides/columns.md.
 
     Adjacent columns of at most 8 bytes in total are packed into one word per row, and sorted together.  Packs are
-    sorted one after another, the last pack first.  The last pack is argsorted.  For each further pack, its keys are
-    gathered in the order so far and sorted, with the order as values.  Temporary memory is kept between calls.  The
-    memory has at most 20 bytes per row in addition to the scratch memory of the sorts.  Calls in place need as much
-    memory again as the largest array.  Calls wait for each other on the device.
+    sorted one after another, from the last to the first.  The last pack is argsorted.  For each earlier pack, its keys
+    are gathered by the indices so far, and sorted with these indices as values.  Temporary memory is kept between
+    calls.  The memory has at most 20 bytes per row, plus the scratch memory of the sorts.  Calls in place also need a
+    copy of the largest array.  Calls wait for each other on the device.
 
     Args:
         context, target: as of `hsgen.opencl.Sorter`.
@@ -90,7 +90,7 @@ class ColumnSorter(ColumnCalls):
         self._sorts = column_sorts(self.by, sorter, packer)
         self.max_n = min(MOST_ROWS, *(x.sort.max_n for x in self._sorts))
         self._rooms: dict[str, Any] = {}
-        self._event: Any = None  # of the last call, which uses the temporary memory
+        self._event: Any = None  # end of the last call, which uses the temporary memory until then
 
     def __repr__(self) -> str:
         """Columns and device."""
@@ -110,10 +110,11 @@ class ColumnSorter(ColumnCalls):
         """Enqueue the sort of all rows; return the event of its end.
 
         `keys` has a pyopencl array for each column, or a `Field` of an array of records.  `values` are any number of
-        arrays whose items, values[i] or elements, move with their rows.  `out` has an array for each column, and
-        `values_out` for each of `values`; without them, the sort is in place.  With `index_out`, an array of uint32 or
-        int32, the original index of each row is stored, and keys are only read unless there is `out`.  The records of
-        a `Field` are only read; pass the records as values to sort them too.
+        arrays whose items move with their rows; an item is an element, or values[i] of an array with more dimensions.
+        `out` has an array for each column, and `values_out` an array for each of `values`; without both, the sort is in
+        place.  `index_out`, an array of uint32 or int32, receives the original index of each row.  With `index_out` and
+        without `out`, keys are only read.  The records of a `Field` are only read; pass the records as values to sort
+        them too.
 
         Raises:
             TypeError: an argument is not a pyopencl array.
@@ -137,7 +138,7 @@ class ColumnSorter(ColumnCalls):
             return self._event
 
     def _look(self, array: Any, name: str) -> Array:
-        """Return the facts of an array; the order of rows may also be a buffer, which has no type."""
+        """Return the facts of an array; `index_out` may also be a buffer, which has no element type."""
         if name == "index_out" and not hasattr(array, "base_data"):
             at = memory(array, name, self._context)
             return Array(range=at, element=INDICES[0], itemsize=WORD, shape=(at.size // WORD,), contiguous=True)
@@ -190,7 +191,7 @@ class _Steps:
         self.event = self._gather(self._queue, *arrays, item_bytes=size, n=n, wait_for=[self.event])
 
     def reorder(self, order: Range, one: Move, n: int) -> None:
-        """See `Steps`; items in place, and items whose size is not a multiple of 4 bytes, go through copies."""
+        """See `Steps`; items in place are copied first, and copies pad items whose size is no multiple of 4 bytes."""
         size, words = one.item_bytes, -(-one.item_bytes // WORD) * WORD
         source, to = one.source, one.to
         if size != words or one.in_place:

@@ -26,9 +26,10 @@ class Checker(Runner):
 
     Args:
         context: a `pyopencl.Context`; its first device determines the target.
-        key, value, order, target: as of `hsgen.opencl.Sorter`.  The value "index" digests the input of an argsort: keys
-            with their indices.  The output has a digest with values of 4 bytes, or of 8 bytes for "index64".
-        bit_range: whether calls may choose the bits that compare keys.
+        key, value, order, target: as of `hsgen.opencl.Sorter`.  With the value "index", the checker digests the input
+            of an argsort: each key with its index.  To digest the output of the argsort, use a checker with values of 4
+            bytes, or of 8 bytes for "index64".
+        bit_range: whether calls may choose the bits by which keys are compared.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
@@ -65,11 +66,11 @@ class Checker(Runner):
         end_bit: int | None = None,
         wait_for: Sequence[Any] | None = None,
     ) -> Digest:
-        """Return the digest of the first `n` keys (by default all) with their values; wait for it.
+        """Digest the first `n` keys (by default all) with their values; wait for the digest and return it.
 
-        The digest also covers the elements from n to `size`, to detect a change of these elements; with 0, it covers
-        only n elements.  Pass 0 for an argsort, because the index array has no contents before the sort.  The arrays
-        are only read.
+        With a `size` above n, the digest also covers the elements from n up to `size`, to detect a change of these
+        elements.  With 0, it covers only n elements.  Pass 0 for an argsort, because the index array has no contents
+        before the sort.  The arrays are only read.
 
         Raises:
             TypeError: an argument has a wrong Python type, such as a numpy array.

@@ -32,12 +32,12 @@ def item_size(array: Any, name: str, item_bytes: int | None = None) -> int:
 
 
 class _Values(Runner):
-    """Gathers of items; an item consists of values of one kind."""
+    """Gathers of items that consist of values of 4, 8 or 16 bytes."""
 
     _calls: GatherCalls
 
     def __init__(self, context: Any, value: str, target: str | os.PathLike[str] | None) -> None:
-        """Compile the gather for a kind of values."""
+        """Compile the gather whose kernel moves values of the kind `value` (v4, v8 or v16)."""
         super().__init__(context, target, GatherCalls(value))
 
     @alone
@@ -49,8 +49,8 @@ class _Values(Runner):
 class Gatherer:
     """Gathers of items by index for a context of one device; see docs/guides/columns.md.
 
-    The size of an item is a multiple of 4 bytes.  There are three kernels, for multiples of 16, 8 and 4 bytes.  Each
-    kernel is compiled at its first use.
+    The size of an item is a multiple of 4 bytes.  There are three kernels, which move 16, 8 and 4 bytes at a time.
+    Each kernel is compiled at its first use.
 
     Args:
         context, target: as of `hsgen.opencl.Sorter`.
@@ -82,9 +82,9 @@ class Gatherer:
     ) -> Any:
         """Enqueue out[i] = source[index[i]] for the first `n` indices (by default all); return the event of its end.
 
-        `index` has elements of uint32 or int32.  An item of `source` and `out` is an element of a flat array (also of a
-        structured type), or array[i] of an array with more dimensions.  With `item_bytes`, which buffers require, an
-        item has this size.  If an index is not less than the number of items in `source`, its item is not written.
+        `index` has elements of uint32 or int32.  In a flat array, an item is an element, which may have a structured
+        type.  In an array with more dimensions, an item is array[i].  `item_bytes`, which buffers require, replaces
+        this size of an item.  If an index is not less than the number of items in `source`, nothing is written for it.
 
         Raises:
             TypeError: an argument is neither a pyopencl array nor a buffer.
@@ -100,7 +100,7 @@ class Gatherer:
         return self._of(unit(size)).run(queue, index, source, out, size, n, wait_for)
 
     def _of(self, value: str) -> _Values:
-        """Return the gather for a kind of values, compiled at its first use."""
+        """Return the gather for values of the kind `value`, compiled at its first use."""
         with self._lock:
             if value not in self._by_value:
                 self._by_value[value] = _Values(self._context, value, self._target)

@@ -1,9 +1,9 @@
-"""Groups of equal keys of pyopencl arrays, in any order: build once, reduce many times.
+"""Reductions of equal keys, wherever they are in a pyopencl array: build once, reduce many times.
 
 >>> group_by = GroupBy(queue.context, "u32", value="f32")
 >>> group_by(queue, keys, out=group_keys, groups=number, values=values, values_out=sums)   # returns the event
 >>> unique(queue, keys)                     # the distinct keys, ascending
->>> run_length_encode(queue, keys)          # the keys of runs, and how many keys each has
+>>> run_length_encode(queue, keys)          # the key and the length of each run
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from hsgen.system import toolchain
 
 
 class GroupBy(Runner):
-    """A reduction of groups of equal keys in any order, compiled for a context of one device.
+    """A reduction of groups of equal keys, which need not be adjacent, compiled for a context of one device.
 
-    Groups are in the order of sorts.  The sort before the reduction is stable, so the result is the same in every call,
-    even for sums of floats.  Scratch memory includes the sorted keys and values, and is kept as in a
-    `hsgen.opencl.sorter.Sorter`.
+    A call sorts keys and values into scratch memory, then reduces the runs.  The resulting groups are therefore sorted
+    by key.  The sort is stable, so the result is the same in every call, even for sums of floats.  Scratch memory is
+    kept as in a `hsgen.opencl.sorter.Sorter`.
 
     Args:
         context, key, value, target: as of `ReduceByKey`.
@@ -68,8 +68,8 @@ class GroupBy(Runner):
     ) -> Any:
         """Enqueue the reduction of all groups of equal keys; return the event of its end.
 
-        `keys` and `values` are only read.  The outputs are those of `ReduceByKey`; `first_indices` are indices in the
-        sorted array.
+        `keys` and `values` are only read.  The outputs are those of `ReduceByKey`; `first_indices` receives indices in
+        the sorted array, not in `keys`.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Usage: as `ReduceByKey`.
@@ -79,9 +79,9 @@ class GroupBy(Runner):
 
 
 def unique(queue: Any, keys: Any, *, return_counts: bool = False, order: str = "ascending") -> Any:
-    """Return the distinct keys of a `pyopencl.array.Array` in order, as a new array; wait for their number.
+    """Return a new sorted array of the distinct keys of a `pyopencl.array.Array`; wait until their number is known.
 
-    With `return_counts`, the result is a pair: the distinct keys, and the number of keys equal to each as uint32.
+    With `return_counts`, return a pair: the distinct keys, and for each the number of equal keys, as uint32.
 
     Raises:
         TypeError, ValueError, hsgen.core.errors.Usage: as `GroupBy`.
@@ -91,9 +91,9 @@ def unique(queue: Any, keys: Any, *, return_counts: bool = False, order: str = "
 
 
 def run_length_encode(queue: Any, keys: Any) -> Any:
-    """Return a pair of new arrays with the key and the length of each run; wait for the number of runs.
+    """Return two new arrays, the key and the length of each run; wait until the number of runs is known.
 
-    A run is equal adjacent keys of a `pyopencl.array.Array`.  Lengths are 32-bit numbers.
+    A run consists of equal adjacent keys of a `pyopencl.array.Array`.  Lengths are 32-bit numbers.
 
     Raises:
         TypeError, ValueError, hsgen.core.errors.Usage: as `ReduceByKey`.
@@ -102,7 +102,7 @@ def run_length_encode(queue: Any, keys: Any) -> Any:
 
 
 def _runs(queue: Any, keys: Any, reduce: Any) -> tuple[Any, Any]:
-    """Return the keys of runs, and their lengths."""
+    """Return the keys of runs and the lengths of runs, trimmed to the number of runs."""
     arrays, n = _arrays(), int(keys.size)
     out, counts = arrays.empty(queue, n, keys.dtype), arrays.empty(queue, n, np.uint32)
     groups = arrays.empty(queue, 1, np.uint32)

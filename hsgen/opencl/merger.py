@@ -1,7 +1,7 @@
 """Merges of two sorted pyopencl arrays: build once, merge many times.
 
 >>> merger = Merger(queue.context, "u32")      # picks the target that matches the device
->>> merger(queue, a, b, out)                   # all of both into a third array, in order; returns the event
+>>> merger(queue, a, b, out)                   # merge all of `a` and `b` into a third array; return the event
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Merger(Runner):
 
     Args:
         context, key, order, target: as of `hsgen.opencl.Sorter`.
-        value: what moves along with each key: None, a numpy type or a number of bytes (4, 8 or 16).
+        value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that move with keys.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
@@ -55,7 +55,7 @@ class Merger(Runner):
         values_out: Any = None,
         wait_for: Sequence[Any] | None = None,
     ) -> Any:
-        """Enqueue the merge of all keys of `a` and all of `b` into `out`; return the event of its end.
+        """Enqueue the merge of all keys of `a` and `b` into `out`; return the event of its end.
 
         `a` and `b` must be sorted in the order of this merger.  All arguments are `pyopencl.array.Array` or
         `pyopencl.Buffer` objects.  Only the first len(a) + len(b) keys of `out` are written.  The merge is stable:

@@ -21,7 +21,7 @@ class Operation(Runner):
     Args:
         context, key, order, target: as of `hsgen.opencl.Sorter`.
         name: the name of the operation.
-        value: the value of each key: None, a numpy type or a number of bytes (4, 8 or 16).
+        value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for a value with each key.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
@@ -50,8 +50,8 @@ class Operation(Runner):
     ) -> Any:
         """Enqueue a call for the first `n` items (by default all of the source); return the event of its end.
 
-        `arguments` are the arrays and numbers of the operation's table by their names in Python.  Arrays are
-        `pyopencl.array.Array` or `pyopencl.Buffer` objects.
+        `arguments` are the arrays and numbers that the operation's table of arguments lists, by their Python names.
+        Arrays are `pyopencl.array.Array` or `pyopencl.Buffer` objects.
 
         Raises:
             TypeError: an argument has a wrong Python type, or the operation has no such argument.

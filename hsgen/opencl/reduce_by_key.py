@@ -1,4 +1,4 @@
-"""The runs of equal adjacent keys of pyopencl arrays: build once, reduce many times.
+"""Reductions of runs of equal adjacent keys of pyopencl arrays: build once, reduce many times.
 
 >>> reduce = ReduceByKey(queue.context, "u32", value="f32")
 >>> reduce(queue, keys, out=run_keys, groups=number, values=values, values_out=sums)   # returns the event
@@ -19,7 +19,7 @@ from hsgen.runners.reduce_by_key import ReductionCalls
 class ReduceByKey(Runner):
     """A reduction of runs of equal keys, compiled for a context of one device; see docs/guides/reduce-by-key.md.
 
-    Keys are equal if their bits are.  Scratch memory is kept as in a `hsgen.opencl.sorter.Sorter`.
+    Keys are equal if their bits are equal.  Scratch memory is kept as in a `hsgen.opencl.sorter.Sorter`.
 
     Args:
         context, key, target: as of `hsgen.opencl.Sorter`.
@@ -66,11 +66,11 @@ class ReduceByKey(Runner):
     ) -> Any:
         """Enqueue the reduction of the runs of the first `n` keys (by default all); return the event of its end.
 
-        `groups` receives the number of runs as uint32 or int32.  The other outputs have room for n elements, and one
-        element per run is written.  `out` receives the key of a run, `values_out` the sum, "min" or "max" of its
+        `groups` receives the number of runs as uint32 or int32.  The other outputs must have room for n elements; the
+        call writes one element per run.  `out` receives the key of a run, `values_out` the sum, "min" or "max" of its
         values.  `counts` receives the number of its keys, and `first_indices` the index of its first key, as uint32 or
-        int32; both may be omitted.  With `count`, a uint32 or int32 on the device, there are min(count, n) keys.  All
-        buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.  Inputs are only read.
+        int32; both may be omitted.  With `count`, a uint32 or int32 on the device, only the first min(count, n) keys
+        are reduced.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.  Inputs are only read.
 
         Raises:
             TypeError: an argument has a wrong Python type, such as a numpy array.

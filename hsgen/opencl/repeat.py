@@ -1,4 +1,4 @@
-"""Repeated calls: a call with the same arrays, numbers and queue as the last call is not checked again."""
+"""Repeated calls: a call with the same queue, arrays and numbers as the last call is not checked again."""
 
 from __future__ import annotations
 
@@ -20,17 +20,19 @@ def _state(x: Any) -> State:
 
 
 def repeatable(queue: Any, arrays: Sequence[Any]) -> bool:
-    """Return True if a repetition of a call can be recognized: the queue is in order, and arrays are whole buffers."""
+    """Return True if a later repetition of a call can be recognized: the queue is in-order, and arrays are whole
+    buffers.
+    """
     present = [x for x in arrays if x is not None]
     buffers = all(getattr(x, "base_data", None) is not None and not x.offset for x in present)
     return buffers and in_order(queue) and all(x.base_data.associated_memobject is None for x in present)
 
 
 class Repeat:
-    """A checked call: its queue, arrays and numbers, and its launches.
+    """A checked call with its launches, so that a repetition with the same queue, arrays and numbers needs no checks.
 
-    Arrays are held by weak references.  An array with a new buffer, offset, shape or type, or with a new event of
-    another queue, counts as another array.
+    Arrays are held by weak references.  If an array has got a new buffer, offset, shape or type, or a new event of
+    another queue, the call is no repetition.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class Repeat:
         return True
 
     def _after(self, number: int, events: list[Any]) -> bool:
-        """Return True if the queue orders the call after these events of an array: known events, or the queue's own."""
+        """Return True if the queue orders the call after all events of an array: known ones, or the queue's own."""
         known = self._events[number]
         if events and events != known:
             if any(e not in known and e.command_queue != self._queue for e in events):

@@ -23,7 +23,7 @@ def host_of(context: Any) -> hosts.Host:
 
     Raises:
         TypeError: the argument is not a context of pyopencl.
-        Unavailable: the device is a part of another device.
+        Unavailable: the device is a sub-device.
     """
     if not isinstance(context, toolchain.pyopencl().Context):
         raise wrong_type("context", "a pyopencl.Context", context)
@@ -35,11 +35,11 @@ def host_of(context: Any) -> hosts.Host:
     return host
 
 
-_name = lru_cache(maxsize=64)(str)  # the name of a type; numpy computes it each time
+_name = lru_cache(maxsize=64)(str)  # the name of an element type; cached, because numpy computes it each time
 
 
 class Runner(runners.Runner):
-    """An operation compiled for a context of one device, with the scratch memory that its calls share."""
+    """An operation compiled for a context of one device; its calls share scratch memory."""
 
     def __init__(self, context: Any, target: str | os.PathLike[str] | None, calls: runners.Calls) -> None:
         """Compile the sort of `calls`; `target` is the name of a target, or None for the target of the device."""
@@ -50,7 +50,7 @@ class Runner(runners.Runner):
         self._compiled = Compiled(context, self._sort, source)
 
     def _memory(self, array: Any, role: str) -> Memory:
-        """Return the memory range of an array or buffer, after checks of its elements."""
+        """Check the shape and the elements of an array or buffer; return its memory range."""
         if hasattr(array, "base_data"):
             self._calls.check_shape(role, tuple(map(int, array.shape)), rows=bool(array.flags.c_contiguous))
         at = memory(array, self._calls.names[role], self._context)
@@ -68,7 +68,9 @@ class Runner(runners.Runner):
     def _checked(
         self, queue: Any, arrays: Sequence[Any], numbers: runners.Numbers, wait_for: Sequence[Any] | None
     ) -> tuple[Any, dict[str, Memory], int, Options]:
-        """Enqueue a call; return the event of its end, the ranges by role, the count and the options."""
+        """Check a call and enqueue it; return the event of its end, the memory ranges by role, the count and the
+        options.
+        """
         calls = self._calls
         if not isinstance(queue, toolchain.pyopencl().CommandQueue):
             raise wrong_type("queue", "a pyopencl.CommandQueue", queue)
@@ -92,7 +94,9 @@ class Runner(runners.Runner):
         return event, placed, count, options
 
     def _enqueue(self, queue: Any, placed: dict[str, Memory], n: int, events: Any, options: Options) -> Any:
-        """Enqueue a checked call.  Roles of the same range get the same object, which makes the call in place."""
+        """Enqueue a checked call.  If two roles have the same range, they get the same memory object: the call is then
+        in place.
+        """
         parts: dict[int, Any] = {}
         for x in placed.values():
             if id(x) not in parts:

@@ -1,7 +1,7 @@
 """Prefix sums of pyopencl arrays and buffers: build once, sum many times.
 
->>> scanner = Scanner(queue.context, "u32", columns=4)   # the columns of rows of four, inclusive
->>> scanner(queue, rows)                                 # in place; returns the event
+>>> scanner = Scanner(queue.context, "u32", columns=4)   # inclusive sums of each of four columns
+>>> scanner(queue, rows)                                 # the sums replace the rows; returns the event
 >>> scanner(queue, rows, out=sums)                       # into another array
 """
 

@@ -19,12 +19,13 @@ from hsgen.runners.segmented_sort import REFUSED, SegmentedCalls
 class SegmentedSorter(Runner):
     """A segmented sort, compiled for a context of one device; see docs/guides/segmented-sort.md.
 
-    Scratch memory is kept as in a `hsgen.opencl.sorter.Sorter`: somewhat more than the size of keys and values.
+    Scratch memory is somewhat more than the size of keys and values; it is kept as in a `hsgen.opencl.sorter.Sorter`.
 
     Args:
         context, key, order, target: as of `hsgen.opencl.Sorter`.
-        value: the value that moves with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
-            "index64" for the original index of the key in the whole array.
+        value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that move with keys.
+            "index" or "index64" makes an argsort: the value of a key is its original index in the whole array, of 32 or
+            64 bits.
         bit_range: whether calls may choose the bits to sort by.
         segment_ends: whether calls also pass the ends of segments.
         segment_count: whether calls may take the number of segments from a buffer on the device.
@@ -75,14 +76,14 @@ class SegmentedSorter(Runner):
         """Enqueue the sort of each segment of `keys` by itself; return the event of its end.
 
         Segment s is keys[offsets[s]:offsets[s + 1]].  `offsets` are `segments` + 1 ascending uint32 or int32 on the
-        device, the last at most len(keys); by default `segments` follows from their number.  Without offsets, the keys
-        are `segments` rows of equal length.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.
-        Without `out` and `values_out` the sort is in place; otherwise keys and values outside all segments are copied.
-        With `ends`, segment s is keys[offsets[s]:ends[s]]: both are `segments` numbers, no segment overlaps the segment
-        before, and nothing outside segments is written.  With `count`, a uint32 or int32 on the device, only the first
-        `count` segments or rows are sorted.  Keys are sorted by the bits from `begin_bit` up to but excluding `end_bit`
-        (None: all higher bits).  If offsets decrease or exceed the number of keys, nothing is written, and `check`
-        raises an error.
+        device, the last at most len(keys).  By default, the number of offsets determines `segments`.  Without offsets,
+        the keys are `segments` rows of equal length.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer`
+        objects.  Without `out` and `values_out` the sort is in place; otherwise keys and values outside all segments
+        are copied.  With `ends`, segment s is keys[offsets[s]:ends[s]].  Then `offsets` and `ends` have `segments`
+        numbers each, no segment may overlap the segment before it, and nothing outside segments is written.  With
+        `count`, a uint32 or int32 on the device, only the first `count` segments or rows are sorted.  Keys are sorted
+        by the bits from `begin_bit` up to but excluding `end_bit` (None: all higher bits).  If offsets decrease or
+        exceed the number of keys, nothing is written, and `check` raises an error.
 
         Raises:
             TypeError: an argument has a wrong Python type, such as a numpy array.

@@ -20,14 +20,16 @@ from hsgen.runners.sort import SortCalls
 class Sorter(Runner):
     """A sort of keys of one type, compiled for a context of one device; docs/reference/semantics.md defines the order.
 
-    A sort that needs scratch memory allocates it at the first call, and keeps as much as the greatest n so far needed;
-    see `scratch_bytes`.  Calls of one such sorter wait for each other on the device, even on different queues.
+    A sort that needs scratch memory allocates it at the first call, and keeps what the greatest n so far has needed;
+    see `scratch_bytes`.  Calls of a sorter with scratch memory wait for each other on the device, even on different
+    queues.
 
     Args:
         context: a `pyopencl.Context`; its first device determines the target.
         key: "u8" to "u64", "i8" to "i64", "f16", "bf16", "f32", "f64" or "bool", or the numpy type of such keys.
-        value: the value that moves with each key: None, a type or a number of bytes (4, 8 or 16), "index" or "index64"
-            for an argsort, "packed" for the lower half of 64-bit words whose upper half is the key.
+        value: None for no values; a type or a number of bytes (4, 8 or 16) for values that move with keys.  "index" or
+            "index64" makes an argsort with indices of 32 or 64 bits.  With "packed", an element is a 64-bit word: the
+            key is the upper half, the value the lower half.
         order: "ascending" or "descending".
         target: the name of a target or a path ending in .toml; None selects the target that matches the device, or the
             generic target if the matching target has no such sort.
@@ -96,8 +98,8 @@ class Sorter(Runner):
         `values_out`; with `discard_keys` it does not write keys.  Keys are sorted by the bits from `begin_bit` up to
         but excluding `end_bit` (None: all higher bits).  With `count`, a uint32 or int32 on the device, min(count, n)
         keys are sorted.  Elements from n on are not written.  `report` receives at most n + 1 32-bit words: the number
-        of runs, then the ascending positions at which runs start.  The keys of a run are equal above bit `shift` of
-        their ordered bits.  With an epilogue, `report` receives its output, and the epilogue receives `shift`.
+        of runs, then the ascending positions at which runs start.  The keys of a run have equal ordered bits from bit
+        `shift` up.  With an epilogue, `report` receives its output, and the epilogue receives `shift`.
 
         Raises:
             TypeError: an argument has a wrong Python type, such as a numpy array, or `queue` or `keys` is None.

@@ -1,7 +1,7 @@
 """The first k keys of each row of pyopencl arrays: build once, select many times.
 
 >>> select = TopK(queue.context, "f32", value="index")          # the greatest keys, and their indices
->>> select(queue, keys, 10, out=best, values_out=places)        # of one array; returns the event
+>>> select(queue, keys, 10, out=best, values_out=places)        # from one array; returns the event
 >>> select(queue, logits, 50, rows=64, out=best, values_out=places)
 """
 
@@ -21,17 +21,18 @@ class TopK(Runner):
     """A selection of the first keys of rows, compiled for a context of one device; see docs/guides/top-k.md.
 
     Equal keys are selected in the order of their indices, the lowest index first.  Scratch memory is kept as in a
-    `hsgen.opencl.sorter.Sorter`.  `sorted_up_to` is the greatest k with a sorted result; the result for a greater k is
-    in the order of the row.
+    `hsgen.opencl.sorter.Sorter`.  Up to k = `sorted_up_to`, the result is sorted; for a greater k, it is in the order
+    of the row.
 
-    Rows may differ: `hsgen.runners.top_k.Features` has the keywords of the class, and `Numbers` those of calls.
+    Rows may differ in length, start and k: see `hsgen.runners.top_k`, `Features` for the class and `Numbers` for calls.
 
     Args:
         context, key, target: as of `hsgen.opencl.Sorter`.
-        value: the value that is selected with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index"
-            or "index64" for the index of the key in its row.
+        value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that are selected with
+            keys.  With "index" or "index64", the value of a key is its index in its row, of 32 or 64 bits.
         order: "descending" for the greatest keys, greatest first; "ascending" for the least.
-        features: lengths, starts, takes, row_count, value_starts: the numbers of rows that calls pass in device memory.
+        features: lengths, starts, takes, row_count and value_starts, each True if calls pass these numbers in device
+            memory.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
@@ -70,13 +71,13 @@ class TopK(Runner):
         wait_for: Sequence[Any] | None = None,
         **numbers: Unpack[Numbers],
     ) -> Any:
-        """Enqueue the selection of `k` keys of each of `rows` rows of equal length; return the event of its end.
+        """Enqueue the selection of `k` keys from each of `rows` rows of equal length; return the event of its end.
 
         `keys` has the rows one after another, `n` keys in total (all by default).  `out` and `values_out` receive
         rows * k keys and values.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.  Inputs are only
         read.
 
-        numbers: lengths, starts, takes, count, value_starts, as the class has them.
+        numbers: lengths, starts, takes, count and value_starts; the features of the class determine which are required.
 
         Raises:
             TypeError: an argument has a wrong Python type, such as a numpy array.

@@ -1,1 +1,1 @@
-"""The common part of the Python APIs: arguments, checks, and the options of each operation's calls."""
+"""What the Python APIs for CUDA and OpenCL share: arguments, checks, and the options of each operation's calls."""

@@ -21,10 +21,10 @@ from hsgen.targets.target import Target
 def serving(
     host: hosts.Host, name: str | os.PathLike[str] | None, key: str, signature: Signature, label: str = ""
 ) -> tuple[Target, Sort]:
-    """Return the target called `name`, or the target that matches the device, and one of its sorts.
+    """Return a target and one of its sorts; the target is the one called `name`, or the one that matches the device.
 
-    The sort is that of the algorithm `label`, or the sort for any count.  Without a name, the generic target is tried
-    after the matching target.
+    The sort is that of the algorithm `label`, or without a label the target's sort for any count.  Without a name, the
+    generic target is used if the matching target has no such sort.
 
     Raises:
         Usage: there is no such target, or no such sort.
@@ -52,7 +52,7 @@ def target_of(host: hosts.Host, name: str | os.PathLike[str] | None) -> Target:
 
 
 def key_name(key: Any) -> str:
-    """Return hsgen's name of a key type; `key` is the name, or a numpy type in native byte order.
+    """Return hsgen's name of a key type; `key` is this name, or a type of numpy in native byte order, or of PyTorch.
 
     Raises:
         Usage: there is no such type.
@@ -71,7 +71,7 @@ def key_name(key: Any) -> str:
 
 
 def _element(key: Any) -> str:
-    """Return the name of an element type of numpy (in native byte order) or of PyTorch; "" for other objects."""
+    """Return the name of an element type of numpy or of PyTorch; "" for any other object."""
     if key is None:
         return "none"
     if (text := str(key)).startswith("torch."):
@@ -95,7 +95,7 @@ def order_name(order: Any) -> str:
 
 
 def value_name(value: Any) -> str:
-    """Return hsgen's name of a kind of values; `value` is an argument of `value_kind`, or a type of numpy or PyTorch.
+    """Return hsgen's name of a kind of values; `value` is what `value_kind` takes, or a type of numpy or PyTorch.
 
     Raises:
         Usage: there is no such kind.
@@ -113,7 +113,7 @@ def value_name(value: Any) -> str:
 
 
 def _itemsize(value: Any) -> int:
-    """Return the size of an element type of numpy or PyTorch in bytes; 0 for other objects."""
+    """Return the size in bytes of an element type of numpy or PyTorch; 0 for any other object."""
     try:
         return int(np.dtype(str(value).removeprefix("torch.") if str(value).startswith("torch.") else value).itemsize)
     except TypeError:

@@ -1,4 +1,6 @@
-"""The base classes of the Python APIs: calls of an operation with all checks, and a runner with its attributes."""
+"""The base classes of the Python APIs: `Calls` checks the calls of an operation, `Runner` holds its sort and
+attributes.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,10 @@ from hsgen.runners.arguments import key_name, order_name, serving, value_name
 from hsgen.runners.ranges import AnyRange, Range, in_place, overlapping
 from hsgen.targets.target import Target
 
-_NOUNS = {"count": "counts", "report": "words"}  # of items by role, for messages
+_NOUNS = {"count": "counts", "report": "words"}  # what messages call the items of these roles
 
 Numbers = tuple[Any, ...]
-"""The numbers of a call as integers of Python, so that calls with equal numbers compare equal."""
+"""The numbers of a call as Python integers, so that equal numbers of two calls compare equal."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -47,18 +49,18 @@ def alone(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Sel
 
 
 class Calls:
-    """The calls of an operation for keys of one type: their arrays by role, their numbers, and all checks.
+    """Checks of the calls of an operation for keys of one type: of their arrays, by role, and of their numbers.
 
-    Roles, names, element types and lengths of arrays follow from `Operation.arguments`.  A subclass adds the rules that
-    the table does not state.
+    The table `Operation.arguments` states the roles, names, element types and lengths of arrays.  A subclass adds the
+    rules that this table does not state.
     """
 
     operation: Operation
-    noun, verb, done = "", "work", "processed"  # for messages; by default the noun of the operation
-    holder = ""  # the object that takes values, for messages; by default the noun
-    sources: tuple[str, ...] = ("source",)  # roles whose items determine the count
+    noun, verb, done = "", "work", "processed"  # for messages; the default noun is that of the operation
+    holder = ""  # what messages call the object that takes values; by default the noun
+    sources: tuple[str, ...] = ("source",)  # roles of the arrays whose items are counted for n
     attributes: tuple[str, ...] = ("key", "value", "order")  # for `Runner.__repr__`
-    hint: ClassVar[str] = ""  # for messages about tables
+    hint: ClassVar[str] = ""  # for messages about arrays with several dimensions
     wraps: ClassVar[bool] = False  # whether results for signed and unsigned keys have the same bits
     signs = False
     """Whether arrays other than keys may have signed types; older versions of array libraries have no unsigned
@@ -78,7 +80,7 @@ class Calls:
         self._read_table()
 
     def _read_table(self) -> None:
-        """Read the table of the operation."""
+        """Read the table `Operation.arguments`."""
         table = self.operation.arguments
         self.buffers = {b.role: b for b in table.passed}
         self.roles = tuple(self.buffers)
@@ -94,7 +96,7 @@ class Calls:
         self.items = self.operation.items
 
     def select(self, host: hosts.Host, name: Any) -> tuple[Target, Sort]:
-        """Return the target called `name`, or the target that matches the device, and its sort for the calls.
+        """Return a target and its sort for the calls; the target is the one called `name`, or matches the device.
 
         Raises:
             Usage: there is no such target, or no such sort.
@@ -103,7 +105,7 @@ class Calls:
         return serving(host, name, self.key, self.signature, label)
 
     def use(self, sort: Sort) -> None:
-        """Store the sort of the calls."""
+        """Store the sort of the calls, and what follows from it: types, sizes and the greatest count."""
         self.sort, self.max_n = sort, sort.plan.max_n
         self.element = f"uint{sort.key.bits}" if sort.signature.value == "packed" else TYPES[self.key].element
         self.dtype = np.dtype(f"u{sort.key.bytes}" if self.element == BFLOAT16 else self.element)
@@ -112,11 +114,11 @@ class Calls:
         self._types = {role: self._accepted(role, self.element_of(role)) for role in self.roles}
 
     def count(self, n: Any) -> int | None:
-        """Return the argument `n` of a call as an integer; None: the arrays determine the count."""
+        """Return the argument `n` of a call as an integer; None if the arrays determine the count."""
         return None if n is None else integer("n", n, 0, self.max_n)
 
     def bits(self, begin: Any, end: Any) -> tuple[int, int | None]:
-        """Return the arguments `begin_bit` and `end_bit` of a call as integers; end None is the end of the key."""
+        """Return the arguments `begin_bit` and `end_bit` of a call as integers; `end` None means the end of the key."""
         bits = self.sort.plan.bits
         if end is None:
             return integer("begin_bit", begin, 0, bits), None
@@ -124,7 +126,9 @@ class Calls:
         return integer("begin_bit", begin, 0, end), end
 
     def numbers(self, n: Any, **numbers: Any) -> Numbers:
-        """Return n and the numbers of a call by the caller's names of the arguments; each with its field of `Options`.
+        """Return n, and for each number of a call the pair of its field of `Options` and the number.
+
+        numbers: the numbers by the caller's names of the arguments.
 
         Raises:
             TypeError: the operation has no such number.
@@ -135,7 +139,7 @@ class Calls:
             raise TypeError(f"{e.args[0]}: {self.operation.name} has no such argument") from None
 
     def settle(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options]:
-        """Return the count and the options of a call with these arrays and numbers, after checks."""
+        """Check these arrays and numbers of a call; return its count and its options."""
         n, fields = numbers
         return self.length_of(ranges, n), replace(self.options, **dict(fields))
 
@@ -144,9 +148,9 @@ class Calls:
         return ranges["source"].size // self.size("source") if n is None else n
 
     def checked(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options, dict[str, AnyRange]]:
-        """Return the count, the options and the ranges by role of a call, after all checks.
+        """Make all checks of a call; return its count, its options, and its memory ranges by role.
 
-        In a call in place, an output has the range of its input.
+        If the call is in place, each output gets the range of its input.
         """
         n, options = self.settle(ranges, numbers)
         if n > self.max_n:
@@ -160,14 +164,14 @@ class Calls:
         return n, options, placed
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """Return the options of a call for `n` items with these roles, checked and completed."""
+        """Check and complete the options of a call for `n` items whose arrays have these roles; return the options."""
         try:
             return settled(self.sort, n, options, roles)
         except OutOfRange as e:
             raise self.renamed(e, options) from None
 
     def renamed(self, e: OutOfRange, options: Options) -> OutOfRange:
-        """Return an error about a number of a call, with the caller's name of the argument."""
+        """Return an error with the caller's name of the argument in place of the name of the field of `Options`."""
         return e.renamed(self._arguments.get(e.argument, e.argument))
 
     def size(self, role: str) -> int:
@@ -180,14 +184,16 @@ class Calls:
         return n if length is N else length.of(n, options.number, options.take)
 
     def element_of(self, role: str) -> str:
-        """Return the required element type of an array; "" allows any type of the right size."""
+        """Return the element type that an array must have; "" allows any type of the right size."""
         element = self.buffers[role].element
         if element == "value":
             return f"uint{8 * self.sort.signature.value_bytes}" if self.sort.signature.index else ""
         return "uint32" if element == "word" else self.element
 
     def check_given(self, present: Container[str]) -> None:
-        """Check for unexpected and missing arrays of a call, whose roles are `present`, before an array is read."""
+        """Check for unexpected and missing arrays, before any array is read; `present` are the roles of the call's
+        arrays.
+        """
         size, index = self.sort.signature.value_bytes, self.sort.signature.index
         for role, buffer in self._values.items():
             takes = size > 0 and not (index and role == "values")
@@ -213,9 +219,9 @@ class Calls:
             raise ValueError(f"{self.names[role]} has elements of {have}, this {self.noun} takes {types}")
 
     def _accepted(self, role: str, element: str) -> tuple[str, ...]:
-        """Return the names of accepted types, or () for any type; `element` is the required type.
+        """Return the names of the types that an array may have, or () for any type; `element` is the required type.
 
-        Numbers and indices may be signed, because signed numbers have the same bits.
+        Numbers and indices may also have signed types, because they have the same bits in both.
         """
         if not element:
             return ()
@@ -226,15 +232,16 @@ class Calls:
         return (element, str(self.dtype)) if element == BFLOAT16 else (element,)
 
     def check_shape(self, role: str, shape: tuple[int, ...], *, rows: bool) -> None:
-        """Check that an array has one dimension, because the order of other arrays is not defined; rows: that it is in
-        C order.
+        """Check that an array has one dimension, because the order of elements is not defined for more.
+
+        rows: whether the array is in C order.
         """
         if len(shape) > 1:
             name, hint = self.names[role], self.hint.format(rows=prod(shape) // max(shape[-1], 1))
             raise ValueError(f"{name} has the shape {shape}; give one dimension, as {name}.ravel() has{hint}")
 
     def purpose(self, role: str, options: Options) -> str:
-        """Return the purpose of the items in the array of a role, for messages."""
+        """Return what the items in the array of a role are for; a part of messages."""
         return "needed" if self.buffers[role].element == "word" else f"to be {self.done}"
 
     def _check_room(self, role: str, x: Range, need: int, options: Options) -> None:
@@ -249,8 +256,8 @@ class Calls:
     def uses(
         self, placed: Mapping[str, AnyRange], n: int, options: Options
     ) -> Iterable[tuple[str, AnyRange, int, bool]]:
-        """Return a tuple for each distinct array: its first role, its range, the used bytes, and True if the call
-        writes it.
+        """Return a tuple for each distinct array: its first role, its range, the bytes that the call uses, and whether
+        the call writes the array.
         """
         used: dict[int, tuple[str, AnyRange, int, bool]] = {}
         for role, x in placed.items():

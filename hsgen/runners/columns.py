@@ -1,4 +1,4 @@
-"""Sorts of tables in the Python APIs: one sort per column or pack of columns, and the arrays of a call."""
+"""Sorts of tables in the Python APIs: one sort for each column or pack of columns, and the arrays of a call."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ INDICES = ("uint32", "int32")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnSort:
-    """A sort of columns.
+    """The sort of a column, or of a pack of columns.
 
-    column: the number of the first column.  sort: the sorter.  size: the bytes of a key.  packer: the packing of
-    several columns into a key, or None.  bits: the arguments for the bit range of calls, empty for all bits.
+    column: the number of the first column.  sort: the sorter.  size: the bytes of a key.  packer: the packing of the
+    columns into a key; None for a single column.  bits: the arguments that give calls a bit range; empty for all bits.
     """
 
     column: int
@@ -38,7 +38,7 @@ class ColumnSort:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """The arrays of a call after all checks; index: the destination of the order of rows, or None."""
+    """The arrays of a call after all checks; index: where the original index of each row is stored, or None."""
 
     columns: list[Key]
     moves: list[Move]
@@ -53,29 +53,29 @@ class Steps(Protocol):
         """Return temporary memory of at least `size` bytes."""
 
     def pack(self, packer: Any, columns: Sequence[Key], words: Range, n: int) -> None:
-        """Store the packed words of n rows."""
+        """Pack the columns of n rows into `words`."""
 
     def extract(self, column: Key, size: int, n: int) -> Range:
         """Return the keys of a column in contiguous memory.
 
-        If `size` is 4, keys narrower than 32 bits become the upper bits of words.
+        If `size` is 4 and keys have fewer than 32 bits, each key becomes the upper bits of a 32-bit word.
         """
 
     def argsort(self, one: ColumnSort, keys: Range, order: Range, n: int) -> None:
-        """Store the indices that sort n keys; the step may overwrite the keys."""
+        """Store the indices that sort n keys in `order`; the step may overwrite the keys."""
 
     def sort(self, one: ColumnSort, keys: Range, order: Range, n: int) -> None:
-        """Sort keys in place, with the indices so far as their values."""
+        """Sort n keys in place; `order`, the indices so far, moves with the keys."""
 
     def gather(self, order: Range, source: Range, to: Range, size: int, n: int) -> None:
-        """Store the items of `size` bytes, gathered in the order of rows."""
+        """Store in `to` the items of `source`, of `size` bytes each, gathered by the indices `order`."""
 
     def reorder(self, order: Range, one: Move, n: int) -> None:
-        """Put the items of an array in the order of rows."""
+        """Put the n items of an array in the order of the sorted rows, by the indices `order`."""
 
 
 def column_sorts(by: By, sorter: Callable[..., Any], packer: Callable[[Pack], Packing]) -> list[ColumnSort]:
-    """Return the sorts of columns.  The sort of the last column is an argsort and runs first.
+    """Return the sorts of columns, in the order of columns.  The last sort is an argsort and runs first.
 
     sorter: a function that returns the sort of a key type; it takes value, order and bit_range.  packer: a function
     that returns the packing of columns.
@@ -96,7 +96,7 @@ def _column_sort(
         name = _wide(name)
     size = KEYS[TYPES[name].key].bytes
     if packing is not None and packing.bits < 8 * size:
-        with suppress(Usage):  # without radix sorts, the sort also compares the zeros above
+        with suppress(Usage):  # only radix sorts have bit ranges; other sorts also compare the upper bits, which are 0
             ranged = sorter(name, value=value, bit_range=True)
             return ColumnSort(column=column, sort=ranged, size=size, packer=packing, bits={"end_bit": packing.bits})
     return ColumnSort(column=column, sort=sorter(name, value=value, order=order), size=size, packer=packing)
@@ -109,7 +109,7 @@ def _wide(name: str) -> str:
 
 
 def enqueue(steps: Steps, sorts: Sequence[ColumnSort], table: Table) -> None:
-    """Enqueue the sorts of all columns, and the gathers of all arrays that move."""
+    """Enqueue the sorts of all columns, then the reordering of all arrays that move."""
     n, columns = table.n, table.columns
     order = steps.room("index", WORD * n) if table.index is None else table.index
     *earlier, last = sorts
@@ -175,7 +175,7 @@ class ColumnCalls:
 
 
 def _index(array: Any, look: Look) -> Range:
-    """Return the memory range for the order of rows, after checks."""
+    """Check `index_out`, which receives the original indices of rows; return its memory range."""
     facts = look(array, "index_out")
     if facts.element not in INDICES or len(facts.shape) != 1 or not facts.contiguous:
         types = " or ".join(INDICES)
@@ -188,7 +188,7 @@ def _index(array: Any, look: Look) -> Range:
 def _moving(
     name: str, arrays: Sequence[Any], to_name: str, out: Sequence[Any] | None, index: Range | None
 ) -> list[tuple[Any, Any, str, str]]:
-    """Return the arrays that move, each with its output (None: in place) and the names of both.
+    """Return the arrays that move, each with its output (None if in place) and the names of both in messages.
 
     With an index, no array moves in place.
     """

@@ -33,7 +33,7 @@ def size_of_item(
 
 
 def item_bytes_of(value: Any) -> int | None:
-    """Return the argument `item_bytes` of a call as an integer; None: the arrays determine the size.
+    """Return the argument `item_bytes` of a call as an integer; None if the arrays determine the size.
 
     Raises:
         TypeError: the value is not an integer.
@@ -48,7 +48,9 @@ def item_bytes_of(value: Any) -> int | None:
 
 
 def same_items(size: int, after: int) -> int:
-    """Return the bytes of an item of a table, `size`, after comparing it with the items of the result.
+    """Check that an item of the source, of `size` bytes, is as large as an item of the result; return `size`.
+
+    after: the bytes of an item of the result.
 
     Raises:
         ValueError: items of the result have another size.
@@ -59,7 +61,7 @@ def same_items(size: int, after: int) -> int:
 
 
 class GatherCalls(Calls):
-    """Calls of a gather of items; an item consists of values of one kind."""
+    """Calls of a gather of items that consist of values of one kind."""
 
     operation = OPERATION
     verb, done = "gather", "gathered"
@@ -72,14 +74,14 @@ class GatherCalls(Calls):
         return self.count(n), size
 
     def settle(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options]:
-        """See `Calls`; the size of the table determines the number of its items."""
+        """See `Calls`; the size of the source determines the number of its items."""
         n, size = numbers
         take = size // self.sort.signature.value_bytes
         options = replace(PLAIN, segment_count=ranges["values"].size // size, take=take)
         return self.length_of(ranges, n), options
 
     def renamed(self, e: OutOfRange, options: Options) -> OutOfRange:
-        """See `Calls`; the sizes of arrays determine the numbers of a call."""
+        """See `Calls`; an error about a number names the arrays instead, because their sizes determine the number."""
         size = self.sort.signature.value_bytes * options.take
         if e.argument == "segment_count" and options.segment_count == 0:
             return OutOfRange("source holds 0", "items", f"give at least one, of {size} bytes")

@@ -1,4 +1,4 @@
-"""Groupings in the Python APIs: reductions by key, for keys in any order; the groups have an order."""
+"""`GroupBy` in the Python APIs: reductions of equal keys, adjacent or not; `order` is the order of the groups."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class MergeCalls(Calls):
             raise Usage(f"value {self.value}: merges take values of 4, 8 or 16 bytes, or none")
 
     def settle(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options]:
-        """See `Calls`; this removes empty arrays, which have no memory."""
+        """See `Calls`; the function removes empty arrays from `ranges`, because they have no memory."""
         first, second = (ranges[role].size // self.size(role) for role in self.sources)
         options = replace(self.options, first_count=first)
         for role in [r for r in ranges if r not in self.written and not self.length(r, first + second, options)]:

@@ -1,4 +1,4 @@
-"""Operations by name in the Python APIs: calls that follow from the table of the operation alone."""
+"""Operations by name in the Python APIs: `Operation.arguments` alone determines the calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ class NamedCalls(Calls):
     """Calls of the operation `name`.
 
     Raises:
-        Usage: there is no such operation, key type, value or order, or the operation has only algorithms with tables.
+        Usage: there is no such operation, key type, value or order, or every algorithm of the operation needs a table
+            in a target file.
     """
 
     def __init__(self, name: str, key: Any, value: Any, order: Any) -> None:
@@ -30,7 +31,7 @@ class NamedCalls(Calls):
     def arguments(self, n: Any, arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], Numbers]:
         """Return the arrays of a call in the order of `roles`, and its numbers.
 
-        arguments: the arrays and numbers by the names of the table.
+        arguments: the arrays and numbers by their names in `Operation.arguments`.
 
         Raises:
             TypeError: the operation has no such argument, or a number is no integer.

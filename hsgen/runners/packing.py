@@ -1,4 +1,4 @@
-"""Packing of key columns into one word per row, in the order of the columns, so that one sort replaces several."""
+"""Pack several key columns into one word per row, so that one sort of words replaces a sort of each column."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ from hsgen.core.keys import KEYS, TYPES
 from hsgen.runners.rows import Column
 
 WORDS = {4: "u32", 8: "u64"}
-"""The key types of packed words by their size in bytes."""
+"""The key type of packed words, by the size of a word in bytes."""
 NAME = "hs_pack"
 """The name of the kernel."""
 _WORD = 64  # bits of the widest word
 
 By = Sequence[tuple[str, str]]
-"""Columns: key types, and orders."""
+"""The key columns, each a pair of key type and order."""
 Pack = list[tuple[int, int]]
-"""The numbers of the columns with bits in a word, each with its left shift in bits (negative: to the right)."""
+"""The columns that have bits in a word, each a pair: the column's number, and its left shift in bits.  A negative shift
+is a shift to the right.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The definitions that the text of the kernel needs in a kernel language.
+    """The definitions that the text of the kernel needs in a kernel language, such as OpenCL C.
 
-    They are HS_KERNEL before the kernel's name, HS_GLOBAL before pointers to arrays, HS_ROW for the number of the
-    invocation, and the types hs_u8 to hs_u64.
+    HS_KERNEL comes before the kernel's name, HS_GLOBAL before pointers to arrays.  HS_ROW is the number of the
+    invocation.  The types are hs_u8 to hs_u64.
     """
 
     head: str
@@ -40,7 +42,7 @@ def _type(size: int) -> str:
 
 
 def _apart(sizes: Sequence[int]) -> list[Pack]:
-    """Return packs in which each column is whole."""
+    """Return packs that split no column."""
     out: list[Pack] = [[]]
     used = 0
     for i, size in reversed([*enumerate(sizes)]):
@@ -63,7 +65,7 @@ def _together(sizes: Sequence[int]) -> list[Pack]:
 
 
 def packs(by: By) -> list[Pack]:
-    """Return the packs of columns, a pack per sort.
+    """Return the packs of columns; each pack takes one sort.
 
     Columns are split between packs only if this makes fewer packs.
     """
@@ -73,14 +75,14 @@ def packs(by: By) -> list[Pack]:
 
 
 def _loaded(size: int, *, aligned: bool) -> str:
-    """Return the expression that loads a key: as a whole if it is aligned, otherwise byte by byte."""
+    """Return the expression that loads a key: in one access if the key is aligned, otherwise byte by byte."""
     if aligned:
         return f"*(HS_GLOBAL const {_type(size)} *)at"
     return " | ".join(f"({_type(max(size, 4))})at[{b}] << {8 * b}" for b in range(size))
 
 
 def _joined(number: int, column: tuple[str, str], shift: int, word: str, *, aligned: bool) -> str:
-    """Return the statements that add the ordered bits of a column (docs/reference/semantics.md) to the word."""
+    """Return the statements that store the ordered bits of a column (docs/reference/semantics.md) in the word."""
     name, order = column
     size, kind = _bytes(name), TYPES[name].kind
     of, sign = _type(size), f"(({_type(size)})1 << {8 * size - 1})"
@@ -98,7 +100,7 @@ def _joined(number: int, column: tuple[str, str], shift: int, word: str, *, alig
 class Packing:
     """The packing of the columns `by` into one word per row; `pack` describes the word.
 
-    `bits`: the number of used bits of a word, from the lowest on; the other bits are 0.  `size`: the bytes of a word.
+    A word uses its lowest `bits` bits; the other bits are 0.  `size` is the number of bytes of a word.
     """
 
     def __init__(self, by: By, pack: Pack) -> None:
@@ -120,7 +122,7 @@ class Packing:
     def text(self, aligned: Sequence[bool], language: Language) -> str:
         """Return the text of the kernel.
 
-        Its parameters are the words, the number of rows, and the memory, first byte and pitch of each column.
+        The kernel's parameters are the words, the number of rows, and for each column its memory, first byte and pitch.
         """
         word, parameters, body = _type(self.size), "", ""
         for i, (column, (_, shift), at_multiples) in enumerate(zip(self._by, self._pack, aligned, strict=True)):

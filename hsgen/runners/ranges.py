@@ -1,4 +1,4 @@
-"""Memory ranges of the arrays of a call: overlaps, and calls in place."""
+"""Memory ranges of the arrays of a call, checks for overlaps, and the detection of in-place calls."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Range:
     size: int
 
     def begins_with(self, second: Range) -> bool:
-        """Return True if both ranges start at the same address, or are of the same array.
+        """Return True if both ranges start at the same address, or belong to the same array.
 
-        An array without elements has no address.
+        The second case covers arrays without elements, which have no address.
         """
         if self.argument is not None and self.argument is second.argument:
             return True
@@ -33,9 +33,10 @@ AnyRange = TypeVar("AnyRange", bound=Range)
 
 
 def overlapping(used: Iterable[tuple[str, Range, int, bool]]) -> tuple[str, str] | None:
-    """Return the names of the first two overlapping ranges, at least one of which a call writes; None without overlap.
+    """Return the names of the first two ranges that overlap and of which the call writes one or both; None if none do.
 
-    `used` has the name, the range, the number of bytes that the call uses, and True if the call writes them.
+    `used` has for each range its name, the range, the number of bytes that the call uses, and whether the call writes
+    them.
     """
     places = [x for x in used if x[2] > 0]
     for i, (name, a, size, written) in enumerate(places):
@@ -46,10 +47,10 @@ def overlapping(used: Iterable[tuple[str, Range, int, bool]]) -> tuple[str, str]
 
 
 def in_place(ranges: Mapping[str, AnyRange], verb: str, *, discard: bool) -> dict[str, AnyRange]:
-    """Return the ranges by role; in a call in place, an output has the range of its input.
+    """Return the ranges by role; if the call is in place, each output gets the range of its input.
 
     Raises:
-        ValueError: only one of keys and values is sorted in place.
+        ValueError: keys would be sorted in place but values not, or values but not keys.
     """
     pairs = [("source", "destination")] * (not discard) + [("values", "values_out")] * ("values" in ranges)
     same = {to not in ranges or ranges[to].begins_with(ranges[from_]) for from_, to in pairs}

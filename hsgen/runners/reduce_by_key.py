@@ -18,10 +18,10 @@ from hsgen.runners.ranges import AnyRange
 
 
 def _reduced(value: Any) -> str:
-    """Return the type of values to reduce; "none" without values, and unsigned if `value` is only a size."""
+    """Return the type of values to reduce: "none" without values, "u32" if `value` only states a size of 4 bytes."""
     if value is None or (isinstance(value, str) and value == "none"):
         return "none"
-    if not hasattr(type(value), "__index__"):  # no number of bytes
+    if not hasattr(type(value), "__index__"):  # `value` is not a number of bytes
         with suppress(Usage):
             return key_name(value)
     return "u32" if value_name(value) == "v4" else str(value)
@@ -61,7 +61,7 @@ class ReductionCalls(Calls):
         return f"has values of {self.value}"
 
     def element_of(self, role: str) -> str:
-        """See `Calls`; values have the type that is reduced."""
+        """See `Calls`; values have the type of the reduction."""
         if self.buffers[role].element == "value":
             return TYPES["u32" if self.value == "none" else self.value].element
         return super().element_of(role)

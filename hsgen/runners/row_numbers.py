@@ -1,4 +1,6 @@
-"""The keywords of the functions `topk` that differ from row to row: names, meanings and checks for all libraries."""
+"""The keywords of the functions `topk` that give each row its own numbers: names, meanings and checks for all
+libraries.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,16 @@ from hsgen.core.errors import wrong_type
 
 
 class RowNumbers(TypedDict, total=False):
-    """The keywords of the functions `topk`: arrays of integers, of which none is negative.
+    """The keywords of the functions `topk`: arrays of integers that are not negative.
 
-    All arrays but `count` have the shape of the input without the dimension of the selection.
+    All arrays but `count` have the shape of the input without the dimension along which elements are selected.
 
     lengths: the number of elements that count in each row, from its start.
     starts: the place of the first element that counts in each row; by default 0.  Indices in the result count from
         this place.
-    takes: the elements to select of each row; k is the greatest number.
-    count: one number, the number of rows that count, in the order of memory; further rows are treated as empty.
-    table_starts: for each row, the index in the flattened table of the entry for the row's index 0.
+    takes: the number of elements to select from each row, at most k.
+    count: one number; the first `count` rows, in the order of memory, count, and all further rows are treated as empty.
+    table_starts: for each row, the index in the flattened look-up table of the entry that belongs to the row's index 0.
     """
 
     lengths: Any
@@ -30,17 +32,17 @@ class RowNumbers(TypedDict, total=False):
 
 
 NAMES = (*RowNumbers.__annotations__, "table")
-"""The names of the keywords, in order; the last is the table.
+"""The names of the keywords, in order; the last is that of the look-up table.
 
-The table has entries of 4 or 8 bytes; the result has the entry of each selected index.  The table has the shape of the
+The result has the table's entry for each selected index.  An entry has 4 or 8 bytes.  The table has the shape of the
 input, with one entry for each element.  With `table_starts`, the table may have any shape.
 """
 _EACH = {"lengths": "length", "starts": "start", "takes": "k", "table_starts": "start"}
-"""The meaning of each number that every row has."""
+"""For messages, what each array holds that has one number for every row."""
 BOUNDS = ("lengths", "starts", "count")
-"""The keywords that limit the elements that count."""
+"""The keywords that determine which elements count."""
 ENTRIES = (4, 8)
-"""The sizes of entries of a table in bytes."""
+"""The possible sizes of an entry of the look-up table, in bytes."""
 
 
 class Selected(NamedTuple):
@@ -51,7 +53,7 @@ class Selected(NamedTuple):
 
 
 class SelectedEntries(NamedTuple):
-    """The first elements of each row, the index of each in its row, and the entry of each in a table."""
+    """The first elements of each row, the index of each in its row, and the entry of each in the look-up table."""
 
     values: Any
     indices: Any
@@ -60,10 +62,10 @@ class SelectedEntries(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrays:
-    """The arrays of a library, for checks.
+    """What checks must know about the arrays of a library.
 
-    kind: the class of arrays.  noun: their name in messages.  is_integer: True for an array of integers.
-    device: the device of an array, or None.
+    kind: the class of arrays.  noun: what messages call such an array.  is_integer: a function that returns True for an
+    array of integers.  device: a function that returns the device of an array, or None.
     """
 
     kind: Any
@@ -97,7 +99,7 @@ def keywords(named: Mapping[str, Any], names: Collection[str]) -> Mapping[str, A
 
 
 def present(numbers: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the numbers that a call has, in the order of `NAMES`.
+    """Return the keywords of a call that are not None, in the order of `NAMES`.
 
     Raises:
         TypeError: there is no such keyword.
@@ -107,7 +109,7 @@ def present(numbers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check(numbers: Mapping[str, Any], x: Any, dim: int, arrays: Arrays, name: str) -> None:
-    """Check the numbers that a call has; `x` is the input, whose argument is `name`.
+    """Check the numbers that a call has; `x` is the input, which messages call `name`.
 
     Raises:
         TypeError: a number is no array of integers.

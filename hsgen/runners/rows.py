@@ -1,4 +1,4 @@
-"""The arguments of sorts of tables: key columns, arrays to be put in order, and checks of both."""
+"""The arguments of sorts of tables: key columns, arrays whose items move with the rows, and checks of both."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from hsgen.core.numbers import integer
 from hsgen.runners.gather import size_of_item
 from hsgen.runners.ranges import Range, overlapping
 
-_MOST_BYTES = 2**63 - 1  # of a record
+_MOST_BYTES = 2**63 - 1  # greatest size of a record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Array:
     """The facts of an array: its memory range, its shape, and the name and size in bytes of its element type.
 
-    contiguous: the array is in C order.
+    contiguous: whether the array is in C order.
     """
 
     range: Range
@@ -37,7 +37,7 @@ class Array:
 Look = Callable[[Any, str], Array]
 """A function that returns the facts of an array of an API; its arguments are the array and its name in messages.
 
-The function raises TypeError for other objects.
+The function raises TypeError for an object that is not an array.
 """
 
 
@@ -60,7 +60,9 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A run of bytes of each record in the memory `root`; the run of record i begins at byte at + i * pitch."""
+    """A run of bytes of each record in the memory `root`; in record i, the run begins at byte at + i * pitch of the
+    memory.
+    """
 
     root: Any
     at: int
@@ -69,7 +71,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key column of a call: its type, its bytes in memory, the number of rows, and its array (None for a field)."""
+    """A key column of a call: its type, its bytes in memory, the number of rows, and its array, None for a `Field`."""
 
     type: Type
     column: Column
@@ -105,7 +107,7 @@ class Move:
 
 
 def key(column: Any, name: str, key_type: str, look: Look) -> Key:
-    """Return a key column after checks of its type and place.
+    """Check the type and the place of a key column; return the column.
 
     Raises:
         TypeError: the column is neither an array nor a field of an array.
@@ -128,7 +130,7 @@ def key(column: Any, name: str, key_type: str, look: Look) -> Key:
 
 
 def move(source: Any, to: Any, name: str, to_name: str, look: Look) -> Move:
-    """Return an array to be put in order, after checks; without `to`, it is put in order in place.
+    """Check an array to be put in order and its output; return both.  Without `to`, the array is put in order in place.
 
     `name` and `to_name` are the names of both arrays in messages.
 

@@ -1,4 +1,4 @@
-"""Prefix sums in the Python APIs: the sum of a target, and the arrays of a call."""
+"""Prefix sums in the Python APIs: the choice of a target's prefix sum, and the arrays of a call."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ScanCalls(Calls):
     operation = OPERATION
     noun, verb, done = "sum", "sum up", "summed up"
     attributes = ("key", "columns", "exclusive")
-    wraps = True  # sums that wrap
+    wraps = True  # sums of integers wrap, so signed and unsigned sums have the same bits
 
     def __init__(self, key: Any, columns: Any, exclusive: Any) -> None:
         super().__init__(key, None, "ascending")
@@ -39,7 +39,7 @@ class ScanCalls(Calls):
         self.items = f"rows of {self.columns}"
 
     def select(self, host: hosts.Host, name: Any) -> tuple[Target, Sort]:
-        """Return the target called `name`, or the target that matches the device, and its prefix sum.
+        """Return a target and its prefix sum; the target is the one called `name`, or matches the device.
 
         Without a name, the generic target is used if the matching target has no such sum.
 

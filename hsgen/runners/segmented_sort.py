@@ -44,7 +44,7 @@ class SegmentedCalls(Calls):
         return self.length_of(ranges, None), options
 
     def check_given(self, present: Container[str]) -> None:
-        """See `Calls`; a call with ends of segments must have starts of segments."""
+        """See `Calls`; if the sorter takes ends of segments, a call must have both offsets and ends, or neither."""
         signature = self.sort.signature
         if "other_values" in present and not signature.segment_ends:
             raise ValueError("ends is given; make the sorter with segment_ends=True")
@@ -56,11 +56,11 @@ class SegmentedCalls(Calls):
         check_sorted_values(self, present)
 
     def length(self, role: str, n: int, options: Options) -> int:
-        """See `Calls`; with ends, there are as many offsets as ends."""
+        """See `Calls`; if the sorter takes ends, there are as many offsets as ends."""
         ends = role == "other" and self.sort.signature.segment_ends
         return super().length("other_values" if ends else role, n, options)
 
     def purpose(self, role: str, options: Options) -> str:
-        """See `Calls`; a message names the number of segments that offsets and ends are for."""
+        """See `Calls`; for offsets and ends, the text also names the number of segments."""
         text, count = super().purpose(role, options), options.segment_count
         return f"{text} for {count} segment{'s' * (count != 1)}" if role in ("other", "other_values") else text

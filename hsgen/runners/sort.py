@@ -40,16 +40,19 @@ class SortCalls(Calls):
         return self.length_of(ranges, n), options
 
     def scratch_bytes(self, n: Any, *, discard_keys: bool) -> int:
-        """Return the bytes of scratch memory of a sort of `n` keys, or of an argsort that discards them."""
+        """Return the bytes of scratch memory of a sort of `n` keys.
+
+        discard_keys: whether the sort is an argsort that discards its keys.
+        """
         options = Options(discard=True) if discard_keys else PLAIN
         return scratch_bytes(self.sort, integer("n", n, 0, self.max_n), options)
 
     def length(self, role: str, n: int, options: Options) -> int:
-        """See `Calls`; the stage after the sort determines the length of its report."""
+        """See `Calls`; the stage after the sort determines the length of the report."""
         return report_length(self.sort, n) if role == "report" else super().length(role, n, options)
 
     def _options(self, begin: int, end: int | None, device_count: bool, discard: bool) -> Options:
-        """Return the options of a call, after checks that the sort supports them."""
+        """Check that the sort supports the options of a call; return the options."""
         signature, bits = self.sort.signature, self.sort.plan.bits
         last = bits if end is None else end
         options = replace(self.options, begin=begin, end=last, discard=discard, device_count=device_count)
@@ -71,7 +74,7 @@ class SortCalls(Calls):
         return options
 
     def _shift(self, shift: int, has_report: bool) -> int:
-        """Return the lowest bit in which the keys of a run agree, after checks."""
+        """Check the shift of a call; return the shift, the lowest bit in which the keys of a run must agree."""
         if has_report != (report_words(self.sort) != (0, 0)):
             raise ValueError(
                 "report is given; make the sorter with run_boundaries=True, or with an epilogue that has a report"

@@ -1,4 +1,4 @@
-"""Selections in the Python APIs: the keywords for numbers of rows, once for all classes, and all checks."""
+"""Selections in the Python APIs: the keywords for per-row numbers, which all classes `TopK` share, and all checks."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hsgen.runners.row_numbers import keywords
 
 
 class Features(TypedDict, total=False):
-    """The keywords of the classes `TopK`: the numbers of rows that every call passes in device memory.
+    """The keywords of the classes `TopK`: which numbers every call passes in device memory.
 
     lengths: the length of each row.
-    starts: the start of each row, and the length.
-    takes: the number of keys to take of each row.
+    starts: the start and the length of each row.
+    takes: the number of keys to select from each row.
     row_count: the number of rows.
     value_starts: the start of each row's values, such as those of a page table.
     """
@@ -29,13 +29,13 @@ class Features(TypedDict, total=False):
 
 
 class Numbers(TypedDict, total=False):
-    """The keywords of calls of `TopK`: arrays of 32-bit numbers in device memory, one number for each row; `count` is
-    one number.
+    """The keywords of calls of `TopK`: arrays in device memory with a 32-bit number for each row; `count` has one
+    number.
 
-    lengths: the keys of each row; n / rows is the greatest length.
+    lengths: the number of keys of each row, at most n / rows.
     starts: the index of the first key of each row; by default, row i begins at i * n / rows.
-    takes: the keys to take of each row; k is the greatest number.  The rest of the row's result is filled with the last
-    key of the order, and with values whose bits are all 1.
+    takes: the number of keys to select from each row, at most k.  The rest of the row's k results gets the key that is
+    last in order, and values whose bits are all 1.
     count: the number of rows; further rows are neither read nor written.
     value_starts: the index of the first value of each row; key i of a row has value number ``value_starts[row] + i``.
     """
@@ -48,11 +48,11 @@ class Numbers(TypedDict, total=False):
 
 
 _FEATURES = {"lengths": "row_lengths", "starts": "row_starts", "takes": "row_takes"}
-"""The feature of a sort for a keyword of `Features`; a keyword that is not listed has the name of its feature."""
+"""For a keyword of `Features`, the feature of `Signature`; a keyword that is not listed has the name of its feature."""
 
 
 class TopKCalls(Calls):
-    """Calls of a selection of the first keys of rows, whose numbers of rows are `features`."""
+    """Calls of a selection of the first keys of rows; `features` states which per-row numbers a call has."""
 
     operation = OPERATION
     verb, done = "select", "selected"
@@ -83,7 +83,9 @@ class TopKCalls(Calls):
         super().check_given(present)
 
     def length(self, role: str, n: int, options: Options) -> int:
-        """See `Calls`; without keys, nothing is selected.  Rows with separate starts may share keys and values."""
+        """See `Calls`; without keys, nothing is selected.  Rows with separate starts may share keys and values, so at
+        least one item is required, not n.
+        """
         signature = self.sort.signature
         anywhere = role == "source" and signature.row_starts
         anywhere |= role == "values" and (signature.row_starts or signature.value_starts)

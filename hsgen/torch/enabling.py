@@ -1,4 +1,4 @@
-"""The functions `enable` and `disable`: with `enable`, PyTorch's own functions run the sorts of hsgen.
+"""The functions `enable` and `disable`; after `enable`, PyTorch's own functions run the sorts of hsgen.
 
 The kernels of PyTorch's operators for CUDA tensors are replaced in PyTorch's dispatcher, below autograd, vmap and
 torch.compile.  All callers get the replacement: Python, compiled graphs and C++.  A replacement calls PyTorch's kernel
@@ -26,7 +26,7 @@ _failed: set[str] = set()
 
 
 class Enabled:
-    """The result of `enable`; as a context manager, the end of the block restores the state before the call."""
+    """The result of `enable`; as a context manager, it restores the state before `enable` at the end of its block."""
 
     def __init__(self, *, before: bool) -> None:
         self._before = before
@@ -42,7 +42,7 @@ class Enabled:
 
 
 class _Replacements:
-    """The replaced kernels, until `restore`."""
+    """The replacement of PyTorch's kernels, which lasts until `restore`."""
 
     def __init__(self) -> None:
         self._library = torch.library.Library("aten", "IMPL")
@@ -64,7 +64,8 @@ def enable() -> Enabled:
     """Let PyTorch's functions on CUDA tensors use hsgen where hsgen is faster, in all threads of the process.
 
     The functions are torch.sort, argsort, msort, topk, unique and unique_consecutive, the methods of tensors, and all
-    else that calls their operators.  Results are those of PyTorch; sorts are stable also without `stable=True`.
+    other code that calls their operators.  Results are those of PyTorch, but sorts are stable even without
+    `stable=True`.
 
     Raises:
         Unavailable: PyTorch has no CUDA or is older than 2.9; cuda.bindings or the driver is missing.
@@ -96,7 +97,7 @@ def enabled() -> bool:
 
 
 def _attempt(name: str, call: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of hsgen, or None for PyTorch's own kernel.
+    """Return the result of `call`, a function of hsgen; None if PyTorch's kernel must run instead.
 
     If a kernel does not compile or load, the function warns once for each operator, and PyTorch's kernel runs instead.
     """
@@ -118,7 +119,7 @@ def _warn(name: str, error: HsgenError) -> None:
 
 
 Native = Callable[..., Any]
-"""PyTorch's kernel: a function of the dispatch keys and the operator's arguments."""
+"""PyTorch's kernel of an operator; its arguments are the dispatch keys, then those of the operator."""
 
 
 def _sort(native: Native) -> Callable[..., Any]:
@@ -154,7 +155,7 @@ def _sort_out(native: Native) -> Callable[..., Any]:
 
 
 def _takes(x: torch.Tensor, shape: tuple[int, ...], values: torch.Tensor, indices: torch.Tensor) -> bool:
-    """Return True if tensors can hold a result, so that PyTorch neither warns nor raises an error."""
+    """Return True if the caller's tensors can receive a result; for others, PyTorch's kernel warns or raises."""
     types = values.dtype == x.dtype and indices.dtype == torch.int64
     return types and all(y.device == x.device and (y.shape == shape or not y.numel()) for y in (values, indices))
 
@@ -253,4 +254,4 @@ _OPERATORS: dict[str, Callable[[Native], Callable[..., Any]]] = {
     "unique_dim": _unique_dim,
     "unique_consecutive": _unique_consecutive,
 }
-"""The replacement of each operator, as a function of PyTorch's kernel."""
+"""For each operator, a function that takes PyTorch's kernel and returns the replacement."""

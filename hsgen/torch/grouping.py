@@ -1,8 +1,9 @@
 """Distinct elements of tensors, with the results of torch.unique and unique_consecutive.
 
-Each function returns three tensors: the distinct elements; for each element of the input, its index among the distinct
-elements; and the counts.  The last two are empty unless requested.  The result None means that PyTorch's own function
-must run.  The host waits once, for the number of distinct elements.
+Each function returns three tensors.  The first has the distinct elements.  The second has for each element of the input
+its index among the distinct elements.  The third has the count of each distinct element.  The last two are empty unless
+requested.  The result None means that PyTorch's own function must run.  The host waits once, for the number of distinct
+elements.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _SIGNED = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _MOST = (1 << 30) - 1
 """The greatest number of elements that the classes of `hsgen.cuda` support."""
 COLUMNS = 16
-"""The greatest number of elements of a slice."""
+"""The greatest number of elements of a slice that hsgen sorts."""
 
 
 def distinct(x: torch.Tensor, inverse: bool, counts: bool) -> Triple | None:
@@ -76,12 +77,12 @@ def distinct_slices(x: torch.Tensor, dim: int, inverse: bool, counts: bool) -> T
 
 
 def _bits(x: torch.Tensor) -> torch.Tensor:
-    """Return a view of integers or bools as signed integers, which PyTorch compares and moves in every version."""
+    """Return a view of integers or bools as signed integers, which every version of PyTorch compares and moves."""
     return x.view(_SIGNED[x.element_size()])
 
 
 def _steps(flat: torch.Tensor) -> torch.Tensor:
-    """Return for each element but the first whether it differs from the preceding element."""
+    """Return, for each element but the first, whether it differs from the element before it."""
     same = flat if flat.dtype.is_floating_point else _bits(flat)
     return same[1:] != same[:-1]
 
@@ -124,7 +125,10 @@ def _none(device: torch.device) -> torch.Tensor:
 
 
 def _reduced(reducer: GroupBy | ReduceByKey, flat: torch.Tensor, counts: bool) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the keys of groups in room for all keys, and their counts; the last word is the number of groups."""
+    """Return an array that begins with the keys of groups, and words that begin with their counts.
+
+    The array has as many elements as `flat`.  The last word is the number of groups.
+    """
     words = torch.empty(len(flat) * counts + 1, dtype=torch.int32, device=flat.device)
     source = flat.view(torch.uint8) if flat.dtype == torch.bool else flat
     out = torch.empty_like(source)
@@ -133,9 +137,9 @@ def _reduced(reducer: GroupBy | ReduceByKey, flat: torch.Tensor, counts: bool) -
 
 
 def _first(out: torch.Tensor, words: torch.Tensor, flat: torch.Tensor, dtype: torch.dtype) -> Triple:
-    """Return the groups of `_reduced`; the host waits for their number.
+    """Return the results of `_reduced`, cut to the number of groups; the host waits for this number.
 
-    If most of the room is unused, the groups are copied to smaller tensors.
+    If the keys of groups fill at most half of the array, they are copied to a smaller tensor.
     """
     number = int(words[-1])
     keys = _bits(out)[:number]

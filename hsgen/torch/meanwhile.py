@@ -1,7 +1,8 @@
-"""Sorts by PyTorch with the results of hsgen; they serve calls while a thread prepares hsgen's sorts.
+"""Sorts by PyTorch with the results of hsgen, which serve calls while a thread prepares hsgen's sorts.
 
 PyTorch has one sort for short rows and another for long rows; the two order a NaN with a sign bit differently.  PyTorch
-does not sort most unsigned types.  The keys are therefore mapped to keys that all sorts of PyTorch order alike.
+does not sort most unsigned types.  Keys are therefore mapped to other keys, which both sorts of PyTorch support and
+order alike.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def argsorted_rows(x: torch.Tensor, dim: int, descending: bool) -> torch.Tensor:
 def first_of_rows(x: torch.Tensor, k: int, dim: int, largest: bool) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the first elements of rows in order, and their indices, as contiguous tensors.
 
-    PyTorch's own selection would select any of several equal elements.
+    torch.topk would not do, because it may select any of several equal elements.
     """
     if not x.dim():
         return x.clone(), torch.zeros((), dtype=torch.int64, device=x.device)
@@ -42,7 +43,10 @@ def first_of_rows(x: torch.Tensor, k: int, dim: int, largest: bool) -> tuple[tor
 
 
 def _ordered(x: torch.Tensor) -> torch.Tensor:
-    """Return elements of a type that PyTorch sorts, in the same order: one NaN, one zero, signed for unsigned."""
+    """Map elements to a type that PyTorch sorts, in the same order.
+
+    All NaNs become equal, -0 becomes 0, bools become uint8, and unsigned numbers of 16 bits or more become signed.
+    """
     if x.dtype.is_floating_point:
         return torch.where(x.isnan(), torch.nan, x) + 0.0  # -0 + 0 is 0
     if x.dtype in _UNSIGNED:

@@ -1,4 +1,4 @@
-"""The sorts and selections as operators of PyTorch, with shapes for torch.compile and gradients for autograd."""
+"""Operators of PyTorch for sorts and selections, with shapes for torch.compile and gradients for autograd."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.T
 
 
 def _gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[torch.Tensor, None, None]:
-    """Return the gradients; the gradient of an element is stored at the element's index before the sort."""
+    """Return the gradients of the input; the gradient of an element goes to the element's index before the sort."""
     (order,) = ctx.saved_tensors
     if order.dim() == 0:
         return values, None, None
@@ -43,9 +43,9 @@ def _gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[torch.Tens
 
 
 NUMBERS = row_numbers.NAMES[:4]
-"""The names of the operator's arguments that differ from row to row, in order.
+"""The names of the operator's arguments that `RowNumbers` describes, in order.
 
-The table is not among them, because its entries are selected by the indices afterwards.
+The look-up table is no argument, because its entries are looked up by the indices afterwards.
 """
 
 
@@ -81,8 +81,9 @@ def _keep_selected(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor
 
 
 def _selected_gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[torch.Tensor | None, ...]:
-    """Return the gradients; the gradient of a selected element is stored at the element's index, all other gradients
-    are 0.
+    """Return the gradients of the input.
+
+    The gradient of a selected element goes to the element's index; all other gradients are 0.
     """
     places, starts = ctx.saved_tensors
     none = (None,) * 8
@@ -95,7 +96,7 @@ def _selected_gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[t
     if not ctx.shape:
         return values, *none
     zeros = values.new_zeros(ctx.shape)
-    # places beyond a row share place 0, to which these add 0
+    # all results without an element share place 0, and add 0 there
     gradients = (zeros.scatter_add if ctx.ragged else zeros.scatter)(ctx.dim, places, values)
     return gradients, *none
 

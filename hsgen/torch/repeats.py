@@ -1,4 +1,4 @@
-"""Counts of calls: preparing a call costs host time, which is worthwhile only if a similar call follows."""
+"""Counts of similar calls: preparing a call takes host time, which pays only if a similar call follows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Hashable
 import torch
 
 BEFORE = 1
-"""The number of calls of a kind that PyTorch serves before hsgen prepares such calls."""
+"""The number of similar calls that PyTorch serves before hsgen prepares such calls."""
 _KEPT = 1 << 12
 _counts: dict[Hashable, int] = {}
 
@@ -15,7 +15,7 @@ _counts: dict[Hashable, int] = {}
 def again(x: torch.Tensor, call: Hashable) -> bool:
     """Return True if preparing the call is worthwhile: a similar call occurred before, or a graph captures this call.
 
-    call: all that launches depend on, except the type, the shape and the GPU of the tensor `x`.
+    call: everything that the launches depend on besides the type, the shape and the GPU of the tensor `x`.
     """
     key = x.dtype, x.shape, x.get_device(), call
     count = _counts.get(key, 0)

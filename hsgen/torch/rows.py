@@ -46,7 +46,7 @@ def prepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method:
 
 
 def _shape(x: torch.Tensor, dim: int, *, descending: bool, keys: bool) -> Shape | None:
-    """Return the subject of the sort of a tensor along a dimension; None if a GPU has nothing to sort."""
+    """Return what to sort of a tensor along a dimension; None if there is nothing that hsgen sorts on a GPU."""
     key = KEYS.get(x.dtype)
     if key is None or not x.is_cuda or x.dim() == 0 or (length := x.shape[dim]) < 2 or (count := x.numel()) == 0:
         return None
@@ -59,7 +59,9 @@ def _order(shape: Shape, method: str) -> Order | None:
 
 
 def unprepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method: str = "") -> bool:
-    """Return True while a thread prepares such a sort; PyTorch sorts in the meantime.  See `hsgen.cuda.background`.
+    """Return True while a thread prepares the sort of such a tensor; PyTorch sorts in the meantime.
+
+    See `hsgen.cuda.background`.
 
     Raises:
         HsgenError: the preparation failed.
@@ -73,8 +75,9 @@ def unprepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, metho
 
 
 def _settled(x: torch.Tensor, dim: int) -> bool:
-    """Return True if all rows have at most one key, so that no sort is needed; PyTorch may have no sort for the
-    type.
+    """Return True if no row has more than one key, so that no sort is needed.
+
+    PyTorch's sort is not called then, because it may lack the type.
     """
     return x.is_cuda and x.dtype in KEYS and (x.dim() == 0 or x.numel() == 0 or x.shape[dim] < 2)
 
@@ -84,13 +87,15 @@ _KEPT = 256
 
 
 def _ready(x: torch.Tensor, call: tuple[Any, ...]) -> Order | None:
-    """Return the prepared sort of an earlier call with such a tensor, if the tensor needs no copy before the sort."""
+    """Return the sort that an equal earlier call prepared; None if there is none, or if the tensor must be copied
+    first.
+    """
     ready = _known.get((x.dtype, x.shape, x.get_device(), call))
     return ready if ready is not None and x.is_cuda and x.is_contiguous() else None
 
 
 def _keep(x: torch.Tensor, call: tuple[Any, ...], ready: Order) -> None:
-    """Keep the prepared sort of a call along the last dimension."""
+    """Keep the prepared sort of a call, which sorts along the last dimension."""
     if len(_known) >= _KEPT:
         _known.clear()
     _known[x.dtype, x.shape, x.get_device(), call] = ready
@@ -103,7 +108,7 @@ def sorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = "") -
     if ready is None:
         dim = checked(x, dim)
         if unprepared(x, dim, descending=descending, keys=True, method=method):
-            with suppress(torch.cuda.OutOfMemoryError):  # then the call waits for its own sort, which needs less
+            with suppress(torch.cuda.OutOfMemoryError):  # then the call waits for hsgen's sort, which needs less memory
                 return meanwhile.sorted_rows(x, dim, descending)
         ready = prepared(x, dim, descending=descending, keys=True, method=method)
         if ready is None:
@@ -148,8 +153,8 @@ def argsorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = ""
 def sorted_alike(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Tensor, torch.Tensor] | None:
     """Return the sorted elements and their indices with the strides of torch.sort; None means PyTorch's own sort.
 
-    The result is also None for the first call with such a tensor (see `hsgen.torch.repeats`), and for tensors that
-    hsgen may sort more slowly.
+    The result is also None for the first call with such a tensor; see `hsgen.torch.repeats`.  The result is also None
+    for a tensor that hsgen might sort more slowly than PyTorch.
     """
     call = dim, descending, "", True
     ready, count = _ready(x, call), x.dim()
@@ -176,7 +181,7 @@ def sorted_alike(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Ten
 def _sorted_strided(ready: Order, x: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the result of `sorted_alike` for elements that are not contiguous rows.
 
-    Rows are sorted in the order of memory, so that a transposed tensor needs no copy.
+    Rows are sorted in the order in which they lie in memory, so that a transposed tensor needs no copy.
     """
     outer = sorted((d for d in range(x.dim()) if d != dim), key=lambda d: -x.stride(d))
     rows = x.permute(*outer, dim)
@@ -196,7 +201,7 @@ def _zeros(x: torch.Tensor) -> torch.Tensor:
 
 
 def dimension(dim: int) -> int:
-    """Return a dimension as an integer of Python, because dimensions are part of the keys of prepared calls.
+    """Return a dimension as an integer of Python, because prepared calls are looked up by it.
 
     Raises:
         TypeError: the dimension is not an integer.
@@ -225,7 +230,8 @@ def launch(
 ) -> None:
     """Launch on the current stream of the tensor's GPU, with scratch memory of PyTorch's allocator.
 
-    numbers: further tensors of a selection by name.  sizes: further numbers.
+    numbers: further tensors of a selection by name; their addresses are passed.  sizes: further numbers by name, passed
+    as they are.
     """
     number = ready.gpu.number
     stream = _raw(number) if _raw else torch.cuda.current_stream(number).cuda_stream

@@ -21,7 +21,7 @@ _KEPT = 256
 def selected(x: torch.Tensor, k: int, dim: int, largest: bool, in_order: bool) -> Pair | None:
     """Return the k greatest or least elements along a dimension and their indices; None means PyTorch's own selection.
 
-    Equal elements are selected in the order of their indices.  in_order: the result must be sorted.
+    Equal elements are selected in the order of their indices.  in_order: whether the result must be sorted.
     """
     call = k, dim, largest, in_order
     key = x.dtype, x.shape, x.get_device(), call

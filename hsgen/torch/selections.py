@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hsgen.cuda.selections import Selection
 
 Numbers = Mapping[str, torch.Tensor]
-"""Numbers of rows by name, in the order of `hsgen.runners.row_numbers.NAMES`."""
+"""Per-row numbers and the look-up table by name, in the order of `hsgen.runners.row_numbers.NAMES`."""
 NONE: Numbers = {}
 ARRAYS = row_numbers.Arrays(
     kind=torch.Tensor,
@@ -42,7 +42,7 @@ def prepared(
 
 
 def _take(x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, numbers: Numbers = NONE) -> Take | None:
-    """Return the subject of a selection from a tensor; None if a GPU has nothing to select."""
+    """Return what to select from a tensor; None if there is nothing that hsgen selects on a GPU."""
     key = "bool" if x.dtype is torch.bool else KEYS.get(x.dtype)
     if key is None or not x.is_cuda or _empty(x, k):
         return None
@@ -66,7 +66,7 @@ def _selection(take: Take, method: str) -> Selection | None:
 
 
 def unprepared(x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, method: str = "") -> bool:
-    """Return True while a thread prepares such a selection; PyTorch selects in the meantime.
+    """Return True while a thread prepares the selection from such a tensor; PyTorch selects in the meantime.
 
     Raises:
         HsgenError: the preparation failed.
@@ -90,7 +90,7 @@ def first_of_rows(
 ) -> tuple[torch.Tensor, ...]:
     """Return the first elements of rows in order, and their indices, as contiguous tensors; see `hsgen.torch.topk`.
 
-    With a table, the third tensor has the selected entries.
+    With a look-up table, the third tensor has the entries of the selected indices.
     """
     call = k, dim, largest, sorted, tuple(numbers), method
     table = numbers.get("table")
@@ -139,13 +139,14 @@ def _selected(ready: Selection, x: torch.Tensor, k: int, numbers: Numbers) -> tu
 
 
 _KINDS = {"table_starts": torch.int64}
-"""The types in which launches read numbers of rows; numbers that are not listed are read as 32-bit integers."""
+"""The types in which launches read per-row numbers; numbers that are not listed are read as 32-bit integers."""
 _ENTRIES = {4: torch.int32, 8: torch.int64}
 
 
 def entries_of(x: torch.Tensor, dim: int, indices: torch.Tensor, numbers: Numbers) -> torch.Tensor:
-    """Return the entries of the table for selected indices of `x`; -1 for the index -1 and for entries beyond the
-    table.
+    """Return the look-up table's entries for selected indices of `x`.
+
+    An entry is -1 for the index -1 and for a place beyond the table.
     """
     if not x.dim():
         x, dim, indices = x.reshape(1), 0, indices.reshape(1)
@@ -158,7 +159,7 @@ def entries_of(x: torch.Tensor, dim: int, indices: torch.Tensor, numbers: Number
         first = torch.arange(0, x.numel(), length, device=x.device).reshape(table.shape[:-1])
         if "starts" in numbers:
             first = first + numbers["starts"].to(torch.int64)
-    words = table.reshape(-1).view(_ENTRIES[table.element_size()])  # PyTorch selects from no unsigned numbers
+    words = table.reshape(-1).view(_ENTRIES[table.element_size()])  # PyTorch cannot index unsigned numbers
     places = first.reshape(x.movedim(dim, -1).shape[:-1]).unsqueeze(dim) + indices
     within = (indices >= 0) & (places >= 0) & (places < words.numel())
     if words.numel() == 0:
@@ -192,9 +193,9 @@ def _empty(x: torch.Tensor, k: int) -> bool:
 def _by_torch(
     x: torch.Tensor, k: int, dim: int, largest: bool, sorted: bool, numbers: Numbers
 ) -> tuple[torch.Tensor, ...]:
-    """Return the result of PyTorch's own function; if the result has no elements, empty tensors of the required shape.
+    """Return the result of PyTorch's own function, or empty tensors if the result has no elements.
 
-    If rows differ, a stable sort replaces the selection, because elements that do not count must follow all equal
+    With per-row numbers, a stable sort replaces the selection: elements that do not count must follow all equal
     elements that count.
     """
     if _empty(x, k):
@@ -221,7 +222,7 @@ def _by_torch(
 
 
 def sorts(numbers: Numbers) -> bool:
-    """Return True if PyTorch must sort instead of select, because rows differ."""
+    """Return True if PyTorch must sort instead of select, because not all elements of rows count."""
     return any(name in numbers for name in (*row_numbers.BOUNDS, "takes"))
 
 

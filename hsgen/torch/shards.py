@@ -48,7 +48,7 @@ def _in_order(mesh: Any, dim: int) -> bool:
 
 
 def _back(x: Any, dim: int, descending: bool, placements: Sequence[Any]) -> tuple[Any, Any]:
-    """Sort a tensor that is suitably placed; return results with the requested placements."""
+    """Sort a tensor whose placements need no further change; return results with the requested placements."""
     values, indices = sorted_shards(x, dim, descending)
     return values.redistribute(placements=placements), indices.redistribute(placements=placements)
 

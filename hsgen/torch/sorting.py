@@ -1,4 +1,4 @@
-"""The functions for tensors; `hsgen.cuda.choices` selects PyTorch's own sort or a sort of hsgen."""
+"""The functions for tensors; by `hsgen.cuda.choices`, they call PyTorch's own sort or a sort of hsgen."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Selected(NamedTuple):
 
 
 class SelectedEntries(NamedTuple):
-    """The first elements of each row, the index of each in its row, and the entry of each in a table."""
+    """The first elements of each row, the index of each in its row, and the entry of each in the look-up table."""
 
     values: torch.Tensor
     indices: torch.Tensor
@@ -140,14 +140,15 @@ def topk(
 ) -> Selected | SelectedEntries:
     """Return the k greatest or least elements along a dimension and their indices (int64), as torch.topk does.
 
-    NaNs are equal and greater than all numbers, and -0 equals 0.  Of equal elements, the elements with the lowest
-    indices are selected, in the order of indices.  The result is a stable `sort`, cut to k elements.  If `sorted` is
+    NaNs are equal and greater than all numbers, and -0 equals 0.  Of equal elements, those with the lowest indices are
+    selected, in the order of indices.  The result equals the first k elements of a stable `sort`.  If `sorted` is
     False, the result has the same elements in an unspecified order, which is the same in every call.
 
-    table, numbers: tensors of integers that differ from row to row; see `hsgen.runners.row_numbers.RowNumbers`.  If
-    fewer than k elements of a row count, the rest of its result has the index -1.  The values there are the last in
-    order: -inf or the least integer; if `largest` is False, NaN or the greatest integer.  With a table, the result also
-    has the selected entries; an entry is -1 for the index -1 and beyond the table.
+    table, numbers: tensors of integers, such as a length for each row; see `hsgen.runners.row_numbers.RowNumbers`.  If
+    fewer than k elements of a row count, the rest of the row's result has the index -1 and the last value in order.
+    The last value is -inf or the least integer; if `largest` is False, it is NaN or the greatest integer.  With a
+    look-up table, the result also has the table's entry for each selected index.  The entry is -1 for the index -1 and
+    for places beyond the table.
 
     Raises:
         TypeError: k or the dimension is not an integer, or numbers are not a tensor of integers.
@@ -203,7 +204,10 @@ def _sorted_shards(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.T
 
 
 def _plain(x: torch.Tensor) -> bool:
-    """Return True if a tensor can be sorted without PyTorch's dispatcher: no tracing, transformation or gradient."""
+    """Return True if a tensor can be sorted without PyTorch's dispatcher.
+
+    The dispatcher is needed for traces, transformations and gradients.
+    """
     if type(x) is not torch.Tensor or (x.requires_grad and torch.is_grad_enabled()):
         return False
     return not (torch.compiler.is_compiling() or _observed())
