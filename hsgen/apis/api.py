@@ -98,7 +98,7 @@ class Api:
 
     The files are in the folder ``templates/apis/NAME``.  In file names, ``{api}`` is the API's name and ``{suffix}`` is
     the suffix of its kernel files.  An API may extend another API, `extends`.  If its folder lacks a file, hsgen takes
-    the file of the extended API, and replaces C names, the texts in `replaced`, and the function prefix `calls`.
+    the file of the extended API.  In that file, it replaces C names, the texts in `replaced`, and the prefix `calls`.
     """
 
     name: str
@@ -114,7 +114,7 @@ class Api:
     sources: tuple[str, ...]
     """The C source files of the runtime."""
     internal: tuple[str, ...] = ("hs_{api}_internal.h",)
-    """The headers that only the sources include, in the folder of the sources."""
+    """The private headers of the sources, in the folder of the sources."""
     headers: tuple[str, ...] = ("hs_{api}.h",)
     example: str = "sort_{api}.c"
     prefixes: tuple[str, ...] = ()
@@ -180,7 +180,7 @@ class Api:
         return path if path.exists() or self.extends is None else self.extends.file(pattern)
 
     def folders(self, name: str) -> list[Path]:
-        """Return the existing subfolders `name` of the API folders, first those of extended APIs, last that of this API."""
+        """Return the existing folders `name` in the folders of the extended APIs and, last, in that of this API."""
         path = resources.templates() / "apis" / self.name / name
         return [*(self.extends.folders(name) if self.extends else []), *([path] if path.is_dir() else [])]
 
@@ -189,11 +189,11 @@ class Api:
         return self.file(name).relative_to(resources.templates()).as_posix()
 
     def renamed(self, text: str, path: Path) -> str:
-        """Return the text of the C file at `path`; in an extended API's file, this API's names replace those of the other."""
+        """Return the text of the C file at `path`; in a file of an extended API, this API's names replace its names."""
         if self.extends is None or path.is_relative_to(resources.templates() / "apis" / self.name):
             return text
         text, old = self.extends.renamed(text, path), self.extends.name
-        lower, upper = r"(?:hs|sort)(?:_targets)?_|HN_NAMES\(\"", r"HS(?:_TARGETS)?_"  # HN_NAMES: the harness composes names from parts
+        lower, upper = r"(?:hs|sort)(?:_targets)?_|HN_NAMES\(\"", r"HS(?:_TARGETS)?_"  # HN_NAMES composes names
         for head, word, new in ((lower, old, self.name), (upper, old.upper(), self.name.upper())):
             text = re.sub(rf"(?<![A-Za-z0-9])({head}){word}(?![A-Za-z0-9])", rf"\g<1>{new}", text)
         for before, after in self.replaced:

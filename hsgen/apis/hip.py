@@ -50,7 +50,7 @@ def compiler() -> list[str]:
     """
     path = toolchain.tool("hipcc")
     if path is not None:
-        return [path, "-x", "hip", "-O3", "-fPIC"]  # without an architecture, hipcc compiles for the GPUs of this machine
+        return [path, "-x", "hip", "-O3", "-fPIC"]  # by default, hipcc compiles for this machine's GPUs
     try:
         command = cuda.nvcc()
     except Unavailable as e:

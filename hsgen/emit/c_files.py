@@ -93,9 +93,9 @@ def _target(template: str, target: Target, sources: Rows, prefix: str, **more: b
 
 
 def target_tables(api: Api, target: Target, sources: Sequence[tuple[Sort, Source]], prefix: str) -> bytes:
-    """Return a target's file of tables for an API whose kernels are compiled with the program.
+    """Return a target's file with the tables of an API.
 
-    The file contains the kernel text of each sort, then an #undef of each macro that the text defines.
+    The API's template includes the kernels of each sort and then undefines their macros, or has the kernels as text.
     """
     shown, slots = [], dict(target_slots(target))
     for sort, source in sources:
