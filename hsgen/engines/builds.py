@@ -32,7 +32,7 @@ SWITCH = "HSGEN_OPTIMIZE"
 def chosen(source: Source) -> Source:
     """Return a source unchanged, or without optimization if the variable HSGEN_OPTIMIZE is 0.
 
-    Without optimization, Intel's CPU runtime compiles a kernel in at most a third of the time, but the kernel is slower.
+    Without optimization, Intel's CPU runtime compiles a kernel in a third of the time or less; the kernel is slower.
 
     Raises:
         Usage: the variable is neither 0 nor 1.

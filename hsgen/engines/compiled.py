@@ -71,7 +71,7 @@ class Compiled:
     ) -> Any:
         """Enqueue the sort of `n` keys; return the last event.
 
-        `buffers` has the memory objects by role; roles without use may be missing.  The sort is in place if "source" and
+        `buffers` has the memory objects by role; unused roles may be missing.  The sort is in place if "source" and
         "destination" are the same object.  Scratch memory grows to the greatest need so far.  On an out-of-order queue,
         events order the launches.  A call without launches enqueues a marker.  `marks` receives the event of each
         launch.
@@ -106,7 +106,7 @@ class Compiled:
         """Enqueue the launches of a call, as `run` does; `ordered` says that the queue runs commands in order."""
         cl, (steps, need, spare), event = toolchain.pyopencl(), call, None
         self._n, part = n, self.scratch.part
-        bound, unused = {**buffers}, next(iter(buffers.values()))  # kernels never read an unused role, so any buffer serves
+        bound, unused = {**buffers}, next(iter(buffers.values()))  # never read: any buffer serves
         if need:
             self.scratch.ask(queue, need)
             wait_for = self._after_last(queue, ordered, wait_for)

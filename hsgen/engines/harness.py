@@ -179,7 +179,7 @@ class Native:
         return self._timed(function, name.encode(), *sizes, ctypes.c_uint64(n), ctypes.c_uint64(number))
 
     def _timed(self, name: str, *arguments: Any) -> float | None:
-        """Call a function that waits for the device; return its device seconds, or None if it reports -1, not measured."""
+        """Call a function that waits for the device; return the device seconds, or None if it reports -1."""
         seconds = ctypes.c_double()
         self._harness.call(name, *arguments, ctypes.byref(seconds))
         return None if seconds.value < 0 else seconds.value

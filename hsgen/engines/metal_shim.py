@@ -100,8 +100,8 @@ def _is_library(statement: Statement) -> bool:
 def _kernel(text: str, kernel: Kernel, sort: Sort) -> str:
     """Return a kernel with an OpenCL signature.
 
-    The indices of work-groups and lanes become local variables.  The numbers of a call become single parameters after the
-    buffers.
+    The indices of work-groups and lanes become local variables.  The numbers of a call become single parameters after
+    the buffers.
     """
 
     def signature(function: Function) -> Function:

@@ -48,10 +48,10 @@ def library(
 ) -> Path:
     """Return the path of a shared library with a bundle of `targets` and the harness of `api`.
 
-    A library that is not cached is built.  The library has the sorts of `algorithms` with `signature`, for up to `max_n`
-    keys of type `key`.  Without `algorithms`, the library has all algorithms of the targets for the key type.  `bundle`
-    serves machines without a GLSL compiler: its SPIR-V is used where its GLSL is equal.  The library also has those
-    `baselines` that the API's harness has for the operations of the algorithms; any other names are ignored.
+    A library that is not cached is built.  The library has the sorts of `algorithms` with `signature`, for up to
+    `max_n` keys of type `key`.  Without `algorithms`, it has all algorithms of the targets for the key type.
+    `bundle` serves machines without a GLSL compiler: its SPIR-V is used where its GLSL is equal.  The library also has
+    those `baselines` that the API's harness has for the operations of the algorithms; all other names are ignored.
 
     Raises:
         Unavailable: a compiler or a header is missing, or hsgen drives no devices of the API.
@@ -113,7 +113,7 @@ def harness_files(api: Api) -> build.Files:
 
 
 def baseline_units(harness: Harness, baselines: Sequence[str], algorithms: Sequence[str]) -> list[str]:
-    """Return the harness files that implement these baselines for the operations of `algorithms`, by default the sort."""
+    """Return the harness files with these baselines for the operations of `algorithms`, by default for the sort."""
     names_of_operations = {operation(a).name for a in algorithms if a not in COMPANIONS} or {operation(AUTO).name}
     units = [harness.baselines[name] for name in sorted(names_of_operations & set(harness.baselines))]
     return [file for file, names in units if set(baselines) & set(names)]
@@ -162,7 +162,10 @@ def _build(api: Api, command: list[str], units: list[str], files: build.Files, p
 
 
 def _objects(api: Api, command: list[str], units: list[str], files: build.Files, folder: Path) -> list[str]:
-    """Put the objects of C files that all bundles share into `folder`, from the cache or compiled; return their names."""
+    """Put the object files of C files that all bundles share into `folder`, and return their names.
+
+    An object file comes from the cache; if the cache lacks the file, it is compiled and cached.
+    """
     cache, versions = folders.cached("native"), _versions(command)
     places = {}
     for unit in units:

@@ -92,10 +92,10 @@ class Direct:
         return int(device.global_mem_size), int(device.max_mem_alloc_size)
 
     def _timed(self, enqueue: Callable[[Any, list[Any] | None, list[Any] | None], Any]) -> float | None:
-        """Call `enqueue(queue, wait, marks)` and wait for the device; return the device seconds, or None without a clock.
+        """Call `enqueue(queue, wait, marks)` and wait for the device; return the device seconds, or None.
 
-        wait: events for which the first command waits.  marks: a list to which `enqueue` adds the event of each command.
-        With the clock on, no command starts before all are enqueued, so the device never waits for the host.
+        wait: the events for which the first command waits.  marks: a list to which `enqueue` adds the event of each
+        command.  With the clock on, no command starts before all are enqueued, so the device never waits for the host.
         """
         if self._clock is None:
             enqueue(self.queue, None, None)
@@ -142,7 +142,7 @@ class Direct:
         return self._timed(enqueue)
 
     def baseline(self, name: str, size: int, n: int, value_size: int = 0, number: int = 0) -> float | None:
-        """See `Engine`.  This engine has no baselines."""
+        """See `Engine`.  pyopencl has no baselines."""
         raise Unavailable(f"baseline {name}: requires CUDA; add --api cuda")
 
     def messages(self) -> str:

@@ -43,7 +43,7 @@ class Scratch:
         self.guarded = False
 
     def ask(self, queue: Any, sizes: Mapping[int, int]) -> None:
-        """Allocate buffers for parts of these `sizes`, which `cut` returned; wait for the queue if memory is `guarded`."""
+        """Allocate buffers for the parts that `cut` returned as `sizes`; wait for the queue if memory is `guarded`."""
         if sizes == self._sizes:
             return
         for number, room in enumerate(sizes.values()):

@@ -1,7 +1,7 @@
-"""Kernels that `hsgen validate` can run as C++ for OpenCL 2021, on any OpenCL device that supports the language.
+"""The shims by which `hsgen validate` runs kernels of an API as C++ for OpenCL 2021.
 
-Metal's kernels always run as C++ for OpenCL, because hsgen drives no Metal devices.  Kernels of other APIs do so with
-``--runtime python``.
+The kernels run on any OpenCL device that supports the language.  Metal kernels always run through their shim, because
+hsgen drives no Metal devices.  Kernels of another API with a shim run through it with ``--runtime python``.
 """
 
 from __future__ import annotations
