@@ -57,9 +57,9 @@ class Engine(Protocol):
     def run(self, n: int, places: Places, options: Options = PLAIN) -> float | None:
         """Run the sort, or another operation, on `n` keys, and wait; return the device seconds.
 
-        The sort is in place if `places` has equal entries for "source" and "destination".  An argsort that discards keys
-        has no "destination".  The device seconds are the time from the start of the first launch to the end of the last
-        launch; None if the clock of the device is off.
+        The sort is in place if `places` has equal entries for "source" and "destination".  An argsort that discards
+        keys has no "destination".  The device seconds are the time from the start of the first launch to the end of
+        the last launch; None if the clock of the device is off.
         """
 
     def sibling(self, sort: Sort) -> Engine:

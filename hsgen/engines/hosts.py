@@ -221,7 +221,7 @@ def target_for(host: Host, targets: Sequence[Target | Head]) -> Target:
 def meets(target: Target, host: Host) -> bool:
     """Whether a device has every property in the facts of a target; the device then meets the needs of all sorts.
 
-    This check is fast.  `lacks` and `holds` need the assembled sorts, and the assembly of all sorts takes 50 ms.
+    The check saves time: `lacks` and `holds` need the assembled sorts, and the assembly of all sorts takes 50 ms.
     """
     facts = target.device
     exchanges = host.shuffle and host.ballot and set(facts.subgroups) <= {1, *(host.widths or ())}

@@ -98,7 +98,7 @@ def check(device: str, sort: Sort, source: Source, seconds: float = SECONDS, *, 
 
     Raises:
         Wrong: the compiler crashed or took longer than `seconds`; the message names the log file.  With `which`, the
-            kernels are then compiled one by one, each for at most `seconds`, and the message names the first that fails.
+            kernels are then compiled one by one, each for at most `seconds`; the message names the first that fails.
         Unavailable: no process can be started that compiles.
     """
     names = [k.name for k in sort.kernels]
