@@ -74,10 +74,7 @@ def _label(sort: Sort) -> str:
 
 
 def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) -> dict[str, Any]:
-    """Return a sort as plain values.
-
-    text: the kernel text that the sort's C file contains, or None.  spirv: whether the bundle has SPIR-V for the sort.
-    """
+    """Return a sort as plain values; `text`: the kernel text in its C file, or None; `spirv`: the sort has SPIR-V."""
     device_status = sort.plan.device_status
     return {
         "label": _label(sort),

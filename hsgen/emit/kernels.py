@@ -190,12 +190,10 @@ def render(sort: Sort, api: str, only: str = "") -> Source:
 def written(sort: Sort, language: str, api: str, only: str = "") -> Source:
     """Return the source of a sort in the dialect `language`.
 
-    api: the API that the command in the header names.  only: the name of a kernel, or "" for all kernels.  The source
-    then omits the other kernels and the definitions that only they use.
+    api: the API in the header's command.  only: a kernel's name, to omit all other kernels and their definitions.
 
     Raises:
-        Usage: the dialect lacks a feature that the sort needs: barriers across all work-groups, ordered memory access
-            between work-groups, or rows.
+        Usage: the dialect lacks barriers of all work-groups, order between work-groups, or rows, and the sort needs it.
         Wrong: a template is invalid.
     """
     with template_errors(), recording() as opened:

@@ -88,8 +88,8 @@ def parsed_json(content: str, name: str, hint: str) -> Any:
     """Return the value of a JSON text.
 
     Raises:
-        Usage: the text is not JSON, contains NaN or Infinity, or is nested too deeply.  Usage is also raised if a string
-            is not Unicode, or a number is too long.
+        Usage: the text is not JSON, contains NaN or Infinity, or is nested too deeply.  Usage is also raised if a
+            string is not Unicode, or a number is too long.
     """
     try:
         value = json.loads(content, parse_constant=_constant)

@@ -73,7 +73,7 @@ def prepare_opencl() -> None:
     """Make the embedded runtime visible to the OpenCL loader, in addition to the platforms that the loader knows.
 
     The loader reads a single folder of .icd files.  The function creates a temporary folder with the existing .icd
-    files and one for the embedded runtime.  If an environment variable already selects platforms, the function does nothing.
+    files and one for the embedded runtime.  If an environment variable already selects platforms, nothing happens.
     """
     runtime = embedded_runtime()
     if runtime is None or embedded_problem() or any(os.environ.get(v) for v in _VENDORS):

@@ -28,16 +28,16 @@ const char *hn_count(int *count);
 const char *hn_describe(int index, char *text, size_t size);
 
 /* Open a device.  `options` is "" or a list such as "binding_limit=4096 validation=1"; an unknown option is an error.
- * With poison=1, which every harness has, scratch is filled before every sort. */
+ * With poison=1, which every harness has, scratch is filled with HN_POISON_BYTE before every sort. */
 const char *hn_open(int index, const char *options);
 
 /* Make the sort of this target, algorithm, key and value ready to run, and release the previous sort. */
 const char *hn_sorter(const char *target, const char *algorithm, const char *key, const char *value);
 
 /* The buffers.  HN_KEYS_OUT and HN_VALUES_OUT are the destinations.  HN_COUNT is the device-side count.  HN_OTHER has
- * the offsets of segments or the second of two arrays; HN_OTHER_VALUES has the values of the second array.  HN_REPORT is
- * the report or digest.  For each row of a selection, HN_TAKES has the number of keys to take, and HN_VALUE_STARTS has the
- * index of its first value. */
+ * the offsets of segments or the second of two arrays; HN_OTHER_VALUES has the values of the second array.  HN_REPORT
+ * is the report or digest.  For each row of a selection, HN_TAKES has the number of keys to take, and HN_VALUE_STARTS
+ * has the index of its first value. */
 enum {
     HN_KEYS = 0,
     HN_KEYS_OUT = 1,
@@ -83,9 +83,9 @@ static inline int hn_plays(const hn_call *call, int role)
 }
 
 /* Run a call of the sort and wait.  `device_seconds` gets the time on the device, or -1 if it is not measured.  The
- * harness allocates exactly the scratch that the runtime requires, and fills it with bytes HN_POISON_BYTE.  HN_GUARD
- * bytes HN_GUARD_BYTE follow scratch.  The next hn_read or hn_redone, which is not timed, returns an error if the sort
- * changed the guard bytes. */
+ * harness allocates exactly the scratch that the runtime requires, and fills new scratch with HN_POISON_BYTE.  HN_GUARD
+ * bytes of HN_GUARD_BYTE follow scratch.  The next hn_read or hn_redone, which is not timed, returns an error if the
+ * sort changed the guard bytes. */
 const char *hn_sort(const hn_call *call, double *device_seconds);
 enum { HN_GUARD = 4096, HN_GUARD_BYTE = 0x5a, HN_POISON_BYTE = 0xff };
 
