@@ -208,7 +208,7 @@ def build(
 
 
 def _named_files(name: str, entry: Entry) -> c_files.Named:
-    """Return the facts of a target that the common files need."""
+    """Return the facts about a target that the common files of a bundle need."""
     choice, spirv_of = entry.choice, tuple(sorted(entry.spirv))
     bare = choice.glsl_only and any(APIS[api].spirv for api in choice.apis)
     glsl = tuple(sorted(entry.sorts)) if bare else ()

@@ -21,7 +21,7 @@ def shared_out(apis: Sequence[str], targets: Sequence[Target]) -> list[tuple[str
     """Return, for each target, those of the named APIs that it has; empty tuples if no API is named.
 
     Raises:
-        Usage: no target has one of the APIs, or a target has none of them.
+        Usage: an API belongs to no target, or a target has none of the APIs.
     """
     for api in apis:
         if targets and not any(api in t.apis for t in targets):

@@ -42,8 +42,8 @@ def update(folder: Path, make: Make, *, note: Callable[[str], None], dry_run: bo
     An update that was interrupted is first completed or discarded; `note` receives a message about this.
 
     Raises:
-        Usage: the folder cannot be read or written, or files would be lost; the folder is then unchanged.  An
-            exception is a system that refuses to move a file into place: the next update then resumes there.
+        Usage: the folder cannot be read or written, or files would be lost; the folder is then unchanged.  If
+            the system refuses to move a file into place, part of the update is done, and the next update resumes it.
         Wrong: an earlier update was interrupted, and `dry_run` forbids its completion.
         KeyboardInterrupt, Terminated: a signal arrived; the folder is either unchanged or completely updated.
     """

@@ -18,7 +18,10 @@ from hsgen.engines.metal_shim import takers as takers
 
 @dataclass(frozen=True, slots=True)
 class Shim:
-    """A function that rewrites kernels of an API, and the name of the compiler for the API's own devices."""
+    """The shim of an API.
+
+    source: a function that returns the rewritten kernels of a sort.  compiler: the compiler that the API's devices use.
+    """
 
     source: Callable[[Sort], Source]
     compiler: str

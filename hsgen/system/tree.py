@@ -184,7 +184,7 @@ class Tree:
                 return sorted(_listed(name, descriptor))
 
     def files(self, *, empty: bool = False) -> list[str]:
-        """Return the paths of all files, sorted; `empty`: also the paths of empty folders, with a final '/'.
+        """Return the paths of all files, sorted; with `empty`, also the paths of empty folders, each with a final '/'.
 
         Raises:
             Usage: an entry is neither a file nor a folder.

@@ -29,7 +29,7 @@ class _Addressing:
         self.buffers, self.memory = frozenset(buffers), frozenset((*buffers, *arrays))
 
     def __call__(self, listed: list[Word]) -> list[Word]:
-        """Return the words of a group with calls instead of accesses."""
+        """Return the words of a group, in which calls replace accesses."""
         out: list[Word] = []
         at = 0
         while at < len(listed):

@@ -24,9 +24,9 @@ from hsgen.tree.nodes import (
 )
 
 Change = Callable[[list[Word]], list[Word]]
-"""A function that returns the replacement for the words of a group or a statement."""
+"""A function that takes the words of a group or a statement, and returns their replacement."""
 Each = Callable[[Statement], Statement]
-"""A function that returns the replacement for a statement."""
+"""A function that takes a statement and returns its replacement."""
 
 
 def groups(node: Statement | Tree) -> Iterator[list[Word]]:

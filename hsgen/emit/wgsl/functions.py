@@ -89,7 +89,7 @@ _SPACES = {"extern": "storage", "static": "workgroup"}
 _KINDS = (*_SPACES, "const")
 """The keywords that may precede the type of a declaration."""
 _ASSIGNMENTS = {"=": "", **{f"{op}=": op for op in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")}}
-"""The assignment operators, each with its arithmetic operation; "" for a plain assignment."""
+"""For each assignment operator, its arithmetic or bit operation; "" for the plain ``=``."""
 
 
 class Builder:

@@ -94,7 +94,7 @@ class Element(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Member(Expr):
-    """Components of a vector, or a member of a structure."""
+    """One or more components of a vector, or a member of a structure."""
 
     of: Expr
     name: str

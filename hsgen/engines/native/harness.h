@@ -58,12 +58,13 @@ const char *hn_write(int slot, uint64_t offset, const void *data, uint64_t bytes
 const char *hn_read(int slot, uint64_t offset, void *data, uint64_t bytes);
 
 /* The arguments of a call.  For each hs_role except scratch, `slots` has the buffer or -1, and `offsets` has the byte
- * at which the role starts in the buffer.  In a call in place, source and destination have the same slot and offset. */
+ * at which the role starts in the buffer.  In a call in place, source and destination have the same slot and offset.
+ * Of the numbers from `shift` to `columns`, only that of the operation is set, for some operations together with `take`
+ * or `layouts`.  All other numbers are 0. */
 enum { HN_ROLES = 11 };
 typedef struct hn_call {
     uint64_t n;
-    uint64_t shift, segment_count, first_count, capacity, reduction, columns, take, layouts; /* that of the operation, with
-                                                                              `take` or `layouts`; the others are 0 */
+    uint64_t shift, segment_count, first_count, capacity, reduction, columns, take, layouts; /* that of the operation */
     uint64_t offsets[HN_ROLES];
     int32_t slots[HN_ROLES];
     uint32_t type, descending, begin_bit, end_bit, discard_keys; /* hs_options */
