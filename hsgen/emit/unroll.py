@@ -1,7 +1,7 @@
 """Kernel text for loops over a lane's registers, which compilers must unroll.
 
 A template contains the statements for one register.  `unroll` returns a loop over the statements, with a mark that
-makes compilers unroll the loop.  If a variable indexes an array of registers, a few compilers store the array in
+makes compilers unroll the loop.  If a variable indexes an array of registers, certain compilers store the array in
 memory.  For such a compiler, `unroll` repeats the statements for each register instead.
 """
 
