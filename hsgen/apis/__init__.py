@@ -1,4 +1,4 @@
-"""The APIs.  Each module of this package with an object `API` is an API, without registration."""
+"""The APIs.  Every module of this package that defines `API` is an API; there is no registration."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ def _discover() -> dict[str, Api]:
 
 
 APIS: Mapping[str, Api] = _discover()
-"""The APIs by name, in the order of lists."""
+"""The APIs by name, in the order in which lists show them."""
 
 
 def having(quality: Callable[[Api], object]) -> list[Api]:
-    """Return the APIs for which `quality` returns a true value, in the order of lists."""
+    """Return the APIs for which `quality` is true, in the order of `APIS`."""
     return [api for api in APIS.values() if quality(api)]
 
 
 def listed(names: Iterable[str]) -> list[Api]:
-    """Return the APIs of these names, in the order of lists."""
+    """Return the APIs with these names, in the order of `APIS`."""
     chosen = set(names)
     return having(lambda api: api.name in chosen)

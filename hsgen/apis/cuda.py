@@ -1,4 +1,4 @@
-"""CUDA 11.8 and later: kernels are functions of the program, compiled by nvcc."""
+"""CUDA 11.8 and later.  Kernels are functions of the program, which nvcc compiles."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ORIGINS = {
     "registers": "regsPerMultiprocessor",
 }
 CCCL = "HSGEN_CCCL"
-"""The variable that names a folder with headers of CUB to use instead of the toolkit's."""
+"""The environment variable with a folder of CUB headers that replace those of the toolkit."""
 _WORDS = 1 << 32
 _BASELINES = {
     "sort": ("cub.cu", ("cub", "cub-fields", "cub-merge")),
@@ -43,17 +43,17 @@ _BASELINES = {
 
 
 def nvcc() -> list[str]:
-    """Return the command of nvcc for this machine's GPUs.
+    """Return the nvcc command that compiles for this machine's GPUs.
 
     Raises:
-        Unavailable: there is no nvcc, or no such GPU.
+        Unavailable: there is no nvcc or no NVIDIA GPU.
         Wrong: the driver does not answer.
     """
     path = toolchain.tool("nvcc")
     if path is None:
         raise Unavailable("no nvcc on the PATH; install NVIDIA's CUDA toolkit")
     code = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in architectures()]
-    toolkit = Path(path).resolve().parents[1] / "include" / "cccl"  # where toolkits from 13.0 on have CUB
+    toolkit = Path(path).resolve().parents[1] / "include" / "cccl"  # CUB's folder in toolkits from 13.0 on
     chosen = os.environ.get(CCCL)
     extra = [f"-I{folder}" for folder in (chosen, toolkit) if folder and Path(folder).is_dir()]
     return [path, "-std=c++17", "-O3", "-cudart", "static", *code, "-Xcompiler", "-fPIC", *extra]
@@ -61,10 +61,10 @@ def nvcc() -> list[str]:
 
 @cache
 def architectures() -> tuple[str, ...]:
-    """Return the architectures of this machine's NVIDIA GPUs, such as 90, in ascending order.
+    """Return the architectures of this machine's NVIDIA GPUs, such as "90", in ascending order.
 
     Raises:
-        Unavailable: there is no such GPU.
+        Unavailable: there is no NVIDIA GPU.
         Wrong: the driver does not answer.
     """
     path = toolchain.tool("nvidia-smi")
@@ -78,7 +78,7 @@ def architectures() -> tuple[str, ...]:
 
 
 def _facts(widths: Sequence[int], report: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of a device.  Shuffles work in any part of a warp, but a warp's lanes run together."""
+    """Return the facts of a device.  The only subgroup size is 32, because the lanes of a warp run together."""
     facts = {name: value for name, value in report.items() if name not in ("memory_bytes", "shared_bytes")}
     binding = min(report.get("memory_bytes", _WORDS), _WORDS) - 1
     return {"subgroups": [32], **facts, "storage8": True, "storage16": True, "binding_bytes": binding}

@@ -1,4 +1,7 @@
-"""HIP of ROCm 5.2 and later, for AMD GPUs: the CUDA runtime with HIP's names, compiled by hipcc or another clang."""
+"""HIP of ROCm 5.2 and later, for AMD GPUs.
+
+The C runtime is that of CUDA with HIP's names; hipcc or another clang compiles it.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +38,11 @@ _RENAMED = (
     ("Built by nvcc", "Built by hipcc"),
     ("CUDA", "HIP"),
 )
-"""The names of CUDA, each with the name in HIP, where more than the prefix differs."""
+"""Pairs (CUDA text, HIP text) where more than the prefix of a name differs."""
 
 
 def compiler() -> list[str]:
-    """Return the command that compiles for this machine's GPUs: hipcc, or nvcc with a header that maps HIP to CUDA.
+    """Return the command that compiles for this machine's GPUs: hipcc, else nvcc with a header that maps HIP to CUDA.
 
     Raises:
         Unavailable: there is neither hipcc nor nvcc, or no GPU for nvcc.
@@ -47,7 +50,7 @@ def compiler() -> list[str]:
     """
     path = toolchain.tool("hipcc")
     if path is not None:
-        return [path, "-x", "hip", "-O3", "-fPIC"]  # hipcc compiles for the GPUs of this machine
+        return [path, "-x", "hip", "-O3", "-fPIC"]  # by default, hipcc compiles for this machine's GPUs
     try:
         command = cuda.nvcc()
     except Unavailable as e:
@@ -56,7 +59,7 @@ def compiler() -> list[str]:
 
 
 def _facts(widths: Sequence[int], report: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of a device.  Shuffles work in any part of a wavefront, but a wavefront's lanes run together."""
+    """Return the facts of a device.  Only the greatest width counts, because a wavefront's lanes run together."""
     facts = {name: value for name, value in report.items() if name != "memory_bytes"}
     binding = min(report.get("memory_bytes", _WORDS), _WORDS) - 1
     return {"subgroups": [max(widths)], **facts, "storage8": True, "storage16": True, "binding_bytes": binding}

@@ -1,4 +1,7 @@
-"""HLSL for Direct3D 12 and Unity: kernels and plans, without a runtime.  hsgen runs the kernels with Vulkan."""
+"""HLSL for Direct3D 12 and Unity.  Bundles have kernels and plans, but no runtime that launches kernels.
+
+hsgen itself runs the kernels with Vulkan.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,11 @@ from hsgen.apis.api import Api, Harness, Tables
 from hsgen.system import dxc
 
 _OPTION = "-DHS_HLSL=1"
-"""The option of the C compiler by which the runtime of Vulkan runs kernels that are compiled from HLSL."""
+"""The C compiler option that makes the Vulkan runtime run kernels compiled from HLSL."""
 
 
 def spirv(text: str, kernel: str) -> bytes:
-    """Return the SPIR-V of a kernel, for Vulkan 1.1.
+    """Return the SPIR-V of one kernel of a text, for Vulkan 1.1.
 
     Raises:
         Unavailable: there is no DXC.
@@ -24,7 +27,7 @@ def spirv(text: str, kernel: str) -> bytes:
 
 
 def _harness() -> Harness:
-    """Return the harness of Vulkan, whose runtime runs the kernels that DXC compiles to SPIR-V."""
+    """Return the Vulkan harness, changed so that its runtime runs the kernels that DXC compiles to SPIR-V."""
     assert vulkan.API.harness
     return replace(vulkan.API.harness, runtime=vulkan.API, spirv=spirv, options=(_OPTION,))
 

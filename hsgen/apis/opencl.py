@@ -1,11 +1,11 @@
-"""OpenCL 1.2 and later: kernels are text, which the driver compiles."""
+"""OpenCL 1.2 and later.  Kernels are text, which the driver compiles."""
 
 from __future__ import annotations
 
 from hsgen.apis.api import Api, Harness, Option, Probe
 from hsgen.system import compilers, toolchain
 
-_INTEL = 0x8086  # PCI vendor; its CL_DEVICE_MAX_COMPUTE_UNITS is the number of execution units
+_INTEL = 0x8086  # PCI number of the vendor whose CL_DEVICE_MAX_COMPUTE_UNITS counts execution units
 _ORIGINS = {
     "subgroups": "widths at which a kernel compiled",
     "shuffle": "cl_intel_subgroups, or cl_khr_subgroup_shuffle",
@@ -38,7 +38,7 @@ API = Api(
     python=True,
     cpu_platform="Intel",
     prepare=lambda: toolchain.prepare_opencl(),
-    alignment=1024,  # of sub-buffers
+    alignment=1024,  # bytes, of sub-buffers
     harness=Harness(
         sources=("opencl.c", "opencl_calls.c", "opencl_device.c"),
         command=compilers.shared_c99,

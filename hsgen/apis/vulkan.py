@@ -1,4 +1,4 @@
-"""Vulkan 1.1 and later: kernels are GLSL, compiled to SPIR-V when a bundle is generated."""
+"""Vulkan 1.1 and later.  Kernels are GLSL, which hsgen compiles to SPIR-V when it generates a bundle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WebGPU, in C with the standard webgpu.h: kernels are WGSL text, which wgpu-native or Dawn compiles."""
+"""WebGPU, in C with the standard header webgpu.h.  Kernels are WGSL text, which wgpu-native or Dawn compiles."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def native() -> tuple[Path, Path]:
     """Return the library of wgpu-native and the folder of its headers.
 
     Raises:
-        Unavailable: the package wgpu is not installed.
+        Unavailable: the Python package wgpu is not installed.
     """
     spec = importlib.util.find_spec(PACKAGE)
     folders = [Path(p) / "resources" for p in (spec.submodule_search_locations or ())] if spec else []
@@ -55,14 +55,14 @@ def native() -> tuple[Path, Path]:
 
 
 def compiler() -> list[str]:
-    """Return the command that compiles C99 for a shared library and links wgpu-native (`native`)."""
+    """Return the command that compiles C99 for a shared library and links the wgpu-native library of `native`."""
     library, headers = native()
     linked = [f"-I{headers}", "-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{headers}"]
     return [*compilers.shared_c99(), *linked]
 
 
 def _facts(_: Sequence[int], report: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of a device.  Devices report subgroup widths, but a kernel cannot require a width."""
+    """Return the facts of a device, without subgroups: devices report widths, but a kernel cannot require one."""
     packed = {"storage8": True, "storage16": True}
     return {**report, "subgroups": [1], "shuffle": False, "ballot": False, **packed}
 

@@ -1,1 +1,1 @@
-"""Bundles of generated files: in memory, on disk, and their manifest."""
+"""Bundles of generated files, in memory and on disk, and their manifests."""

@@ -1,4 +1,4 @@
-"""The files of a bundle, built in memory; `hsgen.bundle.update` writes them."""
+"""The generation of a bundle's files in memory; `hsgen.bundle.update` writes the files."""
 
 from __future__ import annotations
 
@@ -28,36 +28,37 @@ def spirv_path(sort: Sort) -> str:
 
 
 def earlier_spirv_path(sort: Sort) -> str:
-    """Return the path of a sort's SPIR-V in older bundles; its file name is not unique among targets."""
+    """Return the path of a sort's SPIR-V in older bundles, where the same file name occurs in several targets."""
     return f"targets/{sort.target}/spirv/{sort.file}.c"
 
 
 def _headers(prefix: str) -> list[str]:
-    """Return the headers of a bundle of single files that can include SPIR-V."""
+    """Return the names of the headers of a single-header bundle that can contain SPIR-V."""
     return [single_file.name(api, prefix) for api in having(lambda api: api.spirv)]
 
 
 def glsl_hash(sort: Sort, source: Source) -> str:
-    """Return the hash of a GLSL text without its header, of the Vulkan version, and of the kernels' names.
+    """Return a hash over a GLSL text without its header, the Vulkan version, and the kernels' names.
 
-    The names matter because a kernel without GLSL has an entry in the file of SPIR-V.
+    The hash includes the names because the SPIR-V file has an entry even for a kernel without GLSL.
     """
     names = " ".join(k.name for k in sort.kernels)
     return digest((sort.vulkan + names + spirv.body(source.text)).encode())
 
 
 Words = Callable[[Sort, Source], tuple[bytes, Compiled] | None]
-"""A function that returns the C file with the SPIR-V of a sort, and its origin; None if the sort has no SPIR-V."""
+"""A function that returns a sort's C file of SPIR-V and the origin of the SPIR-V; None if it can get no SPIR-V."""
 
 
 @dataclass(slots=True)
 class Modules:
-    """SPIR-V for the targets of a bundle: kept from the bundle in `folder`, or compiled.
+    """The source of a bundle's SPIR-V.  SPIR-V is kept from the bundle in `folder`, or compiled.
 
-    SPIR-V is kept if its GLSL is unchanged.  With `checking`, SPIR-V that came from the installed compiler is compiled
-    again, and only SPIR-V from other compilers is kept.  `missing` collects the paths of SPIR-V that could be neither
-    kept nor compiled.  With `checking`, `unchecked` collects the paths that could not be compared, each with the
-    required compiler.  `unsound` collects the paths whose content is not the modules of their GLSL.
+    SPIR-V is kept if its GLSL is unchanged.  With `checking`, only SPIR-V of other compilers is kept; SPIR-V of the
+    installed compiler is compiled again, for comparison.
+    missing: collects the paths of SPIR-V that could be neither kept nor compiled.
+    unchecked: with `checking`, collects the paths that could not be compared, each with the compiler required for it.
+    unsound: with `checking`, collects the paths whose content is not the SPIR-V of the GLSL.
     """
 
     folder: Path
@@ -70,10 +71,10 @@ class Modules:
     single: bool = False
 
     def __call__(self, sort: Sort, source: Source) -> tuple[bytes, Compiled] | None:
-        """Return the C file of a sort's modules, and their origin.
+        """Return the C file with a sort's SPIR-V modules, and the origin of the modules; None if there are none.
 
         Raises:
-            Wrong: the compiler refuses a kernel.
+            Wrong: the compiler rejects a kernel.
         """
         entry = self.old.targets.get(sort.target) if self.old else None
         record = entry.spirv.get(sort.file) if entry else None
@@ -87,7 +88,7 @@ class Modules:
             if self.checking and record:
                 self.unsound.add(self.shown(sort))
                 return b"", record
-            if self.checking and self.single:  # the header exists, without SPIR-V
+            if self.checking and self.single:  # the header exists, but has no SPIR-V of this sort
                 self.unsound.add(self.shown(sort))
             elif self.shown(sort) not in self.missing:
                 self.missing.append(self.shown(sort))
@@ -96,17 +97,17 @@ class Modules:
         return text, Compiled(glsl_hash(sort, source), using.identity)
 
     def shown(self, sort: Sort) -> str:
-        """Return the path of the file with a sort's modules in the new bundle."""
+        """Return the path of the file that has a sort's modules in the new bundle."""
         return _headers(self.prefix)[0] if self.single else spirv_path(sort)
 
     def _kept(self, sort: Sort, source: Source, record: Compiled) -> bytes | None:
-        """Return the bundle's SPIR-V of a sort in today's file format; None if it cannot be kept.
+        """Return a sort's SPIR-V from the old bundle, in today's file format; None if the SPIR-V cannot be kept.
 
-        It can be kept if the bundle's file has the recorded hash, if the file has only these modules, and if their GLSL
-        is unchanged.
+        SPIR-V can be kept under three conditions.  Its GLSL is unchanged, its file has the recorded hash, and the file
+        has exactly the sort's modules.
 
         Raises:
-            Usage: the path is a link, or something else that is not a file.
+            Usage: the path is not a regular file, but a link for example.
         """
         assert self.old is not None
         if record.glsl != glsl_hash(sort, source):
@@ -133,7 +134,7 @@ class Modules:
 def target_files(
     target: Target, choice: Choice, words: Words, prefix: str, single: bool = False
 ) -> tuple[Files, dict[str, Compiled]]:
-    """Return every file of one target, and the origin of the SPIR-V of each sort."""
+    """Return all files of one target, and for each of its sorts with SPIR-V the origin of the SPIR-V."""
     files: Files = {}
     records: dict[str, Compiled] = {}
     sources: dict[str, list[tuple[Sort, Source]]] = {api: [] for api in choice.apis}
@@ -166,7 +167,7 @@ def target_files(
 
 
 def _looped(sort: Sort, source: Source, api: str) -> Source:
-    """Return the source in which loops over registers are not unrolled, so that downloads are small."""
+    """Return the source with loops over registers instead of repeated statements, so that downloads are small."""
     return render(replace(sort, written_out=False), api) if sort.written_out else source
 
 
@@ -178,10 +179,10 @@ def build(
     *,
     single: bool = False,
 ) -> tuple[Files, Manifest]:
-    """Return the files of the targets in `parts` and the common files, and the manifest of the whole bundle.
+    """Return the files of the targets in `parts`, the common files, and the manifest of the whole bundle.
 
     Targets of `old` that are not in `parts` keep their entries in the manifest.  With `single`, the bundle has one
-    header per API.  If `single` is set and `parts` lacks a target, the headers keep their entries too.
+    header per API.  With `single` and a target that is not in `parts`, the headers keep their entries too.
     """
     files: Files = {}
     entries = dict(old.targets if old else {})
@@ -207,7 +208,7 @@ def build(
 
 
 def _named_files(name: str, entry: Entry) -> c_files.Named:
-    """Return the facts of a target that the common files need."""
+    """Return the facts about a target that the common files of a bundle need."""
     choice, spirv_of = entry.choice, tuple(sorted(entry.spirv))
     bare = choice.glsl_only and any(APIS[api].spirv for api in choice.apis)
     glsl = tuple(sorted(entry.sorts)) if bare else ()

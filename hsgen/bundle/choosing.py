@@ -1,4 +1,4 @@
-"""Choices of a target's sorts by name: the choice of a command, of an earlier bundle, and their union."""
+"""Functions that make a `Choice` from names: those of a command, those of an earlier bundle, or both."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from hsgen.core.scratch import ANY_N
 from hsgen.targets.target import AUTO, Target
 
 COMPANIONS = tuple(name for name in EVERY if operation(name).accompanies)
-"""The algorithms that a bundle has in addition to the sort for any count."""
+"""The algorithms that accompany the sort for any count in a bundle."""
 
 
 def offered(target: Target) -> tuple[str, ...]:
-    """Return the key types that a target sorts or scans; narrow types use the shape for words."""
+    """Return the key types that a target sorts or scans; narrow types use the shape for 32-bit words."""
     return tuple(t for t in TYPES if target.labels(t))
 
 
@@ -33,10 +33,10 @@ def choose(
     features: Iterable[str] = (),
     epilogue: str = "",
 ) -> Choice:
-    """Return the choice that names make; empty names have defaults.
+    """Return the choice with these names; an empty list of names stands for its default.
 
-    The defaults are the keys for which the target has tables, all APIs of the target, the algorithm "auto" (the sort
-    for any count), no values, ascending order, and no features.
+    The default keys are those for which the target file has tables, and the default APIs are all APIs of the target.
+    The other defaults are the algorithm "auto" (the sort for any count), no values, ascending order, and no features.
 
     Raises:
         Usage: the target lacks a named key type, API or algorithm, or a name is unknown.
@@ -61,10 +61,10 @@ def choose(
 
 
 def again(target: Target, have: Choice) -> Choice:
-    """Return the names of an earlier choice, resolved against the current target.
+    """Return the earlier choice `have`, checked against the target as it is now.
 
     Raises:
-        Usage: the target lacks a name of the choice.
+        Usage: the target no longer has a name of the choice.
     """
     more = {"values": have.values, "orders": have.orders, "features": have.features}
     choice = choose(target, have.keys, have.apis, have.algorithms, **more, epilogue=have.epilogue)
@@ -72,7 +72,7 @@ def again(target: Target, have: Choice) -> Choice:
 
 
 def _known(target: Target) -> dict[str, tuple[str, ...]]:
-    """Return all names that a choice of the target can have, by kind, in the order of a choice."""
+    """Return, for each list of a choice, all names that the target allows; the order is that of a choice."""
     return {
         "key": offered(target),
         "api": target.apis,
@@ -84,9 +84,9 @@ def _known(target: Target) -> dict[str, tuple[str, ...]]:
 
 
 def widened(choice: Choice, have: Choice | None, target: Target) -> Choice:
-    """Return the union of `choice` and the bundle's choice `have`, limited to the names that the target still has.
+    """Return the union of `choice` and the choice `have` of a bundle, without names that the target no longer has.
 
-    The bundle's epilogue and greatest count are kept if `choice` has none.  `choice` decides whether the bundle has
+    If `choice` has no epilogue or no greatest count, that of `have` applies.  `choice` decides whether the bundle has
     SPIR-V.
     """
     if have is None:

@@ -1,4 +1,4 @@
-"""Conversion of a bundle of folders into a bundle with one header per API."""
+"""Conversion of a bundle with folders to a single-header bundle, which has one header per API."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from hsgen.emit.kernels import template_errors
 def collapsed(
     files: Mapping[str, bytes], manifest: Manifest, old: Manifest | None = None
 ) -> tuple[dict[str, bytes], Manifest]:
-    """Return the files of a bundle of single files, and their manifest, from a bundle of folders.
+    """Return the files of a single-header bundle, and its manifest, from the files of a bundle with folders.
 
-    A header includes all targets.  If `files` lacks a target, the headers keep their entries of the manifest `old`.
+    A header contains all targets.  If `files` lacks a target, the headers cannot be written again.  The new manifest
+    then takes the entries of the headers from the manifest `old`.
     """
     targets, prefix = sorted(manifest.targets), manifest.prefix
     apis = listed(api for entry in manifest.targets.values() for api in entry.choice.apis)

@@ -1,6 +1,7 @@
-"""The names of files that a bundle can have.  They follow from its targets, their APIs and sorts, and its prefix.
+"""The names of files that a bundle can have.
 
-A manifest is untrusted.  It may list only these files, so that no other file is overwritten or removed.
+The names depend on the bundle's prefix, on its targets, and on the APIs and sorts of its targets.  A manifest is
+untrusted.  A manifest may list only these files, so that hsgen neither overwrites nor removes any other file.
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ _SORT = r"[a-z0-9]{1,32}(_[a-z0-9]{1,32}){0,2}(-[a-z0-9]{1,32})?_[a-z0-9]{1,16}(
 
 
 def is_sort(name: str) -> bool:
-    """Return True if a name has the form of a sort's files: algorithm or variant, key, value."""
+    """Whether a name has the form of a sort's file name: algorithm or variant, key, and kind of values if any."""
     return re.fullmatch(_SORT, name) is not None
 
 
 def common(prefix: str, apis: Iterable[str], *, single: bool = False) -> set[str]:
-    """Return the files that the targets of a bundle share; with `single`, these are all files."""
+    """Return the paths that all targets of a bundle share; with `single`, these are all paths of the bundle."""
     return (single_paths if single else common_paths)(listed(apis), prefix)
 
 
 def is_of_target(path: str, target: str, apis: Collection[str], sorts: Collection[str]) -> bool:
-    """Return True if a target with these APIs and sorts has a file of this path.
+    """Whether a target with these APIs and sorts can have a file at `path`.
 
-    Without `sorts`, any sort counts, as in manifests before schema 2.
+    If `sorts` is empty, any sort name is valid; manifests before schema 2 have no sorts.
     """
     folder, _, rest = path.partition(f"targets/{target}/")
     known = listed(apis)
@@ -47,16 +48,16 @@ def is_of_target(path: str, target: str, apis: Collection[str], sorts: Collectio
     kinds |= {"spirv": "c"} if any(a.spirv for a in known) else {}
     place, _, name = rest.rpartition("/")
     stem, _, suffix = name.rpartition(".")
-    if place == "spirv":  # older bundles lack the target's name
+    if place == "spirv":  # file names in older bundles lack the target's name
         stem = stem.removeprefix(f"{target}_")
     return kinds.get(place) == suffix and (stem in sorts if sorts else is_sort(stem))
 
 
 def refuse_same_objects(paths: Iterable[str]) -> None:
-    """Check that the objects of compiled files have different names in a flat folder.
+    """Check that a build can put the object files of all compiled sources into one flat folder.
 
     Raises:
-        Usage: two objects have the same name; the message names the first two files.
+        Usage: two object files would have the same name; the message names the first two sources.
     """
     known: dict[str, str] = {}
     compiled = (p for p in sorted(paths) if re.search(r"\.(c|cu|m)$", p) and "/kernels/" not in p)

@@ -1,4 +1,4 @@
-"""The manifest of a bundle: the generated sorts, their options, and the hash of every file."""
+"""The manifest of a bundle, which records the generated sorts, their options, and the hash of every file."""
 
 from __future__ import annotations
 
@@ -24,16 +24,22 @@ MANIFEST = "manifest.json"
 SCHEMA = 3
 LAYOUTS = ("folders", "single-file")
 _CHOOSING = ("COMPANIONS", "again", "choose", "offered", "widened")
-"""Names of `hsgen.bundle.choosing`, which imports all algorithms; `hsgen verify` needs none."""
+"""The names that this module takes from `hsgen.bundle.choosing` at their first use.
+
+`hsgen.bundle.choosing` imports all algorithms, which `hsgen verify` does not need.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
     """The selection of a target's sorts for a bundle.
 
-    `keys` are types; the kernels of a key width sort all types of this width.  `values`, `orders` and `features` are
-    names in `hsgen.core.keys`.  Orders, features, signed and float types, the text of an `epilogue` and the greatest
-    count `max_n` apply to all sorts of the target.  `glsl_only`: the bundle has GLSL without SPIR-V.
+    keys: names of key types; the kernels of a key width sort all types of this width.
+    values, orders, features: names in `hsgen.core.keys`.
+    epilogue: the text of an epilogue, or "".
+    max_n: the greatest count.
+    glsl_only: the bundle has GLSL without SPIR-V.
+    Orders, features, signed and float key types, the epilogue and the greatest count apply to all sorts of the target.
     """
 
     keys: tuple[str, ...]
@@ -48,15 +54,15 @@ class Choice:
 
     @property
     def widths(self) -> tuple[str, ...]:
-        """The distinct widths of the keys."""
+        """The distinct key widths, as the names of unsigned key types."""
         return tuple(k for k in KEYS if any(TYPES[t].key == k for t in self.keys))
 
     def untyped(self, value: str = "none") -> Signature:
-        """Return the signature of the sorts with these values, without support for signed and float keys."""
+        """Return the signature of sorts with this kind of values, without support for signed and float keys."""
         return replace(self.signature(value), key_transform="descending" in self.orders)
 
     def signature(self, value: str = "none") -> Signature:
-        """Return the signature of the sorts with these values."""
+        """Return the signature of sorts with this kind of values."""
         return Signature(
             value=value,
             key_transform="descending" in self.orders or any(TYPES[t].kind for t in self.keys),
@@ -66,7 +72,7 @@ class Choice:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The choice as a manifest records it; the record has the whole epilogue, so that a bundle is reproducible."""
+        """The choice as a manifest records it.  The record has the whole epilogue, so a bundle is reproducible."""
         more = {"epilogue": self.epilogue.splitlines(), "glsl_only": self.glsl_only, "max_n": self.max_n % ANY_N}
         return {
             "keys": list(self.keys),
@@ -80,22 +86,25 @@ class Choice:
 
 
 def digest(data: bytes) -> str:
-    """Return the hash of a file's content, as a manifest records it (SHA-256, hexadecimal)."""
+    """Return the SHA-256 of a file's content in hexadecimal, as manifests record it."""
     return hashlib.sha256(data).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """The origin of a sort's SPIR-V: the hash of its GLSL without the header, and the compiler."""
+    """The origin of a sort's SPIR-V.
+
+    glsl: the hash that `hsgen.bundle.build.glsl_hash` returns.  compiler: the compiler's name and version.
+    """
 
     glsl: str
     compiler: str
 
     def __post_init__(self) -> None:
-        """Check the characters of the compiler's name and version, because C comments include both.
+        """Check the characters of both values; the compiler's name and version become part of C comments.
 
         Raises:
-            ValueError: a value has other characters.
+            ValueError: a value has an invalid character or length.
         """
         if not re.fullmatch(r"[A-Za-z0-9 ().:_+-]{1,100}", self.compiler) or not re.fullmatch(
             "[0-9a-f]{64}", self.glsl
@@ -105,7 +114,10 @@ class Compiled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """The manifest's entry of one target: its choice, its sorts, their SPIR-V, and the hashes of its files."""
+    """The entry of one target in a manifest.
+
+    sorts: the file names of its sorts.  spirv: the origin of SPIR-V by sort.  files: the hash of each of its files.
+    """
 
     choice: Choice
     sorts: tuple[str, ...]
@@ -125,10 +137,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """The content of a bundle: its targets, and the hashes of the files that the targets share.
+    """The content of a bundle.
 
-    `read` is the hash of the manifest file; empty if the manifest was not read from a file.  `single`: the bundle has
-    one header per API instead of folders.
+    version: the version of hsgen.  prefix: the prefix of C names.  common: the hashes of the files that the targets
+    share.  targets: the entry of each target.  single: the bundle has one header per API instead of folders.  read: the
+    hash of the manifest file; "" if the manifest was not read from a file.
     """
 
     version: str
@@ -144,7 +157,7 @@ class Manifest:
 
     @property
     def hashes(self) -> dict[str, str]:
-        """The hash of every file except the manifest itself."""
+        """The hash of each file by path, except that of the manifest itself."""
         out = dict(self.common)
         for entry in self.targets.values():
             out.update(entry.files)

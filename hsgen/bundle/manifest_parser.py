@@ -1,4 +1,4 @@
-"""Parser of manifests.  A manifest is untrusted: it may name only files that hsgen itself could have written."""
+"""The parser of manifests.  A manifest is untrusted: it may name only files that hsgen itself could have written."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from hsgen.emit.c_paths import PREFIX, check_prefix
 from hsgen.system import documents
 from hsgen.system.paths import clash, target_problem
 
-READ = (1, 2, 3)  # schemas; schema 1 has no C files and no prefix, schema 2 no values, orders and features
-LARGEST = 16 << 20  # bytes; a manifest with every target, key and value has less than 1 MB
+READ = (1, 2, 3)  # schemas; schema 1 lacks C files and the prefix; schema 2 lacks values, orders and features
+LARGEST = 16 << 20  # bytes; a manifest with all targets, keys and values has less than 1 MB
 
 
 def parse_manifest(data: bytes, where: str) -> Manifest:
     """Return the manifest in a file's bytes.
 
     Raises:
-        Usage: the bytes are not a manifest of a supported schema, or it names a file that no bundle has.
+        Usage: the bytes are not a manifest of a supported schema, or the manifest names a file that no bundle has.
     """
     try:
         raw = documents.parsed_json(data.decode("utf-8"), where, "")
@@ -55,10 +55,10 @@ def _no_manifest(where: str) -> Usage:
 
 
 def refuse_names(manifest: Manifest, where: str) -> None:
-    """Check that a bundle can have the targets, sorts and files of a manifest.
+    """Check that a bundle can have the targets, sorts and files that a manifest names.
 
     Raises:
-        Usage: a name is invalid; the message has the first such name.
+        Usage: a name is invalid; the message has the first invalid name.
     """
     apis = {api for e in manifest.targets.values() for api in e.choice.apis}
     strange = sorted(set(manifest.common) - contents.common(manifest.prefix, apis, single=manifest.single))
@@ -96,7 +96,7 @@ def _entry(raw: Mapping[str, Any]) -> Entry:
 
 
 def _names(raw: Mapping[str, Any], word: str, absent: list[str] | None = None) -> tuple[str, ...]:
-    """Return a list of names; `absent` is the value for manifests of older schemas, which lack the list."""
+    """Return a list of names; `absent` is the value if an older schema lacks the list."""
     names = _strings(raw, word, absent)
     if not all(re.fullmatch(r"[A-Za-z0-9._-]{1,64}", name) for name in names):
         raise TypeError
@@ -111,14 +111,14 @@ def _strings(raw: Mapping[str, Any], word: str, absent: list[str] | None) -> tup
 
 
 def _flag(raw: Mapping[str, Any], word: str) -> bool:
-    """Return a flag, which is absent if it is False."""
+    """Return a flag.  A manifest omits a flag that is False."""
     if raw.get(word, True) is not True:
         raise TypeError
     return word in raw
 
 
 def _count(raw: Mapping[str, Any], word: str) -> int:
-    """Return a greatest count, which is absent if any count is possible."""
+    """Return a greatest count.  A manifest omits it if any count is possible."""
     count = raw.get(word, ANY_N)
     if type(count) is not int or not 1 <= count <= ANY_N:
         raise TypeError

@@ -1,4 +1,4 @@
-"""Launch plans as JSON, for hosts that launch kernels without hsgen's runtimes."""
+"""Launch plans as JSON, for programs that launch kernels without hsgen's runtimes."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ PLAN_SCHEMA = 5
 
 
 def _form(sort: Sort) -> dict[str, Any]:
-    """Return the fields of a plan about its signature; an epilogue is recorded as the words of its report."""
+    """Return the signature as fields of a plan; for an epilogue, a plan has only the size of its report in words."""
     signature = asdict(sort.signature)
-    del signature["epilogue"], signature["floats"], signature["rows"]  # these follow from the key and the kind
+    del signature["epilogue"], signature["floats"], signature["rows"]  # these follow from key and kind
     if sort.signature.epilogue:
         signature["epilogue"] = dict(zip(("words", "words_per_key"), report_words(sort), strict=True))
     return signature
 
 
 def plan_json(sort: Sort) -> bytes:
-    """Return the launch plan of `sort` with its kernels, as JSON text."""
+    """Return the launch plan of `sort`, with descriptions of its kernels, as JSON text."""
     kernels = {
         k.name: {
             "work_group": k.work_group,
@@ -64,9 +64,9 @@ def plan_json(sort: Sort) -> bytes:
 
 
 def _plain(plan: Plan, step: Step) -> int | None:
-    """Return the argument of a step in an out-of-place call without options.
+    """Return the kernel argument of a step in an out-of-place call without options.
 
-    The result is None if the step does not run in such a call, or if the call has a number in addition to n.
+    The result is None if the step runs only in place, or if its argument is the second number of the call.
     """
     if step.guard.place == "in" or isinstance(step.argument, CallNumber):
         return None

@@ -1,4 +1,4 @@
-"""The sorts of a target that a choice names, and the APIs of each target."""
+"""The selection of a target's sorts by a `Choice`, and of each target's APIs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from hsgen.targets.target import AUTO, Target
 
 
 def shared_out(apis: Sequence[str], targets: Sequence[Target]) -> list[tuple[str, ...]]:
-    """Return the APIs of each target among the named APIs; empty tuples if no API is named.
+    """Return, for each target, those of the named APIs that it has; empty tuples if no API is named.
 
     Raises:
-        Usage: no target has an API, or a target has no named API.
+        Usage: an API belongs to no target, or a target has none of the APIs.
     """
     for api in apis:
         if targets and not any(api in t.apis for t in targets):
@@ -37,14 +37,14 @@ def shared_out(apis: Sequence[str], targets: Sequence[Target]) -> list[tuple[str
 def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[Sort]:
     """Return the sorts of `target` that `choice` names, in a fixed order.
 
-    Each algorithm has a sort for every key width and value of the choice that it supports.  An algorithm supports the
-    widths for which it has tables; packed words are for keys of 32 bits.  The sort for any count is accompanied by the
-    sort whose kernels the target compiles first.  A sort has all features of the choice.  Another operation has the
-    features that it supports, and no values if it supports no value of the choice.  The sorts must include the types of
-    keys in `needed`.
+    Each algorithm gives a sort for every key width and kind of values in the choice that it supports.  An algorithm
+    supports the widths for which the target file has tables.  Packed values go only with keys of 32 bits.  The sort for
+    any count brings along the sort whose kernels the target compiles first.  A sort has all features of the choice.
+    Another operation has only the features that it supports.  If it supports no kind of values of the choice, it has no
+    values.  The sorts must include the key types in `needed`.
 
     Raises:
-        Usage: the target lacks a sort, or no sort has an algorithm, a value or a needed type of the choice.
+        Usage: the target lacks a sort, or no sort uses an algorithm, a kind of values or a needed type.
     """
     out: dict[str, Sort] = {}
     used: set[str] = set()
@@ -53,7 +53,7 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
     segmented = any(a in EVERY and EVERY[a].TRAITS.segments for a in choice.algorithms)
     for label, width, value in _asked(target, choice, of_sorts):
         signature = operation(label).signature(choice.signature(value))
-        if segmented:  # these features are for segmented sorts only
+        if segmented:  # in such a choice, these two features are for the segmented sorts only
             signature = replace(signature, segment_ends=False, segment_count=False)
         if selects and not operation(label).selects:
             signature = signature.of_equal_rows
@@ -75,12 +75,12 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
 
 
 def requested(target: Target, choice: Choice, keys: Iterable[str] = ()) -> list[Sort]:
-    """Return the sorts of a choice that a user requests, with these types of keys.
+    """Return the sorts of a choice that a user requests; the sorts must include the key types `keys`.
 
-    At least one algorithm of the choice must support each name.
+    For each option of the choice, at least one of the requested algorithms must support the option.
 
     Raises:
-        Usage: no algorithm supports a value, an order, a feature, the epilogue or a type of keys.
+        Usage: no requested algorithm supports a value, the descending order, a feature, the epilogue or a key type.
     """
     chosen, named = sorts(target, choice, keys), _named(choice)
     for option, has in _options(choice, keys):
@@ -94,11 +94,11 @@ def requested(target: Target, choice: Choice, keys: Iterable[str] = ()) -> list[
 
 
 Has = Callable[[Sort], bool]
-"""A predicate that is True if a sort supports an option."""
+"""A predicate that tells whether a sort supports an option."""
 
 
 def _options(choice: Choice, keys: Iterable[str]) -> Iterator[tuple[str, Has]]:
-    """Yield the options of a choice that differ from the defaults, each with its predicate."""
+    """Yield each option of a choice that differs from the default, as (name, predicate); key types are options too."""
     for value in choice.values:
         if value != "none":
             yield f"value {value}", lambda sort, value=value: sort.signature.value == value  # type: ignore[misc]
@@ -113,18 +113,18 @@ def _options(choice: Choice, keys: Iterable[str]) -> Iterator[tuple[str, Has]]:
 
 
 def _sorts(sort: Sort, key: Type) -> bool:
-    """Return True if calls of a sort may have keys of a type."""
+    """Whether calls of a sort may have keys of the type `key`."""
     packed = sort.signature.value == "packed" and TYPES[key.name].key == "u32"
     return packed or operation(sort.algorithm).serves(sort, key)
 
 
 def _is_named(sort: Sort, named: Sequence[str]) -> bool:
-    """Return True if a sort is of a named algorithm; a sort by count belongs to the sort for any count too."""
+    """Whether a sort belongs to a named algorithm.  The name "auto" covers all algorithms that a count selects."""
     return sort.algorithm in named or (AUTO in named and operation(sort.algorithm).by_count)
 
 
 def _honours(target: Target, choice: Choice, label: str, has: Has) -> bool:
-    """Return True if an algorithm, without any other algorithm, supports an option of a choice."""
+    """Whether the algorithm `label` alone supports an option of a choice."""
     try:
         return any(has(sort) for sort in sorts(target, replace(choice, algorithms=(label,))))
     except Usage:
@@ -132,7 +132,9 @@ def _honours(target: Target, choice: Choice, label: str, has: Has) -> bool:
 
 
 def _others(target: Target, choice: Choice, label: str, width: str) -> list[tuple[str, Sort]]:
-    """Return the values of a choice that an operation other than sort supports for a key width, with their sorts.
+    """Return pairs (kind of values, sort) for an operation other than sort, and a key width.
+
+    The kinds are those of the choice that the operation supports, or "none" if it supports none of them.
 
     Raises:
         Usage: the target lacks the operation for this width even without values.
@@ -154,7 +156,7 @@ def _others(target: Target, choice: Choice, label: str, width: str) -> list[tupl
 
 
 def _served(target: Target, choice: Choice, label: str, key: str, value: str) -> Sort:
-    """Return an operation's sort with a value, and with the features of the choice that the operation supports."""
+    """Return the sort of an operation with these values, and with those features of the choice that it supports."""
     full, served = choice.signature(value), operation(label)
 
     def sort_of(signature: Signature) -> Sort:
@@ -172,16 +174,16 @@ def _served(target: Target, choice: Choice, label: str, key: str, value: str) ->
 
 
 def known(target: Target) -> tuple[str, ...]:
-    """Return all algorithms that a choice of the target can name, except companions."""
+    """Return the algorithms that a user can name for the target; `COMPANIONS` are not among them."""
     labels = (AUTO, *sorted({a for a, _ in target.choices} | DERIVED.keys()), *IMPLICIT)
     return tuple(a for a in labels if a not in COMPANIONS)
 
 
 def _first(target: Target, key: str, signature: Signature, max_n: int) -> Sort | None:
-    """Return the sort that serves calls while the kernels of the sort for any count are compiled.
+    """Return the first sort, which serves calls while the kernels of the sort for any count are still compiled.
 
-    The result is None if the target names no such sort, or if that sort does not support the signature.  A sort that
-    reports a status has no such sort, because the sort that is compiled first would have to report the status.
+    The result is None if the target names no first sort, or if that sort does not support the signature.  Callers ask
+    only for sorts without a device status, because the first sort would have to report the status too.
     """
     label = target.firsts.get(target.keys_of("u64" if signature.value == "packed" else TYPES[key].key))
     try:
@@ -191,18 +193,18 @@ def _first(target: Target, key: str, signature: Signature, max_n: int) -> Sort |
 
 
 def _begun(sort: Sort, first: Sort) -> Sort:
-    """Return a sort, marked with the sort that serves its calls at the beginning, and with enough scratch memory for
-    both.
-    """
+    """Return `sort` with the name of its first sort, and with scratch rules that suffice for both sorts."""
     rules = dict.fromkeys((*sort.plan.scratch.rules, *first.plan.scratch.rules))
     return replace(sort, first=first.file, plan=replace(sort.plan, scratch=Scratch(tuple(rules))))
 
 
 def _refuse(target: Target, choice: Choice, used: set[str], needed: Iterable[str]) -> None:
-    """Check that all values, algorithms and needed types of a choice are `used`.
+    """Check that each algorithm and needed key type of a choice gave a sort, and also the value "packed".
+
+    used: the algorithms, key widths and kinds of values of the sorts.
 
     Raises:
-        Usage: a name is not used.
+        Usage: a name gave no sort, or the algorithms take only plain elements.
     """
     where, keys, labels = f"target {target.name}", ", ".join(choice.keys), ", ".join(_named(choice))
     values = f" with value {', '.join(choice.values)}" if choice.values != ("none",) else ""
@@ -221,12 +223,12 @@ def _refuse(target: Target, choice: Choice, used: set[str], needed: Iterable[str
 
 
 def _named(choice: Choice) -> tuple[str, ...]:
-    """Return the algorithms of a choice that its user named; companions, such as digests, are left out."""
+    """Return the algorithms of a choice without `COMPANIONS`, such as digests; if nothing remains, return all."""
     return tuple(a for a in choice.algorithms if a not in COMPANIONS) or choice.algorithms
 
 
 def _asked(target: Target, choice: Choice, labels: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the combinations of labels, key widths and values of a choice that the target supports."""
+    """Yield (algorithm, key width, kind of values) for each combination of a choice that the target supports."""
     labels = tuple(labels)
     pairs = product(labels, choice.widths)
     more = [(a, w, v) for a, w in pairs for v in operation(a).more_values(choice.values)]
@@ -241,7 +243,7 @@ def _asked(target: Target, choice: Choice, labels: Iterable[str]) -> Iterator[tu
 
 
 def _labels(target: Target, width: str) -> tuple[str, ...]:
-    """Return the algorithms for a key width."""
+    """Return all algorithms of a target for a key width, including those without tables."""
     return (AUTO, *target.labels(width), *_without_tables(target, width))
 
 

@@ -1,6 +1,6 @@
-"""Readers of a bundle on disk, which compare and verify it; `hsgen.bundle.update` writes bundles.
+"""Functions that read, compare and verify a bundle on disk; `hsgen.bundle.update` writes bundles.
 
-Readers hold a shared lock.
+Readers hold a shared lock on the folder.
 """
 
 from __future__ import annotations
@@ -20,12 +20,16 @@ from hsgen.system.lock import locked
 from hsgen.system.tree import Tree
 
 EDITED = "edited by hand"
-"""The reason for a file whose hash differs from the manifest's record."""
+"""The reason in `Differences` for a file whose hash differs from that in the manifest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differences:
-    """The differences between a folder and a bundle, as paths in the bundle; stale files have reasons."""
+    """The differences between a folder and an expected bundle, as paths in the bundle.
+
+    stale: files with other content.  missing: files that the folder lacks.  unexpected: files that the bundle lacks.
+    reasons: the reason for each stale file, if known.
+    """
 
     stale: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
@@ -36,24 +40,24 @@ class Differences:
         return bool(self.stale or self.missing or self.unexpected)
 
     def rows(self) -> list[tuple[str, str]]:
-        """Return the kind of difference and the path of each file."""
+        """Return (kind of difference, path) for each file."""
         named = (("stale", self.stale), ("missing", self.missing), ("unexpected", self.unexpected))
         return [(word, path) for word, paths in named for path in paths]
 
     def lines(self) -> list[str]:
-        """Return one line for each file."""
+        """Return a line of text for each file."""
         why = {path: f": {reason}" for path, reason in self.reasons.items()}
         return [f"{word} {shown(path)}{why.get(path, '')}" for word, path in self.rows()]
 
     def remedy(self, command: str) -> str:
-        """Return the remedy for the differences; `command` generates the bundle."""
+        """Return advice that removes the differences; `command` is the command that generates the bundle."""
         files = "file" if len(self.unexpected) == 1 else "files"
         return f"{command} and delete the unexpected {files}" if self.unexpected else command
 
 
 @contextmanager
 def refusals(folder: Path, verb: str) -> Iterator[None]:
-    """Turn system errors into a message of one line; `verb` is "read" or "written".
+    """Convert a system error to `Usage` with a message of one line; `verb` is "read" or "written".
 
     Raises:
         Usage: a system error occurred.
@@ -67,7 +71,7 @@ def refusals(folder: Path, verb: str) -> Iterator[None]:
 
 @contextmanager
 def reading(folder: Path) -> Iterator[Tree | None]:
-    """Yield a bundle under a shared lock; None if the folder does not exist.
+    """Yield the open folder of a bundle under a shared lock; yield None if the folder does not exist.
 
     Raises:
         Usage: the folder cannot be read, or an entry is neither a file nor a folder.
@@ -83,7 +87,7 @@ def reading(folder: Path) -> Iterator[Tree | None]:
 
 
 def no_bundle(folder: Path, hint: str = f"name a folder with a {MANIFEST}") -> Usage:
-    """Return the error for a missing or empty folder where a bundle is expected."""
+    """Return the error for a folder that is missing or empty but should contain a bundle."""
     return Usage(f"{shown(folder)}: no bundle there; {hint}")
 
 
@@ -105,7 +109,7 @@ def recorded(tree: Tree | None) -> bytes | None:
     """Return the content of the manifest file; None if the folder is missing or empty.
 
     Raises:
-        Usage: the folder holds other files but no manifest.
+        Usage: the folder has files but no manifest.
     """
     if tree is None or tree.is_file(MANIFEST):
         return None if tree is None else tree.read(MANIFEST, manifest_parser.LARGEST)
@@ -124,7 +128,7 @@ def parsed(folder: Path, data: bytes | None) -> Manifest | None:
 
 
 def compare(folder: Path, expected: Mapping[str, str]) -> Differences:
-    """Compare `folder` with hashes, which may include the manifest's; return the differences.
+    """Return the differences between `folder` and the `expected` hashes, which may include that of the manifest.
 
     Raises:
         Usage: the folder cannot be read.
@@ -137,7 +141,7 @@ def compare(folder: Path, expected: Mapping[str, str]) -> Differences:
 def verify(folder: Path) -> tuple[Manifest, Differences]:
     """Return the manifest of a bundle and the folder's differences from it.
 
-    A file or a part of a header for SPIR-V must have only words of SPIR-V.  Other content is a difference even if the
+    A SPIR-V file, or the SPIR-V part of a header, must be well-formed.  Malformed content is a difference even if its
     hash is that of the manifest.
 
     Raises:
@@ -168,7 +172,7 @@ def _compared(tree: Tree, expected: Mapping[str, str]) -> Differences:
 
 
 def sizes(folder: Path, paths: Iterable[str]) -> list[tuple[str, int]]:
-    """Return (path, size in bytes) of files of a bundle.
+    """Return (path, size in bytes) for each of these files of a bundle.
 
     Raises:
         Usage: a file cannot be read.
@@ -179,7 +183,7 @@ def sizes(folder: Path, paths: Iterable[str]) -> list[tuple[str, int]]:
 
 
 def unified(folder: Path, files: Mapping[str, bytes], names: Iterable[str]) -> str:
-    """Return the pending changes of the files `names` as a unified diff."""
+    """Return a unified diff from the files `names` in `folder` to their content in `files`."""
     out: list[str] = []
     with reading(folder) as tree:
         for name in names:

@@ -1,12 +1,15 @@
-"""Atomic updates of a bundle on disk, even if the process is killed at any moment.
+"""Atomic updates of a bundle on disk.  An update stays atomic if the process is killed at any moment.
 
-First, new files are written to a work folder in the bundle.  Then a rename moves a journal with their destinations into
-place, which commits the update.  Then each file is renamed to its destination, the manifest last.  Finally, files that
-left the bundle, the journal and the work folder are removed.  If a later run finds a work folder, it resumes the update
-from the journal, or discards the folder if there is no journal.
+An update has four phases:
+1. New files are written to a work folder in the bundle.
+2. A rename moves a journal, which lists the destinations of the new files, into place and so commits the update.
+3. Each new file is renamed to its destination, the manifest last.
+4. Files that only the old manifest lists are removed, then the journal and the work folder.
+If a later run finds a work folder with a journal, it resumes the update.  Without a journal, it discards the folder.
 
-The journal is untrusted input.  It may put only files that the new manifest lists with their hashes.  It may delete
-only files whose hashes match the old manifest, which is part of the journal.  Both manifests obey the rules for names.
+The journal is untrusted input.  A journal may put only files that the new manifest lists with the same hashes.  A
+journal may delete only files whose hashes match the old manifest, which the journal contains.  In both manifests, all
+names must obey `hsgen.bundle.manifest_parser.refuse_names`.
 """
 
 from __future__ import annotations
@@ -33,7 +36,11 @@ _SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """A staged file for `path`: its number in the work folder, its hash, and the hash of the file it replaces."""
+    """A staged file.
+
+    path: its destination in the bundle.  number: its number in the work folder.  new: its hash.  before: the hash of
+    the file that it replaces, or None.
+    """
 
     path: str
     number: int
@@ -48,7 +55,10 @@ class Put:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Journal:
-    """An update: the previous manifest, if any, and all staged files, the manifest last."""
+    """The journal of an update.
+
+    old: the content of the previous manifest, or None.  puts: all staged files; the new manifest is the last.
+    """
 
     old: bytes | None
     puts: tuple[Put, ...]
@@ -61,15 +71,17 @@ class Journal:
 
 
 def unfinished(tree: Tree) -> bool:
-    """Return True if a killed run left its work folder."""
+    """Whether a killed run left its work folder."""
     return tree.kind(WORK) is not None
 
 
 def commit(tree: Tree, files: Mapping[str, bytes], old: bytes | None, check: Callable[[], None]) -> None:
-    """Write files, and remove files that only the manifest `old` lists.  `check` may raise before the commit.
+    """Write `files`, and remove the files that only the manifest `old` lists.
+
+    check: a function that is called before the commit, and may raise to cancel the update.
 
     Raises:
-        OSError: a file cannot be written.  The folder is unchanged, or has a journal from which `heal` resumes.
+        OSError: a file cannot be written.  The bundle is unchanged, or there is a journal from which `heal` resumes.
     """
     order = sorted(files, key=lambda p: (p == MANIFEST, p))
     puts = tuple(Put(p, i, digest(files[p]), tree.digest(p)) for i, p in enumerate(order))
@@ -84,17 +96,17 @@ def commit(tree: Tree, files: Mapping[str, bytes], old: bytes | None, check: Cal
         check()
         tree.rename(_PART, _JOURNAL)
     except BaseException:
-        with suppress(OSError):  # keep the original error; the next run discards the rest
+        with suppress(OSError):  # the original error matters more; the next run discards what remains
             _discard(tree)
         raise
     _roll_forward(tree, journal)
 
 
 def heal(tree: Tree) -> str | None:
-    """Complete or discard an interrupted update; return a line about it, or None if no update was interrupted.
+    """Complete or discard an interrupted update; return a message about it, or None if no update was interrupted.
 
     Raises:
-        Usage: the work folder has foreign files.
+        Usage: the work folder has files that are not hsgen's, or the journal is damaged.
         OSError: a file cannot be written.
     """
     if not unfinished(tree):
@@ -107,7 +119,7 @@ def heal(tree: Tree) -> str | None:
 
 
 def _discard(tree: Tree) -> None:
-    """Remove a work folder without a journal."""
+    """Remove a work folder that has no journal, with its staged files."""
     staged = _staged(tree)
     for path in staged:
         tree.unlink(path)
@@ -119,10 +131,10 @@ def _discard(tree: Tree) -> None:
 
 
 def _staged(tree: Tree) -> list[str]:
-    """Return the staged files in the work folder.
+    """Return the paths of the staged files in the work folder.
 
     Raises:
-        Usage: the work folder has foreign files.
+        Usage: the work folder has files that are not hsgen's.
     """
     for name in tree.names(WORK):
         path = f"{WORK}/{name}"
@@ -148,7 +160,7 @@ def _damaged(tree: Tree, problem: str) -> Usage:
 
 
 def _read(tree: Tree) -> Journal:
-    """Return the journal of an interrupted update, after checking it against the staged files.
+    """Read the journal of an interrupted update, check it against the staged files, and return it.
 
     Raises:
         Usage: the journal is damaged.
@@ -173,7 +185,7 @@ def _read(tree: Tree) -> Journal:
 
 
 def _check(tree: Tree, puts: tuple[Put, ...]) -> None:
-    """Check that the new manifest lists all files of a journal.
+    """Check that the new manifest lists all files of a journal, and that the journal lists all staged files.
 
     Raises:
         Usage: the journal is damaged.
@@ -195,7 +207,7 @@ def _manifest(tree: Tree, path: str) -> Manifest:
 
 
 def _roll_forward(tree: Tree, journal: Journal) -> None:
-    """Complete the remaining steps of a journal."""
+    """Move the files that are still staged to their destinations, and finish the update."""
     waiting = []
     for put in journal.puts:
         there = tree.digest(put.path)
@@ -216,7 +228,10 @@ def _roll_forward(tree: Tree, journal: Journal) -> None:
 
 
 def _drop(tree: Tree, old: bytes | None) -> None:
-    """Remove files that only the previous manifest lists, if their hashes match, and empty folders."""
+    """Remove the files that only the manifest `old` lists, and the folders that become empty.
+
+    A file whose hash differs from that in `old` is kept.
+    """
     if old is None:
         return
     before = parse_manifest(old, shown(tree.root / _JOURNAL)).hashes
@@ -225,6 +240,6 @@ def _drop(tree: Tree, old: bytes | None) -> None:
         if tree.kind(path) == "file" and tree.digest(path) == before[path]:
             tree.unlink(path)
         for folder in PurePosixPath(path).parents:
-            with suppress(OSError):  # not empty, or removed before
+            with suppress(OSError):  # the folder is not empty, or is gone already
                 if str(folder) != ".":
                     tree.rmdir(str(folder))

@@ -1,7 +1,7 @@
-"""Updates of a bundle on disk: write changed files, remove files that the manifest no longer lists.
+"""Updates of a bundle on disk, which write changed files and remove files that the new manifest lacks.
 
-An update holds the exclusive lock of the folder; `hsgen.bundle.transaction` describes the write.  Unchanged files are
-not touched, and files that no manifest lists are neither overwritten nor removed.
+An update holds an exclusive lock on the folder while it writes; `hsgen.bundle.transaction` describes how it writes.
+Unchanged files are not touched.  Files that no manifest lists are neither overwritten nor removed.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from hsgen.system.interrupts import deferred
 from hsgen.system.lock import locked
 from hsgen.system.tree import Tree
 
-_TRIES = 5  # attempts that another writer may spoil
+_TRIES = 5  # attempts; each fails if another writer changes the bundle meanwhile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """Paths that an update writes and removes, and the hashes of all files including the manifest."""
+    """The paths that an update writes and removes, and the hashes of all files, including the manifest."""
 
     written: tuple[str, ...]
     removed: tuple[str, ...]
@@ -33,19 +33,19 @@ class Change:
 
 
 Make = Callable[[Manifest | None], tuple[Files, Manifest]]
-"""A function from the manifest of a folder to the files of the new bundle and their manifest."""
+"""A function that takes the manifest in a folder, or None, and returns the files and manifest of the new bundle."""
 
 
 def update(folder: Path, make: Make, *, note: Callable[[str], None], dry_run: bool = False) -> Change:
-    """Update the bundle in `folder` to what `make` returns; with `dry_run`, only return the changes.
+    """Update the bundle in `folder` to the files that `make` returns; with `dry_run`, only return the changes.
 
-    An interrupted update is completed or discarded first; `note` receives a line about it.
+    An update that was interrupted is first completed or discarded; `note` receives a message about this.
 
     Raises:
-        Usage: the folder cannot be read or written, or files would be lost; the folder is then unchanged.  If the
-            system refuses to move a file into place, the next update resumes there.
-        Wrong: an earlier update was interrupted, and `dry_run` does not complete it.
-        KeyboardInterrupt, Terminated: a signal; the folder is either unchanged or completely updated.
+        Usage: the folder cannot be read or written, or files would be lost; the folder is then unchanged.  If
+            the system refuses to move a file into place, part of the update is done, and the next update resumes it.
+        Wrong: an earlier update was interrupted, and `dry_run` forbids its completion.
+        KeyboardInterrupt, Terminated: a signal arrived; the folder is either unchanged or completely updated.
     """
     for _ in range(_TRIES):
         if not dry_run:
@@ -72,7 +72,7 @@ def _healed(folder: Path, note: Callable[[str], None]) -> None:
 def _change(
     folder: Path, tree: Tree | None, content: Files, old: Manifest | None, new: Manifest
 ) -> tuple[Change, Files]:
-    """Return the required changes, and the new content of changed files.
+    """Return the changes from the folder to `content`, and the content of the files that change.
 
     Raises:
         Usage: a file would be lost, or a path is not writable.
@@ -93,7 +93,7 @@ def _change(
 
 
 def _keep(folder: Path, paths: list[str], why: str) -> None:
-    """Refuse to overwrite or remove files.
+    """Refuse to overwrite or remove the files `paths`.
 
     Raises:
         Usage: `paths` is not empty; the message names the first path and the reason `why`.
@@ -104,10 +104,10 @@ def _keep(folder: Path, paths: list[str], why: str) -> None:
 
 
 def _look(tree: Tree, path: str) -> None:
-    """Check that the folder of a path can be written, before anything is written.
+    """Check that `path` can be written, by its nearest existing folder; nothing is written.
 
     Raises:
-        Usage: the folder cannot be written.
+        Usage: that folder cannot be written.
     """
     above = path.rpartition("/")[0]
     while above and tree.kind(above) is None:
@@ -118,7 +118,7 @@ def _look(tree: Tree, path: str) -> None:
 
 
 def _write(folder: Path, content: Files, data: bytes | None, manifest: Manifest) -> Change | None:
-    """Write the update; return None if the folder has changed since the bundle was rendered."""
+    """Write the update and return its changes; return None if the folder has changed since the rendering."""
     with refusals(folder, "written"), deferred() as check:
         folders = _make_folders(folder)
         try:
@@ -132,12 +132,12 @@ def _write(folder: Path, content: Files, data: bytes | None, manifest: Manifest)
                 return change
         finally:
             for path in folders:
-                with suppress(OSError):  # not empty
+                with suppress(OSError):  # the folder is not empty
                     path.rmdir()
 
 
 def _make_folders(folder: Path) -> list[Path]:
-    """Create a folder and its missing parents; return the created folders, the deepest first."""
+    """Create a folder and its missing parents; return the folders that were created, the deepest first."""
     folders: list[Path] = []
     try:
         for path in reversed([folder, *folder.parents]):

@@ -1,1 +1,1 @@
-"""Dialects, which are the kernel languages, and the contract of words between dialects and kernel bodies."""
+"""Dialects, the kernel languages, and the contract: the functions, types and macros that kernel bodies may use."""

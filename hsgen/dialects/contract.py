@@ -1,4 +1,7 @@
-"""The contract between kernel bodies and dialects: the words that bodies may use.  `FILE` lists the words."""
+"""The contract between kernel bodies and dialects.
+
+The file `FILE` lists the *words*: the functions, types and macros that bodies may use and that dialects define.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ _WORD = re.compile(r"\bhs_\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """A word: its name, its signature, its parameters (None for a word without parentheses) and its meaning."""
+    """A function, type or macro that kernel bodies may use.  parameters: None for a word without parentheses."""
 
     name: str
     signature: str
@@ -30,8 +33,9 @@ class Word:
 class Group:
     """A group of related words.
 
-    needs: the capability that a dialect must have; "" for none.  when: the sorts in which the words are defined; "" for
-    all.  if_used: a text contains the definitions only if the text uses one of the words.
+    needs: the capability that a dialect needs to define the words; "" if it needs none.  when: a description of the
+    sorts in which the words are defined; "" for all sorts.  if_used: a kernel text contains the definitions only if it
+    uses a word of the group.
     """
 
     name: str
@@ -44,26 +48,29 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:
-    """The groups of words, the meaning of each capability, and the helpers that ``templates/keys.j2`` defines."""
+    """The content of the contract.
+
+    capabilities: the meaning of each capability.  helpers: the names that ``templates/keys.j2`` defines for dialects.
+    """
 
     groups: tuple[Group, ...]
     capabilities: dict[str, str]
     helpers: frozenset[str]
 
     def words(self, capabilities: Iterable[str]) -> dict[str, Word]:
-        """Return the words of a dialect with these capabilities, by name."""
+        """Return, by name, the words that a dialect with these capabilities defines."""
         have = {"", *capabilities}
         return {w.name: w for g in self.groups if g.needs in have for w in g.words}
 
     def unused(self, text: str) -> set[str]:
-        """Return the words whose definitions a text can omit, because the text uses no word of their group."""
+        """Return the words whose definitions a kernel text can omit, because it uses no word of their groups."""
         used = set(_WORD.findall(text))
         groups = (g for g in self.groups if g.if_used and used.isdisjoint(w.name for w in g.words))
         return {w.name for g in groups for w in g.words}
 
 
 def contract(env: jinja2.Environment) -> Contract:
-    """Return the contract of the templates of an environment.
+    """Return the contract among the templates of a Jinja environment.
 
     Raises:
         Wrong: the file is not valid TOML.

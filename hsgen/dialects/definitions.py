@@ -1,4 +1,4 @@
-"""Preludes as lists of definitions: functions that split a prelude, and override or omit definitions."""
+"""Functions that split a prelude into definitions, and override or omit definitions of it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _OPENS, _ENDS = re.compile(r"#if"), re.compile(r"#endif")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Whole lines of a text and the words that the lines define; directives and comments may define no words.
+    """Whole lines of a prelude, and the names that the lines define; directives and comments may define no names.
 
-    parameters: the parameters of a macro or a function; None for other words.  parts: the definitions and directives of
-    a conditional block.  A conditional block is one definition of all its words.
+    parameters: the parameters of a macro or a function; None for any other name.  parts: the definitions and directives
+    of an `#if` block.  An `#if` block is a single definition of all its names.
     """
 
     text: str
@@ -30,12 +30,12 @@ class Definition:
 
     @property
     def branches(self) -> tuple[Definition, ...]:
-        """The definitions in a conditional block, without its directives."""
+        """The definitions in an `#if` block, without the directives."""
         return tuple(d for d in self.parts if d.names)
 
 
 def split(text: str) -> list[Definition]:
-    """Return the definitions of a text in order; the concatenation of their texts is the text."""
+    """Return the definitions of a text in order; their texts joined give the text again."""
     tree = read(text)
     listed: list[tuple[str, Statement | None]] = []
     before = _leading(tree.body[0]) if tree.body else tree.end
@@ -75,7 +75,7 @@ def _code(statement: Statement) -> str:
 
 
 def _definitions(listed: Sequence[tuple[str, Statement | None]], at: int) -> tuple[list[Definition], int]:
-    """Return the definitions from index `at` to the end of the conditional block, and the index after the block."""
+    """Return the definitions from index `at` to the end of the `#if` block or text, and the index after the end."""
     out: list[Definition] = []
     while at < len(listed):
         text, statement = listed[at]
@@ -94,7 +94,7 @@ def _definitions(listed: Sequence[tuple[str, Statement | None]], at: int) -> tup
 
 
 def _names(statement: Statement) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
-    """Return the words that a statement defines, and the parameters of a macro or a function, or None."""
+    """Return the names that a statement defines, and the parameters if it defines a macro or a function, else None."""
     match statement:
         case Directive(line=Token(text=line)) if define := _MACRO.match(line):
             parameters = tuple(x.strip() for x in define[2].strip("()").split(",") if x.strip()) if define[2] else None
@@ -114,10 +114,11 @@ def _names(statement: Statement) -> tuple[tuple[str, ...], tuple[str, ...] | Non
 
 
 def overridden(base: str, changes: str, helpers: Collection[str], added: Collection[str]) -> str:
-    """Return the text `base` with the definitions of words in `changes` instead of its definitions of the same words.
+    """Return the prelude `base`, in which the definitions in `changes` replace those of the same words.
 
-    A base defines a word only in sorts that need the word; the result omits other words of `changes`.  The result
-    appends words in `added`, which no base defines.  Helpers and comments belong to the next word.
+    A definition in `changes` of a word that `base` lacks is omitted, because `base` has the words that the sort needs.
+    A word in `added` is the exception: no base defines it, so its definition is appended.  Helpers and comments belong
+    to the definition that follows them.
     """
     definitions = split(base)
     have = {name for d in definitions for name in d.names}
@@ -133,14 +134,14 @@ def overridden(base: str, changes: str, helpers: Collection[str], added: Collect
 
 
 def omitting(text: str, words: Collection[str], helpers: Collection[str]) -> str:
-    """Return a text without the definitions of `words`, and without their helpers and comments."""
+    """Return a text without the definitions of `words`; the helpers and comments before each definition go too."""
     return "".join(part for part, names in _whole(text, helpers) if not names or not set(names) <= set(words))
 
 
 def _whole(text: str, helpers: Collection[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield (text, words) for each definition, where the text starts with the definition's helpers and comments.
+    """Yield (text, names) for each definition; the text starts with the helpers and comments before the definition.
 
-    The last pair is the rest of the text, with no words.
+    The last pair is the rest of the text, without names.
     """
     pending = ""
     for d in split(text):
@@ -152,7 +153,7 @@ def _whole(text: str, helpers: Collection[str]) -> Iterator[tuple[str, tuple[str
 
 
 def _replaced(base: list[Definition], instead: dict[str, str]) -> Iterator[str]:
-    """Yield the texts of definitions; a replacement comes in place of the first definition that it replaces."""
+    """Yield the texts of definitions; each replacement stands where the first definition that it replaces stood."""
     written: set[str] = set()
     for d in base:
         names = {name for name in d.names if name in instead}
@@ -162,7 +163,7 @@ def _replaced(base: list[Definition], instead: dict[str, str]) -> Iterator[str]:
 
 
 def _without(d: Definition, names: set[str]) -> str:
-    """Return the text of a definition without the words in `names`; "" if the definition has no other words."""
+    """Return the text of a definition without the definitions of `names`; "" if it defines nothing else."""
     if not names:
         return d.text
     if names >= set(d.names):

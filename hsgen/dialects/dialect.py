@@ -1,4 +1,4 @@
-"""Dialects: the generator's facts about a kernel language.  ``templates/dialects/NAME/`` contains all other data."""
+"""Dialects: what the generator knows about a kernel language.  ``templates/dialects/NAME/`` has all other data."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from hsgen.dialects.contract import contract
 
 MAIN, FRAME = "dialects/{}/dialect.j2", "dialects/{}/kernel.j2"
 FACTS = {"suffix": str, "comment": str, "capabilities": frozenset, "helpers": frozenset}
-"""The facts that a dialect defines, or inherits from the dialect that it extends."""
+"""The facts that each dialect must define or inherit, with their types."""
 OPTIONAL = {"translator": str, "passes": tuple}
-"""The facts that a dialect may define."""
+"""The facts that a dialect may omit, with their types."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
     """A kernel language: its facts, and the two macros of its templates.
 
-    prelude(sort): returns the definitions of the words of bodies.
-    wrap(sort, kernel, body): returns a body with signature, bindings and local arrays.  A dialect with passes has two
-    more parameters: the functions for selected buffers, and the names of the functions that the body calls.
+    prelude(sort): returns the definitions of the words that kernel bodies use.
+    wrap(sort, kernel, body): returns a whole kernel, which is the body with signature, bindings and local arrays.  In a
+    dialect with passes, `wrap` has two more parameters: the text of the functions for selected buffers, and the names
+    of the functions that the body calls.
     capabilities: optional features, by their names in the contract.
-    helpers: further words that the dialect defines; bodies do not use helpers.
-    passes: the names of the passes of `hsgen.tree` over bodies, in order.
-    translator: the package of `hsgen.emit` that translates C text to the language; "" for none.
+    helpers: further names that the dialect defines for its own definitions; bodies do not use helpers.
+    passes: the names of the passes of `hsgen.tree` that change bodies, in order.
+    translator: the package of `hsgen.emit` that translates kernels from C to the language; "" if none is needed.
     """
 
     name: str
@@ -47,9 +48,9 @@ class Dialect:
 def load(env: jinja2.Environment, name: str) -> Dialect:
     """Return the dialect of the folder ``dialects/<name>/``.
 
-    ``dialect.j2`` has the facts, and a macro `prelude` with the definitions of all words.  If the dialect `extends`
-    another dialect, ``dialect.j2`` has the facts that differ, and a macro `words` with other definitions.
-    ``kernel.j2`` has a macro `kernel`, the frame of a kernel.
+    ``dialect.j2`` has the facts, and a macro `prelude` that defines all words.  In a dialect that `extends` another
+    dialect, ``dialect.j2`` has only the facts that differ, and a macro `words` with the definitions that differ.
+    ``kernel.j2`` has a macro `kernel`, which adds the signature, bindings and local arrays to a body.
 
     Raises:
         Wrong: a dialect extends itself, lacks a fact, or has a capability that the contract lacks.
@@ -80,7 +81,7 @@ def _load(env: jinja2.Environment, name: str, extending: tuple[str, ...]) -> Dia
     try:
         facts["wrap"] = _frame(env, name)
     except jinja2.TemplateNotFound as e:
-        if e.name != FRAME.format(name):  # a dialect without a frame has the frame of its base
+        if e.name != FRAME.format(name):  # without `kernel.j2`, the dialect uses that of its base
             raise
     dialect = replace(base, name=name, **facts)
     return replace(dialect, prelude=lambda sort: _extended(env, dialect, base, sort, str(module.words(sort))))
@@ -92,7 +93,7 @@ def _frame(env: jinja2.Environment, name: str) -> Callable[..., str]:
 
 
 def _extended(env: jinja2.Environment, dialect: Dialect, base: Dialect, sort: Sort, changes: str) -> str:
-    """Return the prelude of a dialect that extends `base`; `changes`: the definitions that differ.
+    """Return the prelude of a dialect that extends `base`; `changes` has the definitions that differ.
 
     Raises:
         Wrong: a defined word is neither in the contract nor a helper, or differs from the contract in its number of

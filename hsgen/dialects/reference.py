@@ -1,4 +1,4 @@
-"""The contract as Markdown tables, for docs/reference/dialect.md."""
+"""The Markdown tables of the contract, for docs/reference/dialect.md."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def dialects(env: jinja2.Environment) -> list[Dialect]:
 
 
 def table(env: jinja2.Environment) -> str:
-    """Return the tables of capabilities and of words as Markdown."""
+    """Return two Markdown tables, of the capabilities and of the words."""
     known, all_ = contract(env), dialects(env)
     lines = ["## Capabilities", "", f"| capability | meaning | {' | '.join(d.name for d in all_)} |"]
     lines.append("|---" * (2 + len(all_)) + "|")

@@ -1,1 +1,1 @@
-"""The generation of text from templates: kernels, C files, SPIR-V."""
+"""Generation of kernels, C files and SPIR-V from templates."""

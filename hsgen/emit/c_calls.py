@@ -1,6 +1,7 @@
-"""The C structs, functions and harnesses for the calls of all operations, from `hsgen.operations.arguments`.
+"""C text for the calls of all operations: argument structs, functions and harnesses.
 
-``templates/bundle/calls.j2`` has the common text; ``templates/apis/NAME/calls.j2`` has the macros of an API.
+`hsgen.operations.arguments` describes the arguments.  ``templates/bundle/calls.j2`` has the text that APIs share, and
+``templates/apis/NAME/calls.j2`` has the macros of an API.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ from hsgen.operations.arguments import Arguments, N
 from hsgen.operations.base import Operation
 
 PLACE = "/* HSGEN_CALLS */\n"
-"""The line of a C file that is replaced by the calls."""
+"""The placeholder line in a C file; `completed` and `harness` insert the calls there."""
 COLUMNS = 120
 _AT = 41
-"""The column at which a comment after a struct's member starts."""
+"""The column of a comment beside a struct's member."""
 KINDS, FUNCTIONS = "/* HSGEN_KINDS */\n", "/* HSGEN_FUNCTIONS */"
-"""The placeholders for the enum of operations in hs.h, and for the names of their functions in a harness."""
+"""Two placeholders: in hs.h for the members of the enum hs_kind, and in a harness for the names of C functions."""
 LENGTHS = "/* HSGEN_LENGTHS */\n"
-"""The placeholder for the lengths of buffers in hs_call.c."""
+"""The placeholder in hs_call.c for the `switch` cases that compute buffer lengths."""
 
 
 def listed() -> list[Operation]:
-    """Return the operations in the order of hs_kind; the sort precedes other operations of its kind."""
+    """Return the operations in the order of the enum hs_kind; the sort precedes the other operations of its hs_kind."""
     return sorted(operations.EVERY.values(), key=lambda o: (o.c_number, not o.by_count))
 
 
@@ -44,9 +45,9 @@ def kinds() -> str:
 
 
 def lengths() -> str:
-    """Return the cases of the function ``hs_length`` as C text: the lengths of buffers by operation and role.
+    """Return the `switch` cases of the C function ``hs_length``, which computes the length of a buffer from its role.
 
-    The lengths of a report and of a single word are not included, because runtimes compute them.
+    The cases omit reports and buffers of a single word, because the runtimes compute these lengths.
     """
     cases, plain = "", ""
     for o in of_kinds():
@@ -64,7 +65,7 @@ def lengths() -> str:
 
 
 def comment(text: str, margin: str = "") -> str:
-    """Return a C comment with the text, wrapped to lines; `margin`: the white space before each line."""
+    """Return a C comment with the text, wrapped to lines that start with the white space `margin`."""
     first, rest = f"{margin}/* ", f"{margin} * "
     lines = textwrap.wrap(text, COLUMNS - 3, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
     return "\n".join(lines) + " */"
@@ -80,7 +81,10 @@ def member(declaration: str, meaning: str) -> str:
 
 
 def expression(text: str, api: str, words: Any, arguments: Arguments) -> str:
-    """Return the C expression for a number of a call; `text`: its pattern in `Arguments`; `words`: an API's macros."""
+    """Return the C expression of a number that a call needs.
+
+    text: the pattern of the expression, from `Arguments`.  words: the template module with the macros of an API.
+    """
     names = {m.name.partition("[")[0]: f"args->{m.name.partition('[')[0]}" for m in arguments.members}
     presence = {f"has_{b.name}": words.present(b.name) for b in arguments.buffers}
     text = text.format_map({**names, **presence, "sort": f"hs_{api}_sort_of({words.given().split(',')[0]})"})
@@ -88,7 +92,7 @@ def expression(text: str, api: str, words: Any, arguments: Arguments) -> str:
 
 
 def completed(api: Api, pattern: str) -> str:
-    """Return the text of a C file for an API, with the calls inserted and with the names of the API."""
+    """Return an API's C file: the template with the calls inserted and with names renamed to those of the API."""
     path = api.file(pattern)
     text = path.read_text(encoding="utf-8")
     if PLACE in text:
@@ -98,7 +102,7 @@ def completed(api: Api, pattern: str) -> str:
 
 
 def harness(api: Api, text: str) -> str:
-    """Return the text of a harness file with the calls inserted; names are those of the API that has ``calls.j2``."""
+    """Return a harness file with the calls inserted; C names are those of the API whose folder has ``calls.j2``."""
     names = ", ".join(f'"hs_" api "_{o.name}" more' for o in of_kinds())
     text = text.replace(FUNCTIONS, f"{{{names}}}")
     return text.replace(PLACE, _calls(api.template("calls.j2"), "harness")) if PLACE in text else text
@@ -106,7 +110,7 @@ def harness(api: Api, text: str) -> str:
 
 @cache
 def _calls(template: str, part: str) -> str:
-    """Return the text of the calls by the macros in `template`; names are those of the API that has the template."""
+    """Return the text of all calls, with the macros in `template`; C names are those of the API of that template."""
     env = environment()
     env.filters |= {"c_comment": comment, "c_member": member, "c_role": C_ROLES.__getitem__, "c_expression": expression}
     module: Any = env.get_template("bundle/calls.j2").module

@@ -1,4 +1,4 @@
-"""The constants of `hsgen.core.flags` as C text."""
+"""C enums with the constants of `hsgen.core.flags`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hsgen.core.flags import (
 )
 
 PLACE = "/* HSGEN_CONSTANTS */\n"
-"""The line of a C file that is replaced by the constants."""
+"""The placeholder line in a C file; the constants are inserted there."""
 
 
 def constants() -> str:

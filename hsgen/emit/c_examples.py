@@ -1,4 +1,4 @@
-"""The sort in the examples of a bundle, selected among the sorts of the bundle."""
+"""The choice of the sort that a bundle's example programs call."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from hsgen.core.keys import KEYS, VALUES
 from hsgen.system import resources
 
 PLACE = "/* HSGEN_EXAMPLE */\n"
-"""The line of an example that is replaced by the sort and by the host code for its keys and values."""
+"""The placeholder line in an example; `completed` inserts the sort's name and the host code for keys and values."""
 COUNT = 100003
 _WIDTHS = ("u32", "u64", "u16", "u8")
-"""The key widths in the order in which examples prefer them."""
+"""The key widths; examples prefer the first."""
 
 
 class Sorting(Protocol):
-    """A target with the files of its sorts, and the greatest count of the bundle."""
+    """What an example needs from a target: the file names of its sorts, and their greatest count."""
 
     @property
     def sorts(self) -> tuple[str, ...]:
-        """The names of the sorts' files, without suffix."""
+        """The file names of the sorts, without suffix."""
 
     @property
     def max_n(self) -> int:
@@ -35,7 +35,7 @@ def _is_sort(algorithm: str) -> bool:
 
 
 def _sorted(target: Sorting) -> set[tuple[str, str]]:
-    """Return the pairs of key width and kind of values for which a target has sorts."""
+    """Return the pairs (key width, kind of values) for which a target has sorts."""
     sorts = set()
     for file in target.sorts:
         named = re.fullmatch(rf"([a-z_]+)(?:-\w[\w-]*)?_({'|'.join(_WIDTHS)})(?:_({'|'.join(VALUES)}))?", file)
@@ -45,8 +45,9 @@ def _sorted(target: Sorting) -> set[tuple[str, str]]:
 
 
 def _chosen(targets: Sequence[Sorting]) -> tuple[str, str]:
-    """Return the key width and the kind of values that most targets can sort; ("u32", "none") if no target has a
-    sort.
+    """Return the pair (key width, kind of values) that most targets can sort.
+
+    The result is ("u32", "none") if no target has a sort.
     """
     sets = [_sorted(target) for target in targets]
     every = sorted(set().union(*sets), key=lambda row: (_WIDTHS.index(row[0]), list(VALUES).index(row[1])))
@@ -54,7 +55,7 @@ def _chosen(targets: Sequence[Sorting]) -> tuple[str, str]:
 
 
 def completed(text: str, targets: Iterable[Sorting]) -> str:
-    """Return the text of an example for a bundle with these targets."""
+    """Return the text of an example with its placeholder replaced, for a bundle with these targets."""
     listed = list(targets)
     key, value = _chosen(listed)
     sizes = {

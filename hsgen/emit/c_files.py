@@ -1,6 +1,6 @@
-"""The C files of a bundle, except SPIR-V: runtimes, targets as constants, and build files.
+"""The C files of a bundle, except SPIR-V: the runtimes, a file of constants for each target, and the build files.
 
-Every C name starts with the bundle's prefix.  `finished` replaces ``hs`` by the prefix.
+Templates write C names with the prefix ``hs``.  `finished` replaces ``hs`` by the bundle's prefix.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from hsgen.emit.templates import environment
 from hsgen.system import resources
 from hsgen.targets.target import Target
 
-_RELEASE = re.match(r"\d+(\.\d+)*", __version__)[0]  # type: ignore[index]  # versions of CMake have no letters
+_RELEASE = re.match(r"\d+(\.\d+)*", __version__)[0]  # type: ignore[index]  # CMake's versions have no letters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """The facts of a target that the common files of a bundle need."""
+    """The facts of a target that the files without kernel text need."""
 
     name: str
     apis: tuple[str, ...]
-    sorts: tuple[str, ...]  # file names without suffix: bitonic_u32, radix-bits2_u32
-    spirv: tuple[str, ...]  # the sorts with SPIR-V
-    glsl: tuple[str, ...] = ()  # the sorts with GLSL only
-    max_n: int = ANY_N  # the greatest count of the sorts
+    sorts: tuple[str, ...]  # file names without suffix, such as bitonic_u32 or radix-bits2_u32
+    spirv: tuple[str, ...]  # those sorts for which the bundle has SPIR-V
+    glsl: tuple[str, ...] = ()  # those sorts for which the bundle has GLSL but no SPIR-V
+    max_n: int = ANY_N  # the greatest count of all sorts
 
 
 def runtime_names() -> set[str]:
-    """Return the C names of the runtimes and of the lists of targets."""
+    """Return the C names that the runtimes and the lists of targets use."""
     texts = [_common_text(name) for name in RUNTIME.values()]
     texts += [
         c_calls.completed(api, name) for api in APIS.values() for name in (*api.headers, *api.internal, *api.sources)
@@ -63,26 +63,26 @@ def rendered(template: str, **values: Any) -> str:
 
 
 def _literals(source: Source) -> str:
-    """Return a kernel text as one C literal per line, because C99 and some compilers limit the length of a literal."""
+    """Return a kernel text as C literals, one per line, because C99 and some compilers limit a literal's length."""
     return "\n".join(f"    {c_string(line + chr(10))}," for line in source.text.splitlines())
 
 
 def finished(text: str, prefix: str, slots: Mapping[str, str]) -> bytes:
-    """Return a file with its prefix replaced, and then with the texts of `slots` inserted unchanged."""
+    """Return a file with `prefix` in its C names; the texts of `slots` are inserted later, so they do not change."""
     return filled(prefixed(text, prefix), slots).encode()
 
 
 Rows = Sequence[tuple[Sort, Source | None, bool]]
-"""The sorts of a target, each with its OpenCL text or None, and whether it has SPIR-V."""
+"""For each sort of a target: the sort, its OpenCL text or None, and whether the bundle has its SPIR-V."""
 
 
 def target_c(target: Target, sources: Rows, prefix: str, *, single: bool = False) -> bytes:
-    """Return the C file of a target; `single`: without OpenCL text, for `hsgen.emit.single_file`."""
+    """Return the C file of a target; `single` omits the OpenCL text, for `hsgen.emit.single_file`."""
     return _target("target.c", target, sources, prefix, single=single)
 
 
 def text_c(target: Target, sources: Rows, prefix: str) -> bytes:
-    """Return the OpenCL text of a target as a separate C file, for `hsgen.emit.single_file`."""
+    """Return a C file with only the OpenCL text of a target, for `hsgen.emit.single_file`."""
     return _target("text.c", target, sources, prefix)
 
 
@@ -93,9 +93,9 @@ def _target(template: str, target: Target, sources: Rows, prefix: str, **more: b
 
 
 def target_tables(api: Api, target: Target, sources: Sequence[tuple[Sort, Source]], prefix: str) -> bytes:
-    """Return the file of a target with the tables of an API.
+    """Return a target's file with the tables of an API.
 
-    The file contains the kernel text of each sort, followed by an #undef of each of its macros.
+    The API's template includes the kernels of each sort and then undefines their macros, or has the kernels as text.
     """
     shown, slots = [], dict(target_slots(target))
     for sort, source in sources:
@@ -111,7 +111,7 @@ def target_tables(api: Api, target: Target, sources: Sequence[tuple[Sort, Source
 
 
 def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
-    """Return the files that do not depend on the text of sorts, for these targets and their APIs, by path."""
+    """Return, by path, the files of these targets and their APIs that do not depend on kernel text."""
     targets = sorted(named, key=lambda t: t.name)
     apis = listed(api for t in targets for api in t.apis)
     files = {path: _part(_common_text(name)) for path, name in RUNTIME.items()}
@@ -139,7 +139,7 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
 
 
 def _guides(targets: Iterable[Named]) -> list[str]:
-    """Return the existing templates that document the C calls of these targets' operations."""
+    """Return the names of the templates that document the C calls of these targets' operations; not all have one."""
     names = {re.split("[-_]", s)[0] for t in targets for s in t.sorts}
     used = {operations.EVERY[EVERY[name].OPERATION] for name in names if name in EVERY}
     guides = [f"operations/{o.module}.j2" for o in sorted(used, key=lambda o: (o.order, o.name))]

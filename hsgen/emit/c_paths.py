@@ -1,4 +1,7 @@
-"""The paths of C files and the prefix of C names, without the code that writes the files, for `hsgen verify`."""
+"""The paths of C files and the prefix of C names.
+
+The code that writes the files is elsewhere, so `hsgen verify` need not import it.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +16,17 @@ PREFIX = "hs"
 LONGEST_PREFIX = 32  # characters
 TAKEN = {"gl", "int", "size", "std", "uint", *(p for api in APIS.values() for p in api.prefixes)}
 CORE = ("hs.c", "hs_call.c", "hs_match.c", "hs_plan.c")
-"""The common sources of the runtimes of all APIs."""
+"""The C sources that the runtimes of all APIs share."""
 RUNTIME = {
     **{f"include/hs/{name}": name for name in ("hs.h", "hs_plan.h")},
     **{f"src/{name}": name for name in (*CORE, "hs_internal.h")},
 }
-"""The files of the common runtime, each with its template."""
+"""The files of the common runtime: each path in a bundle with the name of its template."""
 BUILD = {
     **{name: name for name in ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "meson_options.txt")},
     **{"cmake/hs-config.cmake": "config.cmake", "cmake/hs.pc.in": "pc.in"},
 }
-"""The build files and documents of a bundle, each with its template."""
+"""The build files and documents of a bundle: each path with the name of its template."""
 
 
 def check_prefix(prefix: str) -> str:
@@ -42,7 +45,7 @@ def check_prefix(prefix: str) -> str:
 
 
 def prefixed(text: str, prefix: str) -> str:
-    """Return C text or a path with ``hs`` replaced by `prefix` in names and in include paths."""
+    """Return a C text or a path with `prefix` instead of ``hs`` in names and include paths."""
     if prefix == PREFIX:
         return text
     text = re.sub(r"(?<![A-Za-z0-9])hs(?=[_/.-]|::)", prefix, text)
@@ -50,13 +53,13 @@ def prefixed(text: str, prefix: str) -> str:
 
 
 def core_paths(targets: Iterable[str], prefix: str) -> list[str]:
-    """Return the paths of the C files in the libraries of all APIs, without SPIR-V."""
+    """Return the paths of the C files that the libraries of all APIs contain; SPIR-V files are not among them."""
     runtime = [prefixed(f"src/{name}", prefix) for name in (*CORE, "hs_targets.c")]
     return [*runtime, *(f"targets/{name}/{name}.c" for name in targets)]
 
 
 def common_paths(apis: Sequence[Api], prefix: str) -> set[str]:
-    """Return the paths of the files of `hsgen.emit.c_files.common` for targets with these APIs."""
+    """Return the paths of the files that `hsgen.emit.c_files.common` writes for targets with these APIs."""
     files = {
         *RUNTIME,
         *BUILD,
@@ -69,15 +72,16 @@ def common_paths(apis: Sequence[Api], prefix: str) -> set[str]:
 
 
 def own_files(api: Api) -> dict[str, str]:
-    """Return the paths in a bundle of an API's runtime and example, each with its name in the API's folder."""
+    """Return the files of an API's runtime and example: each path in a bundle with the name in the API's folder."""
     files = {f"include/hs/{api.named(name)}": name for name in api.headers}
     files |= {f"src/{api.named(name)}": name for name in (*api.internal, *api.sources)}
     return files | {f"examples/{api.named(api.example)}": api.example}
 
 
 def list_files(api: Api | None) -> dict[str, str]:
-    """Return the paths of the files that list all targets, each with its template; the API is one with tables, or
-    None.
+    """Return the files that list all targets: each path in a bundle with the name of its template.
+
+    api: an API with tables, for the lists of its tables; None for the lists of the common runtime.
     """
     name, suffix = (
         ("hs_targets", "c") if api is None or not api.tables else (f"hs_targets_{api.name}", api.tables.suffix)
@@ -91,6 +95,6 @@ def single_name(api: Api, prefix: str) -> str:
 
 
 def single_paths(apis: Sequence[Api], prefix: str) -> set[str]:
-    """Return the paths of all files of a bundle of single headers for these APIs."""
+    """Return the paths of all files of a single-header bundle for these APIs."""
     examples = {f"examples/{prefixed(api.named(api.example), prefix)}" for api in apis}
     return {"LICENSE", "README.md", *examples, *(single_name(api, prefix) for api in apis)}

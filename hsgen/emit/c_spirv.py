@@ -1,4 +1,4 @@
-"""The C files of SPIR-V: the modules of a sort as text, or an ``#error`` instead."""
+"""The C file of a sort's SPIR-V, which has the modules as text or an ``#error`` if there are none."""
 
 from __future__ import annotations
 
@@ -36,12 +36,15 @@ def modules_c(sort: Sort, binaries: Mapping[Module, bytes], compiler: str, prefi
 
 
 def absent_c(sort: Sort, prefix: str) -> bytes:
-    """Return the C file to use instead of a sort's SPIR-V: an ``#error`` with the reason."""
+    """Return the C file of a sort without SPIR-V, an ``#error`` that gives the reason."""
     return finished(rendered("bundle/no_spirv.c", s=sort_values(sort), reason=ABSENT), prefix, {})
 
 
 def modules_of(sort: Sort, file: File, expected: Sequence[Module], prefix: str) -> dict[Module, bytes] | None:
-    """Return the modules of a sort in its C file; None unless the file has the `expected` modules and array names."""
+    """Return the modules that a parsed C file has for a sort.
+
+    Return None if the modules are not exactly the `expected` modules, or if an array has an unexpected name.
+    """
     used: dict[Module, str] = {}
     for address, table in zip((False, True), file.tables, strict=True):
         if len(table) != len(sort.kernels):

@@ -1,4 +1,4 @@
-"""Sorts and targets as plain values for the templates of a bundle's C files."""
+"""Conversion of sorts and targets to plain values, which the templates of a bundle's C files read."""
 
 from __future__ import annotations
 
@@ -22,40 +22,43 @@ _TYPES = {"cpu": 1, "gpu": 2, "other": 4}
 _ESCAPES = {b: chr(b) if 32 <= b < 127 else f"\\{b:03o}" for b in range(256)} | {
     ord(c): escape for c, escape in {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}.items()
 }
-"""The text of each byte in a C string literal."""
+"""For each byte, its text in a C string literal."""
 C_ROLES = {role: f"HS_{role.upper()}" for role in ROLES} | {"other": "HS_OTHER_INPUT"}
 
 
 def symbol(target: str, file: str = "") -> str:
-    """Return the C name of a target, or of the sort `file` of a target."""
+    """Return the C name of a target or, with `file`, the C name of the target's sort in that file."""
     name = f"{target}_{file}" if file else target
     return "hs_" + re.sub(r"[^A-Za-z0-9]", "_", name)
 
 
 def slot(name: str) -> str:
-    """Return the placeholder of a text to be inserted unchanged, without replacement of the prefix."""
+    """Return a placeholder.  `filled` inserts the text later, so the replacement of the prefix does not change it."""
     return f"\1{name}\2"
 
 
 def filled(text: str, slots: Mapping[str, str]) -> str:
-    """Return a text with each placeholder replaced by its text in `slots`; the inserted texts are not changed."""
+    """Return `text` with each placeholder replaced by its text in `slots`; inserted texts are taken literally."""
     return re.sub("\1([^\2]*)\2", lambda match: slots[match[1]], text)
 
 
 def c_string(text: str) -> str:
-    """Return a text as a C string literal of its UTF-8 bytes, without trigraphs."""
+    """Return the C string literal of a text's UTF-8 bytes; a backslash between question marks avoids trigraphs."""
     out = text.encode().decode("latin-1").translate(_ESCAPES)
     return '"' + re.sub(r"\?(?=\?)", r"?\\", out) + '"'
 
 
 def c_comment(text: str) -> str:
-    """Return a text without characters that are unprintable or unsafe within a C comment."""
+    """Return a text that is safe within a C comment.
+
+    A question mark replaces each character outside printable ASCII; a space splits each `*/` and `/*`.
+    """
     printable = "".join(c if c.isascii() and c.isprintable() else "?" for c in text)
     return printable.replace("*/", "* /").replace("/*", "/ *")
 
 
 def target_slots(target: Target) -> dict[str, str]:
-    """Return the texts of a target for the placeholders in `target_values`."""
+    """Return the target's texts that replace the placeholders in the result of `target_values`."""
     lists = {"names": target.match.names, "platforms": target.match.platforms}
     strings = {f"{word} {i}": c_string(text) for word, texts in lists.items() for i, text in enumerate(texts)}
     return {"summary": c_comment(target.summary), **strings}
@@ -71,7 +74,7 @@ def _label(sort: Sort) -> str:
 
 
 def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) -> dict[str, Any]:
-    """Return a sort as plain values.  text: the kernel text in its C file, or None.  spirv: the sort has SPIR-V."""
+    """Return a sort as plain values; `text`: the kernel text in its C file, or None; `spirv`: the sort has SPIR-V."""
     device_status = sort.plan.device_status
     return {
         "label": _label(sort),
@@ -112,10 +115,10 @@ def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) 
 
 
 def _types(sort: Sort) -> dict[str, Any]:
-    """Return the types of the C constant of a sort, and as `typed` the types of its further C constants.
+    """Return the key and value types of a sort's first C constant; `typed` lists those of its other C constants.
 
-    A sort with a key transform has a constant for each key type of its width; a reduction has a constant for each type
-    of values.  If a call's options are zero, the types of the constant apply.
+    A sort with a key transform has one constant for each key type of its width.  A reduction has one constant for each
+    type of values.  A call whose options are zero uses the types of the constant that it passes.
     """
     operation = operations.of(sort)
     signed = [t.name for t in TYPES.values() if t.kind and t.name != "bf16" and operation.serves(sort, t)]
@@ -130,14 +133,15 @@ def _types(sort: Sort) -> dict[str, Any]:
 
 
 def _type(name: str) -> str:
-    """Return the C constant of a type; the empty name stands for the type of the constant that the program has
-    selected.
+    """Return the C constant of a type.
+
+    The empty name gives HS_AS_MATCHED: the type is that of the constant that the program selected.
     """
     return f"HS_{name.upper()}" if name else "HS_AS_MATCHED"
 
 
 def starts(source: Source) -> list[int]:
-    """Return for each kernel the line, from 0, at which its part of a source starts."""
+    """Return the line at which each kernel starts in a source; the first line of the source is 0."""
     lines = [len(text.splitlines()) for text in (source.header + source.prelude, *source.parts.values())]
     return list(accumulate(lines))[:-1]
 
@@ -197,7 +201,7 @@ def _match(m: Match) -> dict[str, Any] | None:
 
 
 def target_values(target: Target, sorts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return a target as plain values; `sorts`: the results of `sort_values`."""
+    """Return a target as plain values; `sorts` has the result of `sort_values` for each of its sorts."""
     return {
         "name": target.name,
         "symbol": symbol(target.name),

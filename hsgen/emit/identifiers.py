@@ -1,4 +1,4 @@
-"""A check that the C identifiers of a bundle at file scope are distinct."""
+"""A check that no two targets of a bundle use the same C identifier at file scope."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from hsgen.emit.c_values import symbol
 
 _TABLES = [api.name for api in having(lambda api: api.tables)]
 _OF_TARGETS = ("sorts", "vendors", "names", "platforms", "devices", *_TABLES, *(f"{name}_sorts" for name in _TABLES))
-"""The suffixes that the name of a target may have in C identifiers."""
+"""The suffixes of the C identifiers that start with the name of a target."""
 
 
 def _owned(target: c_files.Named) -> Iterator[tuple[str, bool]]:
-    """Yield the C names of a target, each with whether the target also owns all names with this prefix."""
+    """Yield (C name, whole family) for a target.  For a family, the target also owns all names that start with it."""
     name = symbol(target.name)
     yield name, False
     for word in _OF_TARGETS:
         yield f"{name}_{word}", False
-    for sort in target.sorts:  # a prefix of the names of tables, languages and kernels
+    for sort in target.sorts:  # the names of a sort's tables, languages and kernels start with its name
         yield symbol(target.name, sort), True
 
 

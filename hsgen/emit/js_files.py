@@ -1,6 +1,6 @@
-"""The JavaScript package of a bundle: a module for each sort, with a compact plan and the kernels.
+"""The JavaScript package of a bundle.  Each sort has a module with its compact plan and its kernels.
 
-The classes of operations and their types follow from `hsgen.operations.arguments`.
+The package also has a class for each operation.  `hsgen.operations.arguments` determines the classes and their types.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from hsgen.operations.pack import ROLES as COLUMNS
 from hsgen.targets.target import Target
 
 CONSTANTS = "const HSGEN_CONSTANTS = 0;\n"
-"""The line of a module that is replaced by the constants."""
-EXACT = 2**53 - 1  # the greatest exact integer of JavaScript
+"""The placeholder line in a module; `common` inserts the constants there."""
+EXACT = 2**53 - 1  # JavaScript's Number.MAX_SAFE_INTEGER
 _HEAD = f"/* SPDX-License-Identifier: MIT-0\n * Part of a bundle of hsgen {__version__}; do not edit. */\n"
 
 
 def constants() -> str:
-    """Return the constants of `hsgen.core.flags`, the roles of buffers and lists of operations as JavaScript.
+    """Return JavaScript definitions: the constants of `hsgen.core.flags`, the roles of buffers, and two lists.
 
-    IN_PLACE: operations whose calls can be in place.  PLAIN: operations whose elements have no order.
+    IN_PLACE lists the operations whose calls can be in place.  PLAIN lists the operations without the choice `order`.
     """
     every = c_calls.listed()
     lists = {
@@ -49,13 +49,13 @@ def constants() -> str:
 
 
 def minified(text: str) -> str:
-    """Return WGSL without comments, and without white space except between words and around minus signs."""
+    """Return WGSL without comments; single spaces remain only between words and around minus signs."""
     text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
     return re.sub(r"\s*([=+*/<>!&|^%,;:(){}\[\]])\s*", r"\1", re.sub(r"\s+", " ", text)).strip() + "\n"
 
 
 def _facts(sort: Sort, target: Target) -> dict[str, Any]:
-    """Return the facts by which a program selects a sort; `fallback`: the sort is for adapters that run on a CPU."""
+    """Return the facts by which a program selects a sort; `fallback` says that the sort serves only CPU adapters."""
     return {
         "name": sort.name,
         "algorithm": sort.algorithm,
@@ -89,8 +89,8 @@ def _step(step: Step, kernel: int, bindings: int) -> list[int]:
 def _plan(sort: Sort) -> dict[str, Any]:
     """Return the plan of a sort.
 
-    Equal lists of bindings occur once.  For each kernel, a list has the bytes per key of each buffer; 0 means that the
-    size does not depend on the number of keys.
+    `bindings` has each distinct list of bindings once, and a step has the index of its list.  `kernels` has, for each
+    buffer of a kernel, the bytes per key; 0 means that the buffer's size does not depend on the number of keys.
     """
     plan, names = sort.plan, [k.name for k in sort.kernels]
     lists: dict[str, int] = {}
@@ -113,7 +113,7 @@ def _plan(sort: Sort) -> dict[str, Any]:
 
 
 def sort_module(sort: Sort, source: Source, target: Target) -> bytes:
-    """Return the JavaScript module of a sort: its facts, its plan and its kernels."""
+    """Return the JavaScript module of a sort, which exports its facts, its plan and its kernels."""
     rows = {name: _compact(value) for name, value in {**_facts(sort, target), **_plan(sort)}.items()}
     text = minified(source.text).replace("\\", "\\\\").replace("`", "\\`").replace("${", "\\${")
     body = "".join(f"    {name}: {value},\n" for name, value in rows.items())
@@ -125,7 +125,7 @@ def _compact(value: Any) -> str:
 
 
 def sort_row(sort: Sort, target: Target, folder: str = ".") -> str:
-    """Return the JavaScript object of a sort in a list: its facts, and a function that loads its module."""
+    """Return the JavaScript object that lists a sort; it has the sort's facts and a function that loads its module."""
     facts = ", ".join(f"{name}: {json.dumps(value)}" for name, value in _facts(sort, target).items())
     return f'{{ {facts}, load: () => import("{folder}/{sort.file}.js") }}'
 
@@ -137,41 +137,43 @@ def sort_list(sorts: Iterable[Sort], target: Target) -> bytes:
 
 
 def of_target(package: Package, target: Target, sources: Sequence[tuple[Sort, Source]]) -> dict[str, bytes]:
-    """Return the JavaScript modules of a target's sorts by path in a bundle."""
+    """Return the JavaScript modules of a target's sorts, by their paths in a bundle."""
     folder = f"targets/{target.name}/{package.folder}"
     files = {f"{folder}/{sort.file}.js": sort_module(sort, source, target) for sort, source in sources}
     return files | {f"{folder}/index.js": sort_list((sort for sort, _ in sources), target)}
 
 
 def _parent(operation: Operation) -> Operation | None:
-    """Return the operation whose JavaScript class the class of an operation extends, or None: an operation with the
-    same arguments and another kind.
+    """Return the parent operation, whose JavaScript class the class of `operation` extends, or None.
 
-    In Python, the operation's class extends the class of the other operation, and has no further buffers.
+    In Python, too, the class of `operation` extends the parent's class.  The parent has all buffers of `operation`.
     """
     extended = (o for o in c_calls.listed() if o is not operation and isinstance(operation, type(o)))
     return next((o for o in extended if _rows(operation) <= _rows(o)), None)
 
 
 def _rows(operation: Operation) -> set[tuple[Any, ...]]:
-    """Return the names, elements and lengths of the buffers of an operation's calls, by role."""
+    """Return (role, name, element, length) for each buffer that calls of an operation pass."""
     return {(b.role, b.in_javascript, b.element, b.length) for b in operation.arguments.passed}
 
 
 def _classes(api: Api) -> Mapping[str, Any]:
-    """Return the names that the templates of operations use."""
+    """Return the variables of the JavaScript templates, by name."""
 
     def part(name: str) -> str:
         path = api.file(f"js/operations/{name}")
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
-    classes = [o for o in c_calls.listed() if not o.by_count]  # the sort has a module of its own
+    classes = [o for o in c_calls.listed() if not o.by_count]  # the sort has a separate module
     sort = next(o for o in c_calls.listed() if o.by_count)
     return {"sort": sort, "operations": classes, "parent_of": _parent, "columns": COLUMNS, "part": part}
 
 
 def common(api: Api, targets: Sequence[Any], prefix: str) -> dict[str, str]:
-    """Return the files that all targets share, by path; `targets`: objects with the attributes of `c_files.Named`."""
+    """Return the files that all targets share, by path.
+
+    targets: the bundle's targets, as objects with the attributes of `c_files.Named`.
+    """
     assert api.package
     served = [t for t in targets if api.name in t.apis]
     files = {}

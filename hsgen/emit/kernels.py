@@ -1,4 +1,4 @@
-"""The source text of a sort: kernels in a dialect, with a header that contains the command to generate the text."""
+"""Rendering of a sort as source text in a dialect.  The header of a text contains the command that generates it."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ CONSTANT = re.compile(r"\bHS_\w+")
 class Source:
     """The text of a sort in a dialect.
 
-    parts: the text of each kernel.  option: the compiler option for a language standard other than the default.
-    optimized: False disables optimization.
+    prelude: the definitions that all kernels share.  parts: the text of each kernel.  option: a compiler option that
+    selects the language standard; "" selects the default.  optimized: False disables optimization.
     """
 
     path: str
@@ -59,7 +59,7 @@ class Source:
         return self.header + self.prelude + "".join(self.parts.values())
 
     def only(self, *kernels: str) -> str:
-        """Return the text with only these kernels, without the header."""
+        """Return the prelude and these kernels, without the header."""
         return self.prelude + "".join(self.parts[k] for k in kernels)
 
 
@@ -71,7 +71,10 @@ def options(signature: Signature) -> list[tuple[str, str]]:
 
 
 def header(sort: Sort, dialect: Dialect, opened: Iterable[str], api: str) -> str:
-    """Return the header of a source: version, command, opened templates and derived values, but no path or time."""
+    """Return the header of a source: version, command, opened templates and derived values.
+
+    The header contains no path and no time.
+    """
     task = operations.of(sort)
     description = f"{task.subject(sort)} {described(sort.signature)}".rstrip()
     more = "".join(f" --{word} {name}" for word, name in options(sort.signature))
@@ -89,7 +92,7 @@ def header(sort: Sort, dialect: Dialect, opened: Iterable[str], api: str) -> str
 
 @contextmanager
 def template_errors() -> Iterator[None]:
-    """Convert errors of the template engine into `Wrong`, with one line.
+    """Convert an error of the template engine into `Wrong` with a message of one line.
 
     Raises:
         Wrong: a template is missing, has a syntax error, or uses an undefined name.
@@ -106,9 +109,9 @@ def template_errors() -> Iterator[None]:
 
 
 def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect, names: Names | None = None) -> str:
-    """Return the body of a kernel in the words of a dialect, without the frame.
+    """Return the body of a kernel as the templates write it, without the signature and bindings around it.
 
-    names: the `scratch_names` of the sort; None to compute the names.
+    names: the result of `scratch_names` for the sort; None computes the names here.
     """
     names = scratch_names(sort) if names is None else names
     kernel = replace(kernel, data=regions.renamed(kernel.data, names), scratch=regions.renamed(kernel.scratch, names))
@@ -126,19 +129,19 @@ def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect, 
 
 
 def _variants(env: jinja2.Environment, kernel: Kernel) -> dict[str, Any]:
-    """Return the variants of phases in a kernel's description, by the names that its template calls."""
+    """Return the macros of each phase variant that the kernel selects, by the name that the kernel's template calls."""
     return {name: _variant(env, variant) for name, variant in kernels.variants(kernel.data)}
 
 
 def _variant(env: jinja2.Environment, variant: str) -> Any:
-    """Return the macros of a variant: all macros of a template, or a set of macros that the template names."""
+    """Return the macros of a variant: those of the template `FILE`, or of its object `NAME` for `FILE:NAME`."""
     file, _, name = variant.partition(":")
     module: Any = env.get_template(file).module
     return getattr(module, name) if name else module
 
 
 def _rendered(env: jinja2.Environment, name: str, context: dict[str, Any]) -> str:
-    """Return the text of a template, or of a macro in a template of several kernels."""
+    """Return the text of the template `FILE` or, for `FILE:MACRO`, of a macro in a template with several kernels."""
     file, _, macro = name.partition(":")
     template = env.get_template(file + ".j2")
     if not macro:
@@ -154,7 +157,7 @@ def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialec
 
 
 def _passed(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect, text: str) -> str:
-    """Return a kernel after the passes of a dialect over its body and its functions for selected buffers."""
+    """Return a kernel; the passes of the dialect change its body and its functions for selected buffers."""
     known = passes.memory(kernel, sort.signature.index)
     try:
         main = passes.passed(text, dialect.passes, known)
@@ -167,7 +170,7 @@ def _passed(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialec
 
 
 def _functions(env: jinja2.Environment, sort: Sort, calls: frozenset[str]) -> str:
-    """Return the functions for selected buffers that a body calls."""
+    """Return the text of those functions for selected buffers that a body calls."""
     if calls.isdisjoint(selection.WORDS):
         return ""
     module: Any = env.get_template(PICKED).module
@@ -175,7 +178,7 @@ def _functions(env: jinja2.Environment, sort: Sort, calls: frozenset[str]) -> st
 
 
 def render(sort: Sort, api: str, only: str = "") -> Source:
-    """Return the source of a sort for an API, or of its kernel `only`.
+    """Return the source of a sort for an API; `only` names a kernel, for a source with this kernel alone.
 
     Raises:
         Usage: the dialect of the API lacks a capability that the sort needs.
@@ -185,12 +188,12 @@ def render(sort: Sort, api: str, only: str = "") -> Source:
 
 
 def written(sort: Sort, language: str, api: str, only: str = "") -> Source:
-    """Return the source of a sort in the dialect `language`; `api`: the name of the API in the header.
+    """Return the source of a sort in the dialect `language`.
 
-    only: the name of a kernel, for a source without the other kernels and their definitions.
+    api: the API in the header's command.  only: a kernel's name, to omit all other kernels and their definitions.
 
     Raises:
-        Usage: the sort needs barriers of all work-groups, order between work-groups, or rows, and the dialect lacks it.
+        Usage: the dialect lacks barriers of all work-groups, order between work-groups, or rows, and the sort needs it.
         Wrong: a template is invalid.
     """
     with template_errors(), recording() as opened:
@@ -227,7 +230,7 @@ def written(sort: Sort, language: str, api: str, only: str = "") -> Source:
 
 
 def _translated(sort: Sort, dialect: Dialect, prelude: str, parts: dict[str, str]) -> tuple[str, dict[str, str]]:
-    """Return the prelude and the kernels translated from C to the language of a dialect."""
+    """Return the prelude and the kernels, translated from C to the dialect's language by its translator."""
     translator = import_module(f"hsgen.emit.{dialect.translator}")
     prelude, translated = translator.translated(sort.name, prelude, parts, {k.name: k.work_group for k in sort.kernels})
     summaries = {k.name: k.summary for k in sort.kernels}
@@ -235,9 +238,10 @@ def _translated(sort: Sort, dialect: Dialect, prelude: str, parts: dict[str, str
 
 
 def words(env: jinja2.Environment, sort: Sort, names: Names | None = None) -> Iterator[str]:
-    """Yield the definitions of words of each algorithm of a sort, and the constants of the sort's scratch regions.
+    """Yield the definitions that each algorithm of a sort adds to the prelude, then the region constants.
 
-    An algorithm defines words if its folder of templates contains the file `WORDS`.
+    An algorithm adds definitions if its folder of templates contains the file `WORDS`.  A region constant is the index
+    of the first 32-bit word of a scratch region.
     """
     alike: dict[str, list[Any]] = {}
     for part in sort.parts:
@@ -251,11 +255,11 @@ def words(env: jinja2.Environment, sort: Sort, names: Names | None = None) -> It
 
 
 def _defined(named: Iterable[regions.Region]) -> str:
-    """The constants of regions, indices of 32-bit words."""
+    """Return the definitions of region constants: for each region, the index of its first 32-bit word."""
     lines = (f"#define {r.constant} {r.start}" + (f" // {r.meaning}" if r.meaning else "") for r in named)
     return "\n".join(["// scratch: the first word of each region", *lines, ""])
 
 
 def scratch_names(sort: Sort) -> Names:
-    """Return the scratch regions of all kernels of a sort, each with a unique name in the file."""
+    """Map each scratch region of a sort's kernels to the region under the name that is unique in the generated file."""
     return regions.distinct(region for kernel in sort.kernels for region in regions.of(kernel.scratch))

@@ -1,6 +1,6 @@
-"""Loops for statements whose numbers are arithmetic sequences, such as the comparators of a network.
+"""Loops in kernel text for statements whose numbers form arithmetic sequences, such as a network's comparators.
 
-The order of the statements is unchanged, so the results equal those of the written-out statements.
+A loop runs the statements in their original order, so the results do not change.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from hsgen.emit.unroll import Index, is_written_out, loop
 
 Numbers = tuple[int, ...]
 LEAST = 16
-"""The least size of an array of registers for which loops make a SPIR-V module smaller.
+"""The size from which an array of registers is worth a loop, because the SPIR-V module gets smaller.
 
-An array that a loop indexes remains an array in SPIR-V, and each access takes several instructions.
+An array that a loop indexes remains an array in SPIR-V, so each access to the array takes several instructions.
 """
-_COSTS = (1.0, 2.5, 4.0)  # for one statement, a loop, and two nested loops
+_COSTS = (1.0, 2.5, 4.0)  # of one statement, of a loop, and of two nested loops
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Successive statements, as a statement, a loop, or two nested loops.
+    """A run of successive statements: one statement, a loop, or two nested loops.
 
-    first: the numbers of the first statement.  counts: the iterations of each loop, the outer loop first.  steps: the
-    differences that an iteration of each loop adds to the numbers.
+    first: the numbers of the first statement.  counts: the number of iterations of each loop, the outer loop first.
+    steps: for each loop, what one iteration adds to each number.
     """
 
     first: Numbers
@@ -36,7 +36,7 @@ class Piece:
 
 @lru_cache(maxsize=4096)
 def pieces(items: tuple[Numbers, ...]) -> tuple[Piece, ...]:
-    """Return the pieces of least cost that produce `items` in order, by dynamic programming."""
+    """Return the cheapest pieces that together produce `items` in order; dynamic programming finds them."""
     best: list[tuple[float, list[Piece]]] = [(0.0, [])]
     for end in range(1, len(items) + 1):
         best.append((best[end - 1][0] + _COSTS[0], [*best[end - 1][1], Piece(items[end - 1])]))
@@ -52,7 +52,7 @@ def pieces(items: tuple[Numbers, ...]) -> tuple[Piece, ...]:
 
 
 def _whole(items: Sequence[Numbers]) -> Iterator[Piece]:
-    """Yield a loop, or two nested loops, that produce exactly `items`; nothing if there is no such piece."""
+    """Yield a piece, one loop or two nested loops, that produces exactly `items`; yield nothing if none exists."""
     step = _step(items)
     if step is not None:
         yield Piece(items[0], (len(items),), (step,))
@@ -80,11 +80,11 @@ def _at(first: Numbers, steps: Sequence[Numbers], at: Sequence[int]) -> Numbers:
 
 
 def repeated(items: Sequence[Numbers], registers: int, *, caller: Callable[..., str]) -> str:
-    """Return the statements for all items, with loops where loops are shorter.
+    """Return the statements for all items; loops replace statements where this is cheaper.
 
-    registers: the size of the array that the statements access; for fewer than `LEAST` registers there are no loops.
-    caller: a function that returns the statements for one item.  Its arguments are the numbers of the item; a number
-    that differs between the iterations of a loop is text.
+    registers: the size of the array that the statements access.  With fewer than `LEAST` registers there are no loops.
+    caller: a function that returns the statements for one item.  Its arguments are the numbers of the item.  In a loop,
+    a number that changes between iterations is an `Index` instead.
     """
     if is_written_out() or registers < LEAST:
         return "".join(caller(*x) for x in items)
@@ -100,7 +100,7 @@ def _text(piece: Piece, caller: Callable[..., str]) -> str:
 
 
 def _sum(first: int, names: Sequence[str], steps: Sequence[int]) -> int | Index:
-    """Return the text of ``first + step * name + ...`` with the positive terms first, or the number without terms."""
+    """Return ``first + step * name + ...`` with the positive terms first; `first` alone if all steps are 0."""
     terms = [(s, n if abs(s) == 1 else f"{n} * {abs(s)}") for s, n in zip(steps, names, strict=True) if s]
     if not terms:
         return first

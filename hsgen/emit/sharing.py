@@ -1,4 +1,4 @@
-"""The distribution of numbered pieces of work among lanes or subgroups in kernel text."""
+"""Kernel text that distributes numbered pieces of work among lanes or subgroups."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """Pieces of work for lanes or subgroups.
+    """Pieces of work that lanes or subgroups, the workers, share.
 
-    count: the number of pieces.  workers: the number of lanes or subgroups.  word: the index of a lane or subgroup in
-    kernel text.  variable: the variable of a loop over pieces.  The text of the object is the index of a piece.
+    count: the number of pieces.  workers: the number of workers.  word: the kernel text of a worker's index.  variable:
+    the loop variable, if workers loop over pieces.  The text of the object is the kernel text of a piece's index.
     """
 
     count: int
@@ -23,11 +23,11 @@ class Shared:
 
     @property
     def each(self) -> str:
-        """The head of a statement for a piece: a condition, or a loop if there are more pieces than workers."""
+        """The head before the statement for a piece: an `if`, or a `for` if there are more pieces than workers."""
         return self.each_if("")
 
     def each_if(self, condition: str) -> str:
-        """Return the head of a statement for pieces with a condition, which must be the same for all pieces."""
+        """Return the head `each` with a further condition; the condition must have the same value for all pieces."""
         bound = f"{self} < {self.count}{f' && {condition}' if condition else ''}"
         if self.count <= self.workers:
             return f"if ({bound})"
@@ -35,5 +35,8 @@ class Shared:
 
 
 def shared(count: int, workers: int, word: str = "hs_local_id()", variable: str = "piece") -> Shared:
-    """Return pieces of work for templates; the statement after `each` may not leave its loop."""
+    """Return `count` pieces of work that `workers` share, for templates.
+
+    The statement after `each` may not leave its loop, because `each` is not always a loop.
+    """
     return Shared(count, workers, word, variable)

@@ -1,7 +1,8 @@
-"""Bundles of single headers: one header per API, whose implementation is enabled by a macro.
+"""Single-header bundles, which have one header per API; a macro enables the implementation in the header.
 
-A header contains the files of a bundle of folders.  Two comments around each file name the file, so hsgen can read
-SPIR-V back.  An `#include` line of a file within the header becomes a comment.
+A header contains the files of a bundle that has folders.  A comment before each file and a comment after it give the
+file's path, so hsgen can read SPIR-V back.  An `#include` line becomes a comment if the header contains the included
+file.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ _INCLUDE = re.compile(r'#include "([^"]+)"')
 
 
 def name(api: Api, prefix: str) -> str:
-    """Return the name of the header of an API."""
+    """Return the file name of an API's header."""
     return c_paths.single_name(api, prefix)
 
 
 def header(files: Mapping[str, bytes], api: Api, apis: Sequence[Api], targets: Sequence[str], prefix: str) -> bytes:
-    """Return the header of an API from the files of a bundle with these APIs and targets."""
+    """Return an API's single header, from the `files` of a bundle with these APIs and targets."""
     include, seen = f"include/{prefix}/", set[str]()
     listed = files[f"sources/{api.name}.txt"].decode().split()
     shared = c_files.core_paths(targets, prefix)
@@ -56,7 +57,7 @@ def header(files: Mapping[str, bytes], api: Api, apis: Sequence[Api], targets: S
 
 
 def readme(apis: Sequence[Api], sorts: Mapping[str, Sequence[str]], prefix: str) -> bytes:
-    """Return the README of a bundle with these APIs; `sorts`: the sorts of each target."""
+    """Return the README of a single-header bundle with these APIs; `sorts` lists the sorts of each target."""
     rows = [{"name": name, "sorts": sorts[name]} for name in sorted(sorts)]
     headers = {api.name: name(api, prefix) for api in apis}
     text = c_files.rendered("bundle/single.md", apis=apis, targets=rows, headers=headers)
@@ -81,7 +82,11 @@ def _joined(files: Mapping[str, bytes], paths: Iterable[str], seen: set[str]) ->
 
 
 def _lines(files: Mapping[str, bytes], path: str, seen: set[str]) -> Iterator[str]:
-    """Yield the lines of a file and of the files that it includes; after a source, its macros are undefined."""
+    """Yield the lines of a file.
+
+    An included file follows its `#include` line, unless the header has the included file already.  After a runtime
+    source, its macros are undefined.
+    """
     seen.add(path)
     text = files[path].decode().removesuffix("\n")
     yield from ("", f"/* begin {path} */")

@@ -1,7 +1,8 @@
-"""The compilation of GLSL to SPIR-V by an installed compiler: a module for each kernel and kind of buffer access.
+"""Compilation of GLSL to SPIR-V by an installed compiler.
 
-The compilation of a sort takes seconds, so results are cached in the user's cache folder.  The key is a hash of all
-inputs.  A cache that cannot be read or written is ignored.
+Each kernel has a module with descriptors, and may have a second module with device addresses.  The compilation of a
+sort takes seconds, so modules are cached in the user's cache folder.  The cache key is a hash of the compiler, its
+options and the text.  A cache that cannot be read or written is ignored.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from hsgen.emit.kernels import Source
 from hsgen.system import extras, folders, processes, toolchain
 
 ADDRESS_FROM = 1 << 20
-"""The count up to which kernels need no module with device addresses, because every device can bind as many keys."""
+"""The greatest count for which descriptors suffice on every device; larger counts may need device addresses."""
 
 _INSTALL = "install a GLSL compiler: apt-get install glslang-tools, or"
 _ANYWHERE = f"{_INSTALL} pip install 'hsgen[vulkan]'"
 ABSENT = f"generated with --glsl-only, without SPIR-V; {_ANYWHERE}, and generate again without --glsl-only"
-"""The error of a bundle without SPIR-V in a build for Vulkan."""
+"""The message of the ``#error`` when a program builds a bundle without SPIR-V for Vulkan."""
 
 _MAGIC = (0x07230203).to_bytes(4, "little")
 _SECONDS = 300
@@ -44,8 +45,8 @@ _OPTIONS = {
 class Compiler:
     """An installed GLSL compiler.
 
-    identity: its name, version and options, which manifests record.  libraries: the folder of its shared libraries, or
-    "" if the loader finds them.
+    identity: the text with name, version and options that manifests record.  libraries: the folder of its shared
+    libraries, or "" if the loader finds the libraries.
     """
 
     path: str
@@ -56,7 +57,7 @@ class Compiler:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A module of a sort: a kernel, with buffers by descriptor or by device address."""
+    """The identity of a SPIR-V module: a kernel, and whether it accesses buffers by device address or by descriptor."""
 
     kernel: str
     address: bool
@@ -64,9 +65,10 @@ class Module:
 
 @cache
 def compiler() -> Compiler | None:
-    """Return the first GLSL compiler in PATH, or else among the programs that pip installed with hsgen, or None.
+    """Return a GLSL compiler, or None.
 
-    The variable HSGEN_GLSL selects a compiler; the empty value disables all compilers.
+    PATH is searched first, then the programs that pip installed in this Python environment.  The environment variable
+    HSGEN_GLSL names a compiler instead; its empty value disables all compilers.
 
     Raises:
         Usage: HSGEN_GLSL names no known GLSL compiler.
@@ -96,15 +98,15 @@ def _known(path: str, libraries: str = "") -> Compiler | None:
     version = re.search(r"(?:Glslang Version|shaderc|glslang)[: ]+v?([\w.:-]{1,60})", report, re.ASCII)
     if version is None:
         return None
-    # the first line has only the version of shaderc; the next lines have the versions of its glslang and SPIRV-Tools
+    # the first line of glslc has only shaderc's version; the next lines, hashed here, have glslang's and SPIRV-Tools'
     parts = f" ({hashlib.sha256(report.encode()).hexdigest()[:8]})" if kind == "glslc" else ""
     return Compiler(path, kind, f"{kind} {version[1]}{parts} -Os", libraries)
 
 
 def _packaged(script: str) -> Compiler | None:
-    """Return the compiler that a script of the package cmeel starts, or None if `script` is no such script.
+    """Return the program behind a start script of the package cmeel, or None if `script` is no such script.
 
-    The script starts Python, which takes as long as the compilation of a kernel.
+    hsgen avoids the script, because its start of Python takes as long as the compilation of a kernel.
     """
     prefix = Path(sysconfig.get_path("purelib")) / "cmeel.prefix"
     program = prefix / "bin" / Path(script).name
@@ -114,7 +116,7 @@ def _packaged(script: str) -> Compiler | None:
 
 
 def _run(path: str, libraries: str, options: Sequence[str], seconds: float) -> subprocess.CompletedProcess[str]:
-    """Run a compiler whose shared libraries are in the folder `libraries`; "": where the loader finds them."""
+    """Run a compiler; `libraries` is the folder of its shared libraries, or "" if the loader finds the libraries."""
     if libraries:
         return toolchain.run([path, *options], seconds, LD_LIBRARY_PATH=libraries)
     return toolchain.run([path, *options], seconds)
@@ -126,11 +128,11 @@ def install() -> str:
 
 
 def modules(sort: Sort) -> list[Module]:
-    """Return the modules of a sort.
+    """Return the modules that a sort needs.
 
-    Every kernel has a module with descriptors; kernels for large counts also have a module with device addresses.  With
-    a device-side count, all kernels have both modules, so renderers need no descriptors.  Kernels with 64-bit counts
-    have no GLSL and no modules.
+    Every kernel has a module with descriptors.  A kernel of a step for more than `ADDRESS_FROM` keys also has a module
+    with device addresses.  In a sort with a device-side count, all kernels have both modules, so renderers need no
+    descriptors.  A kernel with 64-bit counts has no GLSL and therefore no module.
     """
     every = sort.signature.device_count
     large = {s.kernel for s in sort.plan.steps if every or s.guard.max_n > ADDRESS_FROM}
@@ -139,12 +141,12 @@ def modules(sort: Sort) -> list[Module]:
 
 
 def body(text: str) -> str:
-    """Return a GLSL text without its header, which consists of comments."""
+    """Return a GLSL text without the comment lines of its header."""
     return re.sub(r"\A(?://.*\n)+", "", text)
 
 
 def defines(module: Module) -> list[str]:
-    """Return the macros that select a module in the text of a sort."""
+    """Return the macros to define when the text of a sort is compiled to a module."""
     return [f"HS_KERNEL_{module.kernel}"] + (["HS_ADDRESS"] if module.address else [])
 
 
@@ -159,14 +161,14 @@ def compile_all(sort: Sort, source: Source, using: Compiler) -> Mapping[Module, 
         try:
             binaries = pool.map(lambda m: compile_one(source.text, source.path, m, using, sort.vulkan), needed)
             return dict(zip(needed, binaries, strict=True))
-        except BaseException:  # the results of the other modules are not needed
+        except BaseException:  # one module failed, so the compilations that still run are stopped
             pool.shutdown(wait=False, cancel_futures=True)
             processes.stop()
             raise
 
 
 def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: str = "1.1") -> bytes:
-    """Return the SPIR-V of one module for a version of Vulkan; `path`: the file of `text`, for messages.
+    """Return the SPIR-V of one module for a version of Vulkan; messages name `path` as the file of `text`.
 
     Raises:
         Wrong: the compiler rejects the text, crashes or takes too long.
@@ -186,7 +188,7 @@ def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: s
             problem = "produces no SPIR-V"
         if problem is not None:
             raise Wrong(f"{path}: kernel {module.kernel}: {using.name} {problem.replace(str(file), '')}")
-    with suppress(Unavailable):  # without the cache, the module is compiled again next time
+    with suppress(Unavailable):  # if the cache cannot keep the module, it is compiled again next time
         folders.keep(entry, data)
     return data
 

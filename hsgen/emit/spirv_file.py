@@ -1,7 +1,7 @@
-"""A strict reader of the C file of a sort's SPIR-V.
+"""A strict reader of the C files that contain the SPIR-V of a sort.
 
-A machine without a GLSL compiler reuses the SPIR-V of a bundle.  The bundle is untrusted: hsgen reads only the numbers,
-and generates the C text around the numbers again.
+A machine without a GLSL compiler reuses the SPIR-V of an existing bundle.  The bundle is untrusted, so hsgen reads only
+the SPIR-V words from a file.  hsgen generates the C text around the words again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LARGEST = 64 << 20
 """The greatest size in bytes of a file to read; the largest file of hsgen is below 1 MiB."""
 _MAGIC = 0x07230203
 _VERSIONS = {"1.1": 0x10300, "1.2": 0x10500, "1.3": 0x10600}  # version of SPIR-V by version of Vulkan
-_BOUND = 1 << 22  # of ids; the universal limit in the specification is 4 194 303
+_BOUND = 1 << 22  # exclusive limit of the ID bound; the universal limit in the specification is 4 194 303
 _MEMORY_MODEL, _ENTRY_POINT = 14, 15
 _KERNEL = 5  # the execution model GLCompute
 _MAIN = (0x6E69616D, 0)  # "main" as words
@@ -26,7 +26,7 @@ _USER = rb"\w++(?:, buffers by device address)?"
 _LINES = rb'(?:"%b++",?\n)++' % spirv_text.TEXT.encode()
 _ARRAY = rb"\n/\* %b(?:; %b)*+ \*/\nstatic const char \*const (%b)\[\] = \{\n(%b)0\};\n" % (_USER, _USER, _NAME, _LINES)
 _TABLE = rb"const %b %b\[\] = \{\n((?:    \{0, (?:0, 0|[1-9][0-9]{0,8}, %b)\},\n)*+)\};\n" % ((_NAME,) * 3)
-# earlier versions wrote words as numbers
+# earlier versions of hsgen wrote SPIR-V words as C numbers
 _WORD = rb"(?:0x[0-9a-f]{1,8}|0|[1-9][0-9]{0,8})u,"
 _OLD_ARRAY = rb"\n/\* %b \*/\nstatic const uint32_t (%b)\[\] = \{\n((?:%b\n?+)++)\};\n" % (_USER, _NAME, _WORD)
 _OLD_TABLE = rb"const %b %b\[\] = \{\n((?:    \{(?:0, 0|%b, sizeof %b)\},\n)*+)\};\n" % ((_NAME,) * 4)
@@ -39,7 +39,7 @@ _ABSENT = re.compile(_HEAD + rb'#error "[ !#-\[\]-~]++"\n')
 
 
 def _file(array: bytes, table: bytes) -> re.Pattern[bytes]:
-    """Return a pattern for a file; its groups are all arrays, the first table and the second table."""
+    """Return a pattern for a file.  Group 1 is the text of all arrays; groups 2 and 3 are the two tables."""
     plain = [re.sub(rb"(?<!\\)\((?!\?)", b"(?:", x) for x in (array, table, table)]
     start = rb'#include "%b/%b\.h"\n\nextern const %b %b\[\], %b\[\];\n' % ((_NAME,) * 5)
     return re.compile(_HEAD + start + rb"((?:%b)*+)\n(%b)(%b)" % tuple(plain))
@@ -54,12 +54,12 @@ def well_formed(data: bytes) -> bool:
 
 
 def absent(data: bytes) -> bool:
-    """Whether a file has exactly the syntax of the file without SPIR-V: only an ``#error``."""
+    """Whether a file is exactly the file that hsgen writes in place of missing SPIR-V: a comment and an ``#error``."""
     return len(data) <= LARGEST and _ABSENT.fullmatch(data) is not None
 
 
 def foreign(paths: Iterable[str], read: Callable[[str], bytes]) -> set[str]:
-    """Return the SPIR-V files of a bundle that are not well-formed; `read` returns the content of a path."""
+    """Return the paths of a bundle's SPIR-V files that are not well-formed; `read` returns the content of a path."""
     contents = {p: read(p) for p in paths if re.fullmatch(r"targets/[^/]+/spirv/.+", p)}
     return {p for p, data in contents.items() if not well_formed(data) and not absent(data)}
 
@@ -68,8 +68,8 @@ def foreign(paths: Iterable[str], read: Callable[[str], bytes]) -> set[str]:
 class File:
     """The content of a SPIR-V file.
 
-    arrays: the bytes of each array by name, in the order of the file.  tables: for each kernel the name of its array or
-    None; the first table is for descriptors, the second for device addresses.
+    arrays: the bytes of each array by name, in the order of the file.  tables: the array name of each kernel, or None
+    for a kernel without a module.  The first table is for buffers by descriptor, the second for device addresses.
     """
 
     arrays: dict[str, bytes]
@@ -93,7 +93,7 @@ def read(data: bytes) -> File | None:
 
 
 def _table(text: bytes, arrays: dict[str, bytes]) -> list[str | None] | None:
-    """Return the names of the arrays in a table; None if an array is missing or has another size."""
+    """Return the array name of each row of a table.  Return None if an array is missing or its size differs."""
     rows = re.findall(r"^    \{0, (\d+), (\w+)\},$", text.decode(), re.MULTILINE)
     if any(name != "0" and (name not in arrays or len(arrays[name]) != int(size)) for size, name in rows):
         return None
@@ -113,7 +113,7 @@ def _old(text: bytes) -> list[str | None]:
 
 
 def sound(module: bytes, vulkan: str) -> bool:
-    """Whether a module has a valid header for a version of Vulkan, and exactly one compute kernel."""
+    """Whether a module has a valid header for a Vulkan version, and one entry point: a compute kernel ``main``."""
     if len(module) % 4:
         return False
     words = struct.unpack(f"<{len(module) // 4}I", module)

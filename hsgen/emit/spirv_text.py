@@ -1,12 +1,13 @@
-"""SPIR-V as C text, with one to two characters per word; a C literal takes about six.
+"""SPIR-V modules as C text.  A SPIR-V word takes one to two characters; a C number would take about six.
 
-A kind is the first word of an instruction: its length and opcode.  The kinds of a module are numbered in the order in
-which they occur.  The text of an instruction is the number of its kind, then a difference for each operand.  The
-difference is from the operand of the previous instruction of the same kind.  The code for successive keys of a lane is
-similar, so most differences are small.
+The *kind* of an instruction is its first word, which has its length and opcode.  The kinds of a module are numbered in
+the order in which they first occur.  The text of an instruction is the number of its kind, then one difference for each
+operand.  The difference is to the same operand of the previous instruction of that kind.  Most differences are small,
+because a lane has similar code for its successive keys.
 
-The first instruction of a kind has its length and opcode after the number.  Its operands, and the words of the header,
-are differences from 0.  The runtime of Vulkan decodes the text (templates/apis/vulkan/hs_vulkan_create.c).
+In the first instruction of a kind, the length and the opcode follow the kind's number.  Its operands, and the words of
+the module's header, are written as differences from 0.  The Vulkan runtime decodes the text
+(templates/apis/vulkan/hs_vulkan_create.c).
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 LINE = 116
-"""The number of characters of a line."""
+"""The number of characters in a line of text."""
 LITERAL = 32
-"""The number of lines of a literal; C compilers need not accept literals of more than 4095 characters."""
+"""The number of lines in a C literal; C compilers need not accept a literal of more than 4095 characters."""
 KINDS = 128
 """The number of kinds that a decoder remembers.
 
-Instructions of further kinds start with this number, followed by their length and opcode.
+An instruction of any later kind starts with the number `KINDS`, then its length and opcode.
 """
 _CHARACTERS = "".join(chr(c) for c in range(ord("#"), 127) if chr(c) not in "?\\")
-"""The digits.  A question mark could start a trigraph."""
+"""The digits of numbers.  They exclude the backslash and the question mark, which could start a trigraph."""
 _VALUES = {c: v for v, c in enumerate(_CHARACTERS)}
 _LAST = 72
-"""The number of digits that end a number.  After any other digit, the number continues."""
+"""A digit with a value below `_LAST` ends its number.  After a greater digit, the number continues."""
 _MORE = len(_CHARACTERS) - _LAST
 TEXT = "[" + re.escape(_CHARACTERS) + "]"
-"""A pattern for one character."""
+"""A regular expression that matches one digit."""
 _HEADER = 5
 _MASK = 0xFFFFFFFF
 
@@ -41,14 +42,14 @@ def encoded(module: bytes) -> list[str]:
     """Return the lines of the text of a module.
 
     Raises:
-        ValueError: the words are not a header with instructions.
+        ValueError: the words are not a SPIR-V header followed by whole instructions.
     """
     text = "".join(map(_digits, _numbers(struct.unpack(f"<{len(module) // 4}I", module))))
     return [text[i : i + LINE] for i in range(0, len(text), LINE)]
 
 
 def decoded(text: str) -> bytes | None:
-    """Return the module of a text, or None if the text is not the text of a module."""
+    """Return the module that `encoded` turns into exactly this text, or None if there is no such module."""
     try:
         words = list(_words(_read(text)))
         module = struct.pack(f"<{len(words)}I", *words)
@@ -61,7 +62,7 @@ def instructions(words: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield (opcode, index of the first word) for each instruction of a module.
 
     Raises:
-        ValueError: an instruction has no words or exceeds the module.
+        ValueError: the length of an instruction is 0 or exceeds the module.
     """
     at = _HEADER
     while at < len(words):
@@ -73,7 +74,7 @@ def instructions(words: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _numbers(words: Sequence[int]) -> Iterator[int]:
-    """Yield the numbers in the text of a module."""
+    """Yield the numbers that encode a module."""
     if len(words) < _HEADER:
         raise ValueError
     yield from map(_folded, words[:_HEADER])
@@ -93,7 +94,7 @@ def _numbers(words: Sequence[int]) -> Iterator[int]:
 
 
 def _words(numbers: Iterator[int]) -> Iterator[int]:
-    """Yield the words of the module with these numbers.
+    """Yield the words of the module that these numbers encode.
 
     Raises:
         ValueError: a number is missing or too large.
@@ -120,7 +121,7 @@ def _next(numbers: Iterator[int]) -> int:
 
 
 def _folded(difference: int) -> int:
-    """Return a difference modulo 2^32 as a number whose lowest bit is the sign."""
+    """Return a difference modulo 2^32 as an unsigned number whose lowest bit is the sign (zigzag encoding)."""
     bits = difference & _MASK
     return bits << 1 & _MASK ^ (_MASK if bits >> 31 else 0)
 
@@ -139,10 +140,10 @@ def _digits(number: int) -> str:
 
 
 def _read(text: str) -> Iterator[int]:
-    """Yield the numbers of a text.
+    """Yield the numbers that the digits of a text form.
 
     Raises:
-        ValueError: a number exceeds 32 bits, or has no last digit.
+        ValueError: a number exceeds 32 bits, or the text ends within a number.
     """
     value, scale = 0, 1
     for c in text:

@@ -1,4 +1,4 @@
-"""The Jinja environment of all templates; it records the templates that are opened while a text is rendered."""
+"""The Jinja environment of all templates, which records the templates that a text opens while it is rendered."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _opened: ContextVar[set[str] | None] = ContextVar("opened", default=None)
 
 
 class _Template(jinja2.Template):
-    """A template that records the templates opened during the creation of its module.
+    """A template that records which templates the creation of its module opens.
 
-    Jinja creates the module of an imported template once, so later imports open no templates.  Imports within a macro
-    open templates in each call.
+    Jinja creates the module of an imported template once and reuses it, so later imports open no templates.  An import
+    within a macro opens its template in each call of the macro.
     """
 
     environment: Environment
@@ -36,7 +36,7 @@ class _Template(jinja2.Template):
     def make_module(
         self, vars: dict[str, Any] | None = None, shared: bool = False, locals: Mapping[str, Any] | None = None
     ) -> Any:
-        """Return the module, and record the templates that its creation opens, for later imports."""
+        """Return the module; the environment remembers the templates that its creation opened, for later imports."""
         with recording() as opened:
             module = super().make_module(vars, shared, locals)
         if self.name:
@@ -45,10 +45,10 @@ class _Template(jinja2.Template):
 
 
 class _Compiled(jinja2.BytecodeCache):
-    """The compiled templates in the user's cache; without a usable cache, each process compiles its templates.
+    """The compiled templates in the user's cache folder; without a usable folder, each process compiles its templates.
 
-    An entry is valid for a text of a template, for a Python, for a version of Jinja, and for this module.  Jinja
-    applies the filters of this module to constants.
+    An entry is valid for one template text, one Python, one version of Jinja, and one text of this module.  The text of
+    this module counts because Jinja applies its filters to constants at compile time.
     """
 
     def __init__(self) -> None:
@@ -56,38 +56,38 @@ class _Compiled(jinja2.BytecodeCache):
             module = Path(__file__).read_text(encoding="utf-8")
             self._compiler = f"{sys.implementation.cache_tag} {version('jinja2')} {module}"
             self._folder = folders.usable("templates")
-        except (OSError, PackageNotFoundError):  # in a frozen program
+        except (OSError, PackageNotFoundError):  # a frozen program has no source text or package metadata
             self._compiler, self._folder = "", None
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:
-        """Return the file name of an entry: by the template's name, so that copies of hsgen share entries."""
+        """Return the file name of an entry.  Only the template's name counts, so all copies of hsgen share the file."""
         return hashlib.sha256(name.encode()).hexdigest()
 
     def get_source_checksum(self, source: str) -> str:
-        """Return the checksum of a template's text, of Python, Jinja and this module."""
+        """Return a checksum over a template's text, the Python, the version of Jinja, and this module's text."""
         return hashlib.sha256(f"{self._compiler}{source}".encode()).hexdigest()
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Load an entry, if there is a valid entry."""
+        """Load the entry of a template if it exists and is valid."""
         if self._folder and (data := folders.load(self._folder / bucket.key)):
             bucket.bytecode_from_string(data)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Store an entry."""
+        """Store the entry of a template; a failure is ignored."""
         if self._folder:
             with suppress(Unavailable):
                 folders.keep(self._folder / bucket.key, bucket.bytecode_to_string())
 
 
 class Environment(jinja2.Environment):
-    """An environment that reports each opened template to `recording`, including cached templates."""
+    """An environment that reports each opened template to `recording`, even if Jinja has the template in memory."""
 
     template_class = _Template
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.behind: dict[str, frozenset[str]] = {}
-        """For each template, the templates that the creation of its module opened."""
+        """By template name, the templates that the creation of the template's module opened."""
 
     def get_template(
         self,
@@ -108,7 +108,7 @@ def _note(names: set[str] | frozenset[str]) -> None:
 
 @contextmanager
 def recording() -> Iterator[set[str]]:
-    """Yield a set that collects the names of all templates opened until the end of the block."""
+    """Yield a set, which collects the names of all templates that are opened before the context ends."""
     opened: set[str] = set()
     token = _opened.set(opened)
     try:
@@ -119,7 +119,7 @@ def recording() -> Iterator[set[str]]:
 
 
 def _one_line(text: str) -> str:
-    """Return lines of a template as one line of the output: a definition, for example."""
+    """Return several lines of a template, such as a macro definition, joined to one line."""
     first, *rest = text.splitlines()
     return " ".join([first, *(line.strip() for line in rest)]) + "\n"
 
@@ -147,8 +147,8 @@ def environment() -> Environment:
         "repeated": repeated.repeated,
         "shared": sharing.shared,
     }
-    env.filters["block"] = lambda text: indent(text, "    ")  # the statements of a block, possibly none
-    env.filters["inside"] = lambda text: indent(text, "    ").rstrip("\n")  # the same, without the last line end
+    env.filters["block"] = lambda text: indent(text, "    ")  # indents the statements of a block; there may be none
+    env.filters["inside"] = lambda text: indent(text, "    ").rstrip("\n")  # like `block`, without the last line end
     env.filters["one_line"] = _one_line
     env.filters["lg"] = lambda n: n.bit_length() - 1
     return env

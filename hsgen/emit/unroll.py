@@ -1,8 +1,8 @@
-"""Loops over the registers of a lane in kernel text, which compilers unroll.
+"""Kernel text for loops over a lane's registers, which compilers must unroll.
 
-A template contains the statements for one register.  `unroll` returns a loop over the statements, marked for the
-compiler.  Some compilers store an array of registers in memory if its index is a variable; for such compilers,
-`unroll` writes out the statements for each register.
+A template contains the statements for one register.  `unroll` returns a loop over the statements, with a mark that
+makes compilers unroll the loop.  If a variable indexes an array of registers, certain compilers store the array in
+memory.  For such a compiler, `unroll` repeats the statements for each register instead.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _folds: ContextVar[bool] = ContextVar("folds", default=False)
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The variable of a loop in kernel text, or a sum or a product of the variable and numbers.
+    """The kernel text of an index: a loop variable, or a sum or product of the variable and numbers.
 
-    total: the text is a sum, which needs parentheses as a factor.
+    total: the text is a sum, so it needs parentheses when it becomes a factor.
     """
 
     text: str
@@ -42,10 +42,10 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Successive indices from `begin` up to, but not including, `end`; both may be text.
+    """Successive indices from `begin` to `end`, without `end`; each bound is a number or kernel text.
 
-    size: the number of indices.  limit: the bound of the indices, if the last batch may have fewer indices than `size`;
-    else 0.
+    size: the number of indices.  limit: if not 0, only the indices below `limit` count, because the last batch may be
+    shorter.
     """
 
     begin: int | Index
@@ -63,7 +63,7 @@ class Batch:
         return unroll(self.size, variable="j", caller=lambda j: self._bounded(j, caller(self.begin + j)))
 
     def _bounded(self, j: int | Index, text: str) -> str:
-        """Return the statements `text` for index j of the batch, with a condition if the batch may be shorter."""
+        """Return the statements `text` for index j of the batch, under `if` where the batch may have no index j."""
         if not self.limit:
             return text
         return _headed(f"if ({self.begin + j} < {self.limit})", text)
@@ -71,10 +71,10 @@ class Batch:
 
 @contextmanager
 def written_out(chosen: bool, folds: bool = False) -> Iterator[None]:
-    """Make `unroll` write out statements within the block if `chosen`, else loops.
+    """While the context lasts, let `unroll` repeat statements if `chosen`, else return loops.
 
-    folds: compilers treat the variable of an unrolled loop as a constant.  Then the last batch, if it is shorter, is an
-    iteration of the loop over batches, and `constants` returns a loop.
+    folds: compilers treat the variable of an unrolled loop as a constant.  `batches` then handles a shorter last batch
+    in its loop, and `constants` returns a loop.
     """
     tokens = _written_out.set(chosen), _folds.set(folds)
     try:
@@ -85,19 +85,19 @@ def written_out(chosen: bool, folds: bool = False) -> Iterator[None]:
 
 
 def folds() -> bool:
-    """Return whether what depends on the variable of an unrolled loop is as good as a constant."""
+    """Return whether `unroll` returns loops whose variable compilers treat as a constant."""
     return _folds.get() and not _written_out.get()
 
 
 def is_written_out() -> bool:
-    """Whether `unroll` writes out statements at present."""
+    """Return whether `unroll` currently repeats statements instead of a loop."""
     return _written_out.get()
 
 
 def unroll(
     end: int, begin: int = 0, variable: str = "i", breaks: bool = False, *, caller: Callable[[int | Index], str]
 ) -> str:
-    """Return the statements for the indices from `begin` up to, but not including, `end`.
+    """Return the statements for the indices from `begin` to `end`, without `end`.
 
     caller: a function that returns the statements for one index.  breaks: the statements may leave the loop by `break`.
     """
@@ -115,7 +115,7 @@ def loop(text: str, variable: str, begin: int, end: int) -> str:
 
 
 def _headed(head: str, text: str) -> str:
-    """Return the statements `text` after the head of a loop or a condition, with braces for more than one line."""
+    """Return `text` as the statement of a loop or `if` with this head; more than one line gets braces."""
     lines = text.splitlines()
     first, *rest = lines
     margin = " " * (len(first) - len(first.lstrip()))
@@ -129,9 +129,9 @@ def _headed(head: str, text: str) -> str:
 
 
 def digits(count: int, lanes: int, *, caller: Callable[[], str]) -> str:
-    """Return the statements for the numbers below `count`, distributed among the lanes of a work-group.
+    """Return statements that handle each number below `count` once; the lanes of a work-group share the numbers.
 
-    caller: a function that returns the statements for one number, the variable d.
+    caller: a function that returns the statements for one number, the kernel variable ``d``.
     """
     text = caller()
     if count > lanes:
@@ -141,10 +141,10 @@ def digits(count: int, lanes: int, *, caller: Callable[[], str]) -> str:
 
 
 def batches(count: int, size: int, *, caller: Callable[[Batch], str]) -> str:
-    """Return the statements for the indices below `count` in batches.
+    """Return the statements for the indices below `count`, in batches of `size` indices; the last may be shorter.
 
     caller: a function that returns the statements for one batch.  The statements may skip the remaining batches by
-    `break`; after a `break`, they must have no effect in later batches.
+    ``break``.  A ``break`` may leave only one of two loops, so a later batch that runs must then have no effect.
     """
     full, rest = divmod(count, size)
     if full and rest and folds():
@@ -154,7 +154,7 @@ def batches(count: int, size: int, *, caller: Callable[[Batch], str]) -> str:
 
 
 def constants(count: int, variable: str, *, caller: Callable[[int | Index], str]) -> str:
-    """Return the statements for the numbers below `count`, where compilers treat each number as a constant.
+    """Return the statements for the numbers below `count` in a form in which each number is a compile-time constant.
 
     caller: a function that returns the statements for one number.
     """

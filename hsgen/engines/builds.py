@@ -1,4 +1,4 @@
-"""Compilation of OpenCL source through pyopencl, and the logs of failures."""
+"""Compilation of OpenCL source through pyopencl, with logs of failed compilations."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from hsgen.core.errors import Usage, Wrong
 from hsgen.engines.hosts import Host, newest
 from hsgen.system import toolchain
 
-if TYPE_CHECKING:  # the process of `isolated_build` imports little
+if TYPE_CHECKING:  # the process that `isolated_build` starts should import little
     from hsgen.emit.kernels import Source
 
 LOGS = "HSGEN_LOGS"
-"""The environment variable with the folder for logs.
+"""The environment variable that names the folder for logs.
 
-Processes whose temporary folder is removed at their end need it.
+A process whose temporary folder is removed when it ends needs the variable.
 """
 
 
 SWITCH = "HSGEN_OPTIMIZE"
-"""The environment variable that turns off optimization, if it is 0."""
+"""The environment variable that turns optimization off if its value is 0."""
 
 
 def chosen(source: Source) -> Source:
-    """Return a source as the variable HSGEN_OPTIMIZE selects: unchanged, or without optimization.
+    """Return a source unchanged, or without optimization if the variable HSGEN_OPTIMIZE is 0.
 
-    Intel's CPU runtime compiles a kernel without optimization in a third of the time or less; the kernel is slower.
+    Without optimization, Intel's CPU runtime compiles a kernel in a third of the time or less; the kernel is slower.
 
     Raises:
         Usage: the variable is neither 0 nor 1.
@@ -44,17 +44,17 @@ def chosen(source: Source) -> Source:
 
 
 def context_for(host: Host) -> Any:
-    """Return a new context of one device."""
+    """Return a new pyopencl context for one device."""
     return toolchain.pyopencl().Context([host.handle])
 
 
 def standard(context: Any, *, lanes: bool) -> str:
-    """Return the language option: OpenCL C 1.2, or the newest language if `lanes` exchange values."""
+    """Return the language option: OpenCL C 1.2, or the newest language if `lanes` says that lanes exchange values."""
     return newest(context) if lanes else "-cl-std=CL1.2"
 
 
 def options(context: Any, language: str, *, lanes: bool, optimized: bool) -> str:
-    """Return the options of a compilation; `language` replaces the usual language option if it is not empty."""
+    """Return the compiler options.  If `language` is not empty, it replaces the option that `standard` returns."""
     return (language or standard(context, lanes=lanes)) + ("" if optimized else " -cl-opt-disable")
 
 
@@ -79,14 +79,14 @@ def build(context: Any, source: str, path: str, kernels: Sequence[str], option: 
 
 
 def keep_log(text: str) -> Path:
-    """Write a compiler's output and its source to a file that is not removed; return the path of the file."""
+    """Write a compiler's output and source to a log file, which hsgen does not remove; return the path of the file."""
     log = Path(tempfile.mkdtemp(prefix="hsgen-", dir=os.environ.get(LOGS))) / "build.log"
     log.write_text(text, encoding="utf-8")
     return log
 
 
 def _culprit(log: str, source: str, kernels: Sequence[str]) -> str:
-    """Return the kernel with the log's first error."""
+    """Return the kernel in which the compiler reports its first error, or a phrase with several names."""
     match = re.search(r":(\d+):\d+:\s*(?:fatal )?error", log)
     if match is None:
         return next(

@@ -1,4 +1,4 @@
-"""Sorts compiled for a context of pyopencl, and their calls."""
+"""Sorts that are compiled for a pyopencl context, and their calls."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from hsgen.system import toolchain
 
 
 class Compiled:
-    """A sort compiled for one context, with the scratch memory that its calls share.
+    """A sort that is compiled for one context, with the scratch memory that its calls share.
 
-    The class is not thread-safe, because OpenCL kernels keep their arguments.  Calls that need scratch run one after
-    another, on any queues.
+    An object is not thread-safe, because an OpenCL kernel stores its arguments between calls.  Calls that need scratch
+    run one after another, even on different queues.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Compiled:
         self._groups = {k.name: k.work_group for k in sort.kernels}
         option = options(context, source.option, lanes=sort.lanes > 1, optimized=source.optimized)
         self._kernels = dict(kernels or build(context, source.text, source.path, list(self._groups), option))
-        # known types let pyopencl set arguments in a tenth of the time, which saves 20 us per launch
+        # if pyopencl knows the argument types, it sets arguments in a tenth of the time, which saves 20 us per launch
         for k in sort.kernels:
             scalars = [np.int64 if k.index64 else np.int32, np.int32, *[np.int32] * (2 * sort.signature.numbers)]
             self._kernels[k.name].set_scalar_arg_dtypes([None] * len(k.buffers) + scalars)
@@ -45,7 +45,7 @@ class Compiled:
         self._n = 0
 
     def _check_groups(self, context: Any, path: str) -> None:
-        """Check that the device runs the work-groups of all kernels; registers may limit them.
+        """Check that each device of the context can run the work-groups of all kernels; registers may limit their size.
 
         Raises:
             Unavailable: a work-group is too large.
@@ -71,12 +71,13 @@ class Compiled:
     ) -> Any:
         """Enqueue the sort of `n` keys; return the last event.
 
-        `buffers` are memory objects by role; unused roles may be missing.  The sort is in place if "source" and
-        "destination" are the same object.  Scratch grows to the greatest need so far.  Events order the launches on an
-        out-of-order queue.  If nothing is launched, a marker is enqueued.  `marks` receives the event of every launch.
+        `buffers` has the memory objects by role; unused roles may be missing.  The sort is in place if "source" and
+        "destination" are the same object.  Scratch memory grows to the greatest need so far.  On an out-of-order queue,
+        events order the launches.  A call without launches enqueues a marker.  `marks` receives the event of each
+        launch.
 
         Raises:
-            Usage: n or the bit range exceeds the plan, or a number of the call is invalid.
+            Usage: n or the bit range exceeds the plan, or a further number of the call is invalid.
         """
         return self.enqueue(
             queue, buffers, n, self.launches(n, call_options, buffers), in_order(queue), wait_for, marks
@@ -86,7 +87,7 @@ class Compiled:
         """Return the launches of a call.
 
         Raises:
-            Usage: as `run`.
+            Usage: for the same reasons as in `run`.
         """
         source = buffers.get("source")
         in_place = bool(source is not None and source == buffers.get("destination"))
@@ -102,10 +103,10 @@ class Compiled:
         wait_for: Sequence[Any] | None = None,
         marks: list[Any] | None = None,
     ) -> Any:
-        """Enqueue the launches of a call, as `run` does; `ordered`: the queue runs commands in order."""
+        """Enqueue the launches of a call, as `run` does; `ordered` says that the queue runs commands in order."""
         cl, (steps, need, spare), event = toolchain.pyopencl(), call, None
         self._n, part = n, self.scratch.part
-        bound, unused = {**buffers}, next(iter(buffers.values()))  # an unused role is never read
+        bound, unused = {**buffers}, next(iter(buffers.values()))  # never read: any buffer serves
         if need:
             self.scratch.ask(queue, need)
             wait_for = self._after_last(queue, ordered, wait_for)
@@ -123,17 +124,17 @@ class Compiled:
         return event if event is not None else cl.enqueue_marker(queue, wait_for=wait_for)
 
     def _after_last(self, queue: Any, ordered: bool, wait_for: Sequence[Any] | None) -> Sequence[Any] | None:
-        """Return the events to wait for.
+        """Return the events for which the first launch of a call with scratch must wait.
 
-        They include the event of the last sort that used scratch, unless the queue orders both sorts.
+        The last sort that used scratch is among them, unless the queue itself runs this call after that sort.
         """
         before, end = self._last
         return wait_for if end is None or (ordered and before == queue) else [*(wait_for or []), end]
 
     def device_status(self, queue: Any) -> int:
-        """Wait for the last sort on `queue`; return the number of its passes that needed a retry.
+        """Wait for the last sort, on `queue`; return the number of its passes that needed a retry.
 
-        For a segmented sort, a number other than 0 means that the device refused the offsets.
+        For a segmented sort, a number other than 0 means that the device rejected the segment offsets.
         """
         rule = self.sort.plan.device_status
         if rule is None or self._n <= rule.min_n:

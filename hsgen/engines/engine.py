@@ -1,4 +1,7 @@
-"""The interface of devices for validation and benchmarks: a compiled sort, buffers, and a copy to compare with."""
+"""The interface through which validation and benchmarks drive a device.
+
+An engine has a compiled sort, buffers, and a copy whose time benchmarks compare with the time of the sort.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +16,22 @@ from hsgen.core.sort import Sort
 KEYS, KEYS_OUT, VALUES, VALUES_OUT, COUNT, OTHER, OTHER_VALUES, REPORT, TAKES, VALUE_STARTS = range(10)
 """The numbers of the buffers.
 
-In order: the keys; the destination of keys; the values; the destination of values; the device-side count; the offsets
-of segments, or the second of two arrays; the values of the second array; the report or digest; and for the rows of a
-selection, the numbers of keys to take and the indices of the first values.
+The buffers have these contents.  KEYS: the keys.  KEYS_OUT: the destination of keys.  VALUES: the values.  VALUES_OUT:
+the destination of values.  COUNT: the device-side count.  OTHER: the offsets of segments, or the second of two arrays.
+OTHER_VALUES: the values of the second array.  REPORT: the report or digest.  TAKES: for each row of a selection, the
+number of keys to take.  VALUE_STARTS: for each row of a selection, the index of its first value.
 """
 
 Places = Mapping[str, tuple[int, int]]
-"""The buffer, and the first byte in it, of each role of a call except scratch."""
+"""For each role of a call except scratch: (buffer, offset in bytes at which the role starts in the buffer)."""
 
 
 class Engine(Protocol):
-    """A sort on a device."""
+    """A sort that is ready to run on a device."""
 
     @property
     def sort(self) -> Sort:
-        """The sort that runs."""
+        """The sort that the engine runs."""
 
     @property
     def api(self) -> str:
@@ -35,7 +39,7 @@ class Engine(Protocol):
 
     @property
     def align(self) -> int:
-        """The alignment of keys in a buffer, in bytes."""
+        """The alignment in bytes that keys need in a buffer."""
 
     def allocate(self, slot: int, size: int) -> None:
         """Allocate buffer `slot` with `size` bytes; its content is undefined."""
@@ -51,49 +55,49 @@ class Engine(Protocol):
         """
 
     def run(self, n: int, places: Places, options: Options = PLAIN) -> float | None:
-        """Run the sort, or other operation, on `n` keys, and wait; return the device seconds.
+        """Run the sort, or another operation, on `n` keys, and wait; return the device seconds.
 
-        The sort is in place if "source" and "destination" are the same place.  An argsort that discards keys has no
-        "destination".  The seconds are those between the start of the first launch and the end of the last launch; None
-        if the device's clock is off.
+        The sort is in place if `places` has equal entries for "source" and "destination".  An argsort that discards
+        keys has no "destination".  The device seconds are the time from the start of the first launch to the end of
+        the last launch; None if the clock of the device is off.
         """
 
     def sibling(self, sort: Sort) -> Engine:
-        """Return an engine with the same buffers that runs another sort of the library.
+        """Return an engine for another sort of the library, with the same buffers.
 
-        This engine must be renewed before it runs again.
+        `renew` must be called on the present engine before it runs again.
         """
 
     def renew(self) -> None:
-        """Compile or load the sort again, so that the address of its code may change; the address affects the speed."""
+        """Compile or load the sort again; the address of its code, which affects the speed, may then change."""
 
     def clock(self, on: bool) -> None:
-        """Turn the device's clock on or off for later calls; a clock that costs no time is always on."""
+        """Turn the device's clock on or off for later calls.  A clock that costs no time stays on."""
 
     def memory(self) -> tuple[int, int]:
-        """Return the bytes of the device's memory, and of its largest buffer; 0 if not reported."""
+        """Return (size of the device's memory, size of its largest possible buffer) in bytes; 0 if not reported."""
 
     def device_status(self) -> int:
-        """Return the number of passes of the last sort that needed a retry, because work-groups made no progress.
+        """Return how many passes of the last sort needed a retry because work-groups made no progress.
 
-        For a segmented sort, a number other than 0 means that the device refused the offsets.
+        For a segmented sort, a number other than 0 means that the device rejected the segment offsets.
 
         Raises:
             Wrong: the last sort wrote beyond its scratch memory.
         """
 
     def copy(self, size: int) -> float | None:
-        """Copy `size` bytes from buffer 0 to buffer 1 on the device, and wait; return the seconds as `run` does."""
+        """Copy `size` bytes from buffer 0 to buffer 1 on the device, and wait; return seconds as `run` does."""
 
     def baseline(self, name: str, size: int, n: int, value_size: int = 0, number: int = 0) -> float | None:
-        """Run the operation of the sort by another library of the API, in the same buffers; return seconds as `run`.
+        """Run the sort's operation with another library of the API, the baseline `name`, in the same buffers.
 
-        Keys have `size` bytes, values `value_size` bytes (0: no values).  `number` is the number of segments, or of
-        keys in the first of two arrays.
+        A key has `size` bytes, and a value has `value_size` bytes; 0 means no values.  `number` is the number of
+        segments, or the number of keys in the first of two arrays.  The result is that of `run`.
 
         Raises:
-            Unavailable: the engine lacks the library.
+            Unavailable: the engine has no such baseline.
         """
 
     def messages(self) -> str:
-        """Return the messages of validation layers so far."""
+        """Return the messages that validation layers have reported so far."""

@@ -1,4 +1,7 @@
-"""The harness of a bundle's C runtime, loaded with ctypes in a worker process only, because drivers can crash."""
+"""The Python side of a C runtime's harness.
+
+ctypes loads the harness only in a worker process, because drivers can crash.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ _ABSENT = "unavailable: "
 
 
 class Call(ctypes.Structure):
-    """``hn_call`` of ``native/harness.h``: the arguments of one call."""
+    """The struct ``hn_call`` of ``native/harness.h``, which has the arguments of one call."""
 
     _fields_ = (
         ("n", ctypes.c_uint64),
@@ -33,10 +36,10 @@ class Call(ctypes.Structure):
 
 
 def call(plan: Plan, n: int, places: Places, options: Options) -> Call:
-    """Return the harness's structure for a call.
+    """Return the struct of a call for the harness.
 
-    C has no empty range at the first bit, because an end of 0 means the last bit.  An empty range at bit 1 is
-    equivalent.
+    C cannot express an empty bit range at bit 0, because an end of 0 means the last bit.  The struct then has an empty
+    range at bit 1, which is equivalent.
     """
     out = Call(n=n, descending=options.descending, discard_keys=options.discard)
     for name in NUMBERS:
@@ -51,17 +54,17 @@ def call(plan: Plan, n: int, places: Places, options: Options) -> Call:
 
 
 class Harness:
-    """The functions of ``native/harness.h`` in a library."""
+    """A shared library with the functions of ``native/harness.h``."""
 
     def __init__(self, path: Path) -> None:
         self._library = ctypes.CDLL(str(path))
 
     def call(self, name: str, *arguments: Any) -> None:
-        """Call a function.
+        """Call a function of the library.
 
         Raises:
             Wrong: the function reports an error.
-            Unavailable: the function reports that this machine lacks a requirement.
+            Unavailable: the function reports that this machine lacks something.
         """
         function = getattr(self._library, name)
         function.restype = ctypes.c_char_p
@@ -70,17 +73,17 @@ class Harness:
             raise Unavailable(text.removeprefix(_ABSENT)) if text.startswith(_ABSENT) else Wrong(text)
 
     def has(self, name: str) -> bool:
-        """Return True if the library has a function."""
+        """Whether the library has the function `name`."""
         return hasattr(self._library, name)
 
     def text(self, name: str) -> str:
-        """Return the text of a function without arguments."""
+        """Call a function without arguments and return its text."""
         function = getattr(self._library, name)
         function.restype = ctypes.c_char_p
         return (function() or b"").decode(errors="replace")
 
     def close(self) -> None:
-        """Release all resources."""
+        """Release all resources of the library."""
         function = self._library.hn_close
         function.restype = None
         function()
@@ -102,7 +105,7 @@ class Harness:
 
 
 class Native:
-    """An `Engine` through the C runtime of a bundle."""
+    """An `Engine` that runs through the C runtime of a bundle."""
 
     def __init__(self, harness: Harness, api: str, sort: Sort, index: int, options: str) -> None:
         self._harness = harness
@@ -143,7 +146,7 @@ class Native:
 
     def run(self, n: int, places: Places, options: Options = PLAIN) -> float | None:
         """See `Engine`."""
-        if self._last != (n, places, options):  # building a call takes as long as a small sort
+        if self._last != (n, places, options):  # the creation of a struct takes as long as a small sort
             self._last, self._call = (n, dict(places), options), call(self.sort.plan, n, places, options)
         return self._timed("hn_sort", ctypes.byref(self._call))
 
@@ -176,7 +179,7 @@ class Native:
         return self._timed(function, name.encode(), *sizes, ctypes.c_uint64(n), ctypes.c_uint64(number))
 
     def _timed(self, name: str, *arguments: Any) -> float | None:
-        """Call a function that waits for the device; return its seconds, or None if not measured (-1)."""
+        """Call a function that waits for the device; return the device seconds, or None if it reports -1."""
         seconds = ctypes.c_double()
         self._harness.call(name, *arguments, ctypes.byref(seconds))
         return None if seconds.value < 0 else seconds.value

@@ -1,7 +1,8 @@
-"""HIP kernels as C++ for OpenCL 2021: a prelude and other signatures, with unchanged logic.
+"""A shim that runs HIP kernels as C++ for OpenCL 2021.
 
-The shim does not replace tests with AMD's compiler and devices, where other instructions exchange values between lanes.
-It shows that the kernels sort on any device that supports the language, with subgroups as wide as wavefronts.
+The shim replaces the prelude and the kernel signatures; the logic of the kernels is unchanged.  The shim shows that the
+kernels sort on any device that supports the language, with subgroups as wide as wavefronts.  Tests with AMD's compiler
+and devices remain necessary, because other instructions exchange values between lanes there.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from hsgen.tree.reading import read, tokens
 from hsgen.tree.walking import arguments
 
 Change = Callable[[Sequence[Token]], list[Token]]
-"""A function that returns the replacement for the tokens of a text or of a directive."""
+"""A function that takes the tokens of a text or of a directive, and returns their replacement."""
 
 
 def spelled(text: str, change: Change) -> str:
-    """Return a text with the tokens that `change` returns."""
+    """Return a text in which `change` has replaced the tokens, also those within directives."""
     out: list[Token] = []
     for token in tokens(text):
         mark, directive, rest = token.text.partition("#")
@@ -80,9 +81,9 @@ _NUMBER = re.compile(r"((?:0x[0-9a-f]+|\d+)u?l)l")
 
 
 def source(sort: Sort) -> Source:
-    """Return the HIP text of `sort` with OpenCL's signatures, as a replacement of its OpenCL text.
+    """Return the HIP text of `sort` with OpenCL signatures, which can replace the OpenCL text of the sort.
 
-    Kernels and their parameters are unchanged.  The option of the source selects the language.
+    Kernels have the same names and parameters as in the OpenCL text.  `option` of the source selects the language.
     """
     rendered = render(sort, API.name)
     more = (_LANES.format(lanes=sort.lanes) if sort.lanes > 1 else "") + (_VOTES if sort.ballot else "")
@@ -91,7 +92,7 @@ def source(sort: Sort) -> Source:
 
 
 def _long(text: str) -> str:
-    """Return a text with OpenCL's names of 64-bit types; OpenCL reserves ``long long`` for 128 bits."""
+    """Return a text with OpenCL's 64-bit type ``long`` instead of ``long long``, which OpenCL reserves for 128 bits."""
     return spelled(text, _shorter)
 
 
@@ -106,7 +107,7 @@ def _shorter(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _kernel(text: str, kernel: Kernel, sort: Sort) -> str:
-    """Return a kernel with OpenCL's signature, and shared memory of its launch's size."""
+    """Return a kernel with an OpenCL signature and a shared array of the size that HIP passes at the launch."""
     size = -(-kernel.local_bytes(sort.key) // 8)
     shared = read(f"\n    __local unsigned long long hs_shared[{size}];").body
 
@@ -118,7 +119,7 @@ def _kernel(text: str, kernel: Kernel, sort: Sort) -> str:
             declared = "".join(map(printed, parameter)).strip()
             pointer = any(isinstance(w, Token) and w.text == "*" for w in parameter)
             if pointer and any(isinstance(w, Token) and w.text == "hs_pair" for w in parameter):
-                # the language copies structures from generic memory only
+                # in this language, a structure can be copied only through a generic pointer
                 begin += f"\n    {declared} = {printed(parameter[-1])}_;"
                 declared += "_"
             parameters.append(f"__global {declared}" if pointer else declared)

@@ -1,4 +1,7 @@
-"""A device of this machine, as a value; the module imports little, because every program with an array library does."""
+"""The class `Host`, which describes a device of this machine.
+
+The module imports little, because every program with an array library imports the module.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,10 @@ from typing import Any
 class Host:
     """A device of this machine.
 
-    `handle` is pyopencl's object, or the device's number if hsgen's C runtime drives the device.  `widths` are the
-    widths of subgroups that a kernel can require; None if only a compilation shows them.  `number` counts equal devices
-    in the order in which the API lists them.  `more` are further properties that the C runtime's harness reports
-    (`query.properties`).
+    handle: pyopencl's object, or the number of the device if hsgen's C runtime drives it.
+    widths: the subgroup widths that a kernel can require; None if only a trial compilation shows them.
+    number: the position, from 1, among devices of equal name, platform and driver, in the order of the API's list.
+    more: further properties, which the harness of the C runtime reports (`query.properties`).
     """
 
     api: str = "opencl"
@@ -38,13 +41,13 @@ class Host:
 
     @property
     def label(self) -> str:
-        """The name of the device for users; the devices of an API have different labels."""
+        """The name of the device for users.  No two devices of an API have the same label."""
         which = f" #{self.number}" if self.number > 1 else ""
         return f"{self.name} ({self.platform}, {self.driver}){which}"
 
 
 def numbered(devices: Sequence[Host]) -> list[Host]:
-    """Return devices with their numbers among devices of equal name, platform and driver."""
+    """Return the devices with `number` set."""
     count: Counter[str] = Counter()
     out = []
     for host in devices:

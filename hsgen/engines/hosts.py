@@ -1,4 +1,4 @@
-"""Devices: OpenCL's devices, the features of a device, and the targets for a device; `selection` picks a device."""
+"""OpenCL devices, the features of any device, and the targets for a device; `selection` picks a device."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TYPES = {"cpu": 2, "gpu": 4}
 
 
 def hosts() -> list[Host]:
-    """Return every OpenCL device of this machine, in the loader's order; empty without a platform.
+    """Return all OpenCL devices of this machine, in the loader's order; [] if there is no platform.
 
     Raises:
         Unavailable: pyopencl is not installed.
@@ -43,7 +43,7 @@ def hosts() -> list[Host]:
 
 
 def labelled(label: str) -> Host:
-    """Return the OpenCL device of a label; the label may come from another process.
+    """Return the OpenCL device with the label `label`, which may come from another process.
 
     Raises:
         Unavailable: OpenCL lists no such device.
@@ -72,16 +72,16 @@ def _host(cl: Any, platform: Any, d: Any) -> Host:
 
 
 def _shuffle(extensions: Sequence[str]) -> bool:
-    """Return True if a kernel may exchange values between the lanes of a subgroup."""
+    """Whether kernels of a device with these extensions may exchange values between the lanes of a subgroup."""
     return "cl_intel_subgroups" in extensions or {"cl_khr_subgroups", "cl_khr_subgroup_shuffle"} <= set(extensions)
 
 
 @cache
 def offers(host: Host, width: int) -> bool:
-    """Return True if kernels on `host` can have subgroups of `width` lanes that exchange values.
+    """Whether kernels on `host` can have subgroups of `width` lanes that exchange values.
 
-    pyopencl cannot query the widths of a device.  So a kernel that requires the width is compiled, and its width is
-    queried.
+    pyopencl cannot query the subgroup widths of a device.  The function therefore compiles a kernel that requires the
+    width, and queries the width that the kernel has.
     """
     if not host.shuffle or host.widths is not None:
         return host.shuffle and width in (host.widths or ())
@@ -105,13 +105,16 @@ def offers(host: Host, width: int) -> bool:
 
 
 def newest(context: Any) -> str:
-    """Return the option for the newest language that all devices of `context` compile."""
+    """Return the compiler option for the newest OpenCL C that all devices of `context` compile."""
     version = min(_language(d) for d in context.devices)
     return "-cl-std=CL3.0" if version >= 3 else "-cl-std=CL2.0" if version >= 2 else "-cl-std=CL1.2"
 
 
 def _language(device: Any) -> int:
-    """Return the greatest major version of OpenCL C; OpenCL 3 devices may report 1.2 and list newer versions apart."""
+    """Return the greatest major version of OpenCL C that a device compiles.
+
+    An OpenCL 3 device may report version 1.2, and list newer versions separately.
+    """
     match = re.search(r"OpenCL C (\d+)", device.opencl_c_version)
     versions = [int(match[1]) if match else 1]
     try:
@@ -122,7 +125,7 @@ def _language(device: Any) -> int:
 
 
 def unsound(host: Host) -> str | None:
-    """Return the reason why the results of a device are unreliable, or None."""
+    """Return the reason if the results of a device are unreliable, or None."""
     mesa = re.search(r"Mesa (\d+)", host.driver) if "llvmpipe" in host.name else None
     if mesa and int(mesa[1]) < 25:
         return f"lavapipe of Mesa {mesa[1]} leaves long loops silently; install Mesa 25 or later"
@@ -130,7 +133,7 @@ def unsound(host: Host) -> str | None:
 
 
 def matches(target: Target | Head, host: Host) -> bool:
-    """Return True if the conditions of `target` match this device."""
+    """Whether a device meets the match conditions of `target`; a target without conditions matches no device."""
     m = target.match
     return m != Match() and all(
         (
@@ -144,7 +147,7 @@ def matches(target: Target | Head, host: Host) -> bool:
 
 
 def lacks(sort: Sort, host: Host) -> str | None:
-    """Return the requirement of `sort` that `host` lacks, or None."""
+    """Return a message about the first requirement of `sort` that `host` does not meet, or None."""
     width = sort.lanes
     if sort.key.bytes == 8 and not sort.pair and not host.int64:
         return "has no 64-bit integers"
@@ -162,9 +165,10 @@ def lacks(sort: Sort, host: Host) -> str | None:
 
 
 def holds(target: Target, sort: Sort, host: Host) -> bool:
-    """Return True if the cores of `host` suffice for the work-groups of `sort` that wait for each other.
+    """Whether all work-groups of `sort` that wait for each other fit on the cores of `host` at the same time.
 
-    A core of `host` is assumed to hold as many such work-groups as a core of the target's largest device must hold.
+    The function assumes that a core of `host` holds as many such work-groups as a core of the target's largest device
+    must hold.
     """
     cores, most = host.more.get("cores", 0), target.device.cores
     waiting = {k.name for k in sort.kernels if k.cooperative}
@@ -175,8 +179,8 @@ def holds(target: Target, sort: Sort, host: Host) -> bool:
 def evidence_level(target: Target, host: Host) -> str | None:
     """Return the level of evidence that a run of `target` on `host` reaches.
 
-    The level is "device" for a device of the target, and "cpu" for a CPU runtime.  It is None for a GPU of another
-    target, because such a run is no evidence.
+    The level is "device" for a device that the target matches, and "cpu" for any other CPU runtime.  For other devices,
+    the level is "device" if the target has no match conditions.  Otherwise the level is None: the run is no evidence.
     """
     if matches(target, host):
         return "device"
@@ -186,19 +190,19 @@ def evidence_level(target: Target, host: Host) -> str | None:
 
 
 def evidence_device(host: Host, language: str = "") -> str:
-    """Return the name of a device in evidence; the name of a CPU runtime includes its processor."""
+    """Return the name of a device as evidence records it; the name of a CPU runtime includes the processor."""
     cpu = processor.model()
     on = f" on {cpu}" if host.type == "cpu" and cpu not in host.name else ""
     return f"{host.name}{on} ({host.platform}{language})"
 
 
 def target_for(host: Host, targets: Sequence[Target | Head]) -> Target:
-    """Return the most specific target that matches the device and runs on it, or the target for any device.
+    """Return the most specific target that matches the device and can run on it, else the target for any device.
 
-    `targets` are heads of targets; only targets that match are read whole.
+    targets: may be only the heads of targets.  Only target files that match the device are read completely.
 
     Raises:
-        Usage: no target matches, and no target is for any device.
+        Usage: no target matches, and no target serves any device.
     """
     from hsgen.targets import fallback  # slow to import, and not needed to compile for a device
 
@@ -215,9 +219,9 @@ def target_for(host: Host, targets: Sequence[Target | Head]) -> Target:
 
 
 def meets(target: Target, host: Host) -> bool:
-    """Return True if a device has every property in the facts of a target; then no sort lacks a requirement.
+    """Whether a device has every property in the facts of a target; the device then meets the needs of all sorts.
 
-    The assembly of all sorts, for `lacks` and `holds`, takes 50 ms.
+    The check saves time: `lacks` and `holds` need the assembled sorts, and the assembly of all sorts takes 50 ms.
     """
     facts = target.device
     exchanges = host.shuffle and host.ballot and set(facts.subgroups) <= {1, *(host.widths or ())}

@@ -1,8 +1,8 @@
-"""Compilation in a separate process, so that a compiler that crashes or hangs does not end the caller.
+"""Trial compilation in a separate process, so that a compiler that crashes or hangs does not end the caller.
 
-A successful build is stored in pyopencl's cache of binaries; the caller's own build reads it from there.  Run as a
-module, this file is the separate process.  The request is JSON on stdin.  The process prints the line BEGUN before it
-compiles.  Its exit code is 0 after a build, and REPORTED if the compiler reported errors.
+After a successful trial, the binary is in pyopencl's cache, from which the caller's own build takes it.  Run as a
+module, this file is the separate process.  The process reads a request as JSON from stdin, and prints the line BEGUN
+before it compiles.  Its exit code is 0 after a build, and REPORTED if the compiler reported errors.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from hsgen.engines.builds import build, context_for, keep_log, options
 from hsgen.engines.hosts import Host, labelled
 from hsgen.system import folders, processes
 
-if TYPE_CHECKING:  # the separate process imports little
+if TYPE_CHECKING:  # the separate process should import little
     from hsgen.core.sort import Sort
     from hsgen.emit.kernels import Source
 
 SECONDS = 300
-PATIENT = 1800  # seconds, for trials that nobody asked for
-REPORTED = 10  # exit code: the compiler reported errors, and the caller's build will report them again
-BEGUN = "begun"  # if the process ends after this line, the compiler ended it
+PATIENT = 1800  # seconds, for trials that the user did not request
+REPORTED = 10  # exit code after errors of the compiler; the caller's own build will report the errors again
+BEGUN = "begun"  # if the process dies after it prints this line, the compiler is the cause
 SWITCH = "HSGEN_TRIAL"
-"""The environment variable that turns `once` off, if it is 0."""
-_OPTIMIZED, _PLAIN = b"optimized", b"without optimization"  # contents of marks
+"""The environment variable that turns `once` off if its value is 0."""
+_OPTIMIZED, _PLAIN = b"optimized", b"without optimization"  # the contents of a mark, the file that records a trial
 
 
 def once(host: Host, sort: Sort, source: Source) -> Source:
-    """Return the result of `accepted` for a device; a file in the user's cache records each text and driver that was
-    tried.
+    """Return the result of `accepted` for a device, with at most one trial for each text and driver.
 
-    If no compiling process can be started, the function warns and returns `source`.
+    A file in the user's cache records each trial.  If no process can be started for a trial, the function warns and
+    returns `source`.
 
     Raises:
-        Wrong: as `check`.
+        Wrong: for the same reasons as in `check`.
         Usage: the variable HSGEN_TRIAL is neither 0 nor 1.
     """
     switch = os.environ.get(SWITCH) or "1"
@@ -66,19 +66,19 @@ def once(host: Host, sort: Sort, source: Source) -> Source:
         hint = f"a crash of the compiler would end this one; {SWITCH}=0 accepts that"
         warnings.warn(f"{e}: {hint}", Notice, stacklevel=4)
         return source
-    with suppress(Unavailable):  # without the mark, the next call tries again
+    with suppress(Unavailable):  # if the mark cannot be kept, the next call repeats the trial
         folders.keep(mark, _OPTIMIZED if result.optimized else _PLAIN)
     return result
 
 
 def accepted(device: str, sort: Sort, source: Source, seconds: float = SECONDS, *, which: bool = True) -> Source:
-    """Return the source that the compiler of a device compiles without a crash.
+    """Return a form of `source` that the compiler of a device compiles without a crash.
 
-    The result is `source`, or `source` without optimization and with a notice.  Intel's CPU runtime 2026.22 with
-    AVX-512 crashes in LLVM's machine passes on some kernels of 16 keys per lane.
+    If `source` itself crashes the compiler, the result is `source` without optimization, and a notice is issued.
+    Intel's CPU runtime 2026.22 with AVX-512 crashes in LLVM's machine passes on some kernels of 16 keys per lane.
 
     Raises:
-        Wrong, Unavailable: as `check`.
+        Wrong, Unavailable: for the same reasons as in `check`.
     """
     try:
         check(device, sort, source, seconds, which=which)
@@ -92,13 +92,14 @@ def accepted(device: str, sort: Sort, source: Source, seconds: float = SECONDS, 
 
 
 def check(device: str, sort: Sort, source: Source, seconds: float = SECONDS, *, which: bool = True) -> None:
-    """Compile `source` for the device of that label in another process.
+    """Compile `source` in another process, for the device with the label `device`.
+
+    Errors that the compiler reports are ignored, because the caller's own build reports them.
 
     Raises:
         Wrong: the compiler crashed or took longer than `seconds`; the message names the log file.  With `which`, the
-            message names the kernel that alone is the cause; to find it takes as long again for each kernel.
-            Errors that the compiler reports are left to the build that follows.
-        Unavailable: no compiling process can be started.
+            kernels are then compiled one by one, each for at most `seconds`; the message names the first that fails.
+        Unavailable: no process can be started that compiles.
     """
     names = [k.name for k in sort.kernels]
     problem = _attempt(device, sort, source, names, seconds)
@@ -119,13 +120,13 @@ def _line(source: Source, title: str, device: str, problem: str, text: str) -> s
 
 
 def _attempt(device: str, sort: Sort, source: Source, kernels: Sequence[str], seconds: float) -> str | None:
-    """Return a description of a crash or a timeout of the compiler, or None."""
+    """Compile these kernels in another process; return a description of the compiler's crash or timeout, or None."""
     text = source.text if len(kernels) == len(sort.kernels) else source.only(*kernels)
     request = {"device": device, "text": text, "kernels": list(kernels), "lanes": sort.lanes > 1}
     request |= {"option": source.option, "optimized": source.optimized}
     if not processes.has_interpreter():
         raise Unavailable("kernels are compiled in this process, which is no Python interpreter that starts another")
-    with folders.scratch() as folder:  # the folder is removed, with any files of the other process
+    with folders.scratch() as folder:  # removed afterwards, with all files that the other process left in it
         try:
             done = processes.run(processes.python(__name__), seconds, folder, json.dumps(request), os.curdir)
         except subprocess.TimeoutExpired:
@@ -143,7 +144,7 @@ def _attempt(device: str, sort: Sort, source: Source, kernels: Sequence[str], se
 
 
 def main() -> int:
-    """Perform the request on stdin; return 0, or REPORTED if the compiler reported an error."""
+    """Compile what the request on stdin describes; return 0, or REPORTED if the compiler reported an error."""
     request = json.loads(sys.stdin.read())
     host = labelled(request["device"])
     context = context_for(host)

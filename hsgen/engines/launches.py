@@ -1,4 +1,4 @@
-"""The launches of a sort through pyopencl, cached for repeated calls."""
+"""The kernel launches of a sort through pyopencl, which are cached for repeated calls."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from hsgen.engines.scratch import cut
 from hsgen.system import toolchain
 
 Launch = tuple[Any, tuple[tuple[str, int], ...], tuple[int, ...], tuple[int, int], tuple[int, int]]
-"""Kernel, roles with byte offsets, scalar arguments, work-items, work-group."""
+"""A launch: the kernel, (role, byte offset) of each buffer, the scalar arguments, global size, work-group size."""
 
 Resolved = tuple[list[Launch], dict[int, int], int | None]
-"""The launches of a call, the parts of scratch that they use, and the offset of discarded keys in scratch or None."""
+"""The launches of a call, the size of each part of scratch by offset, and the offset of discarded keys or None."""
 
-_KEPT = 64  # greatest number of cached calls
+_KEPT = 64  # the greatest number of cached calls
 
 
 def in_order(queue: Any) -> bool:
-    """Return True if a queue runs commands in order."""
+    """Whether a queue runs commands in order."""
     return not queue.properties & toolchain.pyopencl().command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
 
 
 class Launches:
-    """The launches of a sort with these kernels, by count, place and options."""
+    """A cache of a sort's launches by count, in-place flag and options."""
 
     def __init__(self, sort: Sort, kernels: Mapping[str, Any]) -> None:
         self._sort, self._kernels = sort, kernels

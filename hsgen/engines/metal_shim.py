@@ -1,7 +1,8 @@
-"""Metal kernels as C++ for OpenCL 2021: a prelude and other signatures, with unchanged logic.
+"""A shim that runs Metal kernels as C++ for OpenCL 2021.
 
-The shim does not replace tests with Apple's compiler, which compiles another language to other code.  It shows that the
-text is complete, and that the kernels sort on any device that supports the language.
+The shim replaces the prelude and the kernel signatures; the logic of the kernels is unchanged.  The shim shows that the
+kernel text is complete, and that the kernels sort on any device that supports the language.  Tests with Apple's
+compiler remain necessary, because it compiles another language to other code.
 """
 
 from __future__ import annotations
@@ -70,9 +71,9 @@ _PLACES = {
 
 
 def source(sort: Sort) -> Source:
-    """Return the Metal text of `sort` with OpenCL's signatures, as a replacement of its OpenCL text.
+    """Return the Metal text of `sort` with OpenCL signatures, which can replace the OpenCL text of the sort.
 
-    Kernels and their parameters are unchanged.  The option of the source selects the language.
+    Kernels have the same names and parameters as in the OpenCL text.  `option` of the source selects the language.
     """
     rendered = render(sort, API.name)
     more = (_LANES if sort.lanes > 1 else "") + (_VOTES if sort.ballot else "")
@@ -82,7 +83,7 @@ def source(sort: Sort) -> Source:
 
 
 def _words(prelude: str) -> str:
-    """Return the prelude without Metal's library."""
+    """Return the prelude without the `#include` and the `using` of Metal's standard library."""
     tree = read(prelude)
     return printed(Tree([x for x in tree.body if not _is_library(x)], tree.end))
 
@@ -97,7 +98,11 @@ def _is_library(statement: Statement) -> bool:
 
 
 def _kernel(text: str, kernel: Kernel, sort: Sort) -> str:
-    """Return a kernel with its positions as local variables, and each number as a parameter after the buffers."""
+    """Return a kernel with an OpenCL signature.
+
+    The indices of work-groups and lanes become local variables.  The numbers of a call become single parameters after
+    the buffers.
+    """
 
     def signature(function: Function) -> Function:
         *_, call = function.head
@@ -122,7 +127,7 @@ def _kernel(text: str, kernel: Kernel, sort: Sort) -> str:
 
 
 def _attribute(access: Element) -> str:
-    """Return the attribute of a parameter, ``name [[attribute]]``."""
+    """Return the attribute of a parameter ``name [[attribute]]``."""
     match access.index.words:
         case [Group(words=[Token(text=name)])] | [Group(words=[Call(name=Token(text=name))])]:
             return name
@@ -130,10 +135,10 @@ def _attribute(access: Element) -> str:
 
 
 def takers() -> list[Host]:
-    """Return the OpenCL devices that compile the language.
+    """Return the OpenCL devices that compile C++ for OpenCL 2021.
 
     Raises:
-        Unavailable: there is no such device, or no OpenCL.
+        Unavailable: no device compiles the language, or there is no OpenCL.
     """
     if taking := [h for h in hosts() if _takes(h)]:
         return taking
@@ -144,7 +149,7 @@ def takers() -> list[Host]:
 
 @cache
 def _takes(host: Host) -> bool:
-    """Return True if a device compiles the language; this needs a trial, because few devices list the extension."""
+    """Whether a device compiles the language.  A trial compilation decides, because few devices list the extension."""
     cl = toolchain.pyopencl()
     text = "template <typename T> T of(T x) { return x; }\n__kernel void probe(__global int *x) { *x = of(*x); }"
     with warnings.catch_warnings():

@@ -1,8 +1,8 @@
-"""The library of a bundle's C runtime, built for Python.
+"""Builds of a bundle's C runtime as a shared library, through which Python drives devices.
 
 A separate process loads and runs the library (`hsgen.tools.worker`), because drivers can crash and hang.  Libraries are
-cached in the user's cache folder, by the hash of all inputs of their build.  The objects of the C files that all
-bundles share are cached in the same way.
+cached in the user's cache folder; the cache key is a hash of all build inputs.  The object files of the C files that
+all bundles share are cached in the same way.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ def library(
     signature: Signature = PLAIN,
     max_n: int = ANY_N,
 ) -> Path:
-    """Return the path of a shared library: a bundle of targets with the harness of `api`; build it if not cached.
+    """Return the path of a shared library with a bundle of `targets` and the harness of `api`.
 
-    The library has the `algorithms` with `signature`, for up to `max_n` keys; by default all algorithms of the targets
-    for the key type.  `bundle` is a bundle whose SPIR-V is used if its GLSL is equal, for machines without a GLSL
-    compiler.  `baselines` for the operations of the algorithms are compiled too; names that the API's harness does not
-    know are ignored.
+    A library that is not cached is built.  The library has the sorts of `algorithms` with `signature`, for up to
+    `max_n` keys of type `key`.  Without `algorithms`, it has all algorithms of the targets for the key type.
+    `bundle` serves machines without a GLSL compiler: its SPIR-V is used where its GLSL is equal.  The library also has
+    those `baselines` that the API's harness has for the operations of the algorithms; all other names are ignored.
 
     Raises:
         Unavailable: a compiler or a header is missing, or hsgen drives no devices of the API.
@@ -84,7 +84,7 @@ def _bundle_files(
     signature: Signature,
     max_n: int,
 ) -> build.Files:
-    """Return the files of the bundle that `library` compiles."""
+    """Return the files of the bundle that `library` builds."""
     modules = build.Modules(bundle[0] if bundle else Path(os.devnull), bundle[1] if bundle else None, "hs")
     words = translated.words(api) if api.harness and api.harness.spirv else modules
     name = api.harness.runtime.name if api.harness and api.harness.runtime else api.name
@@ -102,7 +102,7 @@ def _bundle_files(
 
 
 def harness_files(api: Api) -> build.Files:
-    """Return the files of an API's harness, with their paths in the build folder."""
+    """Return the files of an API's harness by their paths in the build folder."""
     paths = {file.name: file for file in HARNESS.iterdir()}
     for folder in api.folders("harness"):
         paths |= {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
@@ -113,14 +113,17 @@ def harness_files(api: Api) -> build.Files:
 
 
 def baseline_units(harness: Harness, baselines: Sequence[str], algorithms: Sequence[str]) -> list[str]:
-    """Return the harness's files with these baselines for the operations of algorithms; by default for sorts."""
+    """Return the harness files with these baselines for the operations of `algorithms`, by default for the sort."""
     names_of_operations = {operation(a).name for a in algorithms if a not in COMPANIONS} or {operation(AUTO).name}
     units = [harness.baselines[name] for name in sorted(names_of_operations & set(harness.baselines))]
     return [file for file, names in units if set(baselines) & set(names)]
 
 
 def baseline_options(harness: Harness, baselines: Sequence[str], key: str, signature: Signature) -> list[str]:
-    """Return the compiler options that select baselines, keys and values; compiling all combinations takes long."""
+    """Return the compiler options that select baselines, key size and value size.
+
+    Without a selection, the compiler would take long for all combinations.
+    """
     known = sorted({p for _, names in harness.baselines.values() for p in names} & set(baselines))
     names = [f"-DHN_BASELINE_{p.upper().replace('-', '_')}" for p in known]
     return [*names, f"-DHN_KEY_BYTES={KEYS[TYPES[key].key].bytes}", f"-DHN_VALUE_BYTES={signature.value_bytes}"]
@@ -150,7 +153,7 @@ def _build(api: Api, command: list[str], units: list[str], files: build.Files, p
         shares = command == [
             *compilers.shared_c99(),
             *harness.options,
-        ]  # other compilers, or macros of baselines: all in one command
+        ]  # with another compiler or with baselines, one command compiles all files
         shared = [u for u in units if shares and u.startswith(("src/", "harness/")) and "targets" not in u]
         objects = _objects(api, command, shared, files, folder)
         rest = [unit for unit in units if unit not in shared]
@@ -159,7 +162,10 @@ def _build(api: Api, command: list[str], units: list[str], files: build.Files, p
 
 
 def _objects(api: Api, command: list[str], units: list[str], files: build.Files, folder: Path) -> list[str]:
-    """Return the object files, in `folder`, of C files that all bundles share; compile those that are not cached."""
+    """Put the object files of C files that all bundles share into `folder`, and return their names.
+
+    An object file comes from the cache; if the cache lacks the file, it is compiled and cached.
+    """
     cache, versions = folders.cached("native"), _versions(command)
     places = {}
     for unit in units:
@@ -180,7 +186,7 @@ def _objects(api: Api, command: list[str], units: list[str], files: build.Files,
 
 
 def _included(unit: str, files: build.Files) -> list[str]:
-    """Return a C file and all files of the build that it includes, directly or not, in order of their paths."""
+    """Return the paths of a C file and of all build files that it includes, directly or indirectly; sorted."""
     paths, left = set[str](), [unit]
     while left:
         path = left.pop()
@@ -194,7 +200,11 @@ def _included(unit: str, files: build.Files) -> list[str]:
 
 
 def _compile(api: Api, command: list[str], folder: Path) -> None:
-    """Run a compiler in `folder`; raise `Wrong` if it fails."""
+    """Run a compiler in `folder`.
+
+    Raises:
+        Wrong: the compiler fails or hangs.
+    """
     done = run(command, 1200, cwd=folder)
     if done.returncode:
         message = complaint(done, ("error", "fatal", "cannot find"))

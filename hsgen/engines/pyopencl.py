@@ -1,4 +1,4 @@
-"""An engine for OpenCL devices through pyopencl."""
+"""The engine that drives OpenCL devices through pyopencl."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from hsgen.system import toolchain
 _COPY = """__kernel void copy(__global const uint4 *from, __global uint4 *to, ulong n) {
     if (get_global_id(0) < n) to[get_global_id(0)] = from[get_global_id(0)];
 }"""
-_COPY_LANES = 256  # grids are a multiple of this, because runtimes split other grids into small work-groups
+_COPY_LANES = 256  # grids are multiples of it; runtimes split any other grid into small work-groups
 
 
 class Direct:
-    """An `Engine` through pyopencl, in this process."""
+    """An `Engine` that runs through pyopencl in this process."""
 
     api = API.name
 
@@ -38,10 +38,10 @@ class Direct:
         self._compiled = compiled
         compiled.scratch.guarded = True
         self.context, self.queue = context, self._cl.CommandQueue(context)
-        self._clock: Any = None  # a queue with profiling, while the clock is on
+        self._clock: Any = None  # the queue with profiling while the clock is on, else None
 
     def allocate(self, slot: int, size: int) -> None:
-        """See `Engine`; the size is rounded up, so that copies of 16 bytes per lane stay inside the buffer."""
+        """See `Engine`.  The size is rounded up to 16 bytes, because `copy` moves 16 bytes per lane."""
         rounded = max(16, -(-size // 16) * 16)
         self._buffers[slot] = self._cl.Buffer(self.context, self._cl.mem_flags.READ_WRITE, rounded)
 
@@ -77,12 +77,12 @@ class Direct:
         return engine
 
     def renew(self) -> None:
-        """See `Engine`; the source is compiled again."""
+        """See `Engine`.  The source is compiled again."""
         self._compiled = Compiled(self.context, self.sort, self._compiled.source)
         self._compiled.scratch.guarded = True
 
     def clock(self, on: bool) -> None:
-        """See `Engine`; the clock has a separate queue, because profiling slows a queue down."""
+        """See `Engine`.  Timed calls use a separate queue, because profiling slows a queue down."""
         profiling = self._cl.command_queue_properties.PROFILING_ENABLE
         self._clock = self._cl.CommandQueue(self.context, properties=profiling) if on else None
 
@@ -92,9 +92,10 @@ class Direct:
         return int(device.global_mem_size), int(device.max_mem_alloc_size)
 
     def _timed(self, enqueue: Callable[[Any, list[Any] | None, list[Any] | None], Any]) -> float | None:
-        """Call `enqueue` with a queue, events to wait for and a list for events, and wait; return the device seconds.
+        """Call `enqueue(queue, wait, marks)` and wait for the device; return the device seconds, or None.
 
-        With the clock on, nothing starts before everything is enqueued, so that the device never waits for the host.
+        wait: the events for which the first command waits.  marks: a list to which `enqueue` adds the event of each
+        command.  With the clock on, no command starts before all are enqueued, so the device never waits for the host.
         """
         if self._clock is None:
             enqueue(self.queue, None, None)
@@ -112,7 +113,7 @@ class Direct:
 
     def run(self, n: int, places: Places, options: Options = PLAIN) -> float | None:
         """See `Engine`."""
-        # created for each call, and released in reverse order: otherwise NVIDIA's driver crashes
+        # NVIDIA's driver crashes unless sub-buffers are created for each call and released in reverse order
         parts, buffers = dict[tuple[int, int], Any](), dict[str, Any]()
         for role, place in places.items():
             if place not in parts:
@@ -129,7 +130,7 @@ class Direct:
         return self._cl.Kernel(self._cl.Program(self.context, _COPY).build(), "copy")
 
     def copy(self, size: int) -> float | None:
-        """See `Engine`; a lane copies 16 bytes."""
+        """See `Engine`.  Each lane copies 16 bytes."""
         n = max(1, -(-size // 16))
         lanes = (-(-n // _COPY_LANES) * _COPY_LANES,)
 
@@ -141,9 +142,9 @@ class Direct:
         return self._timed(enqueue)
 
     def baseline(self, name: str, size: int, n: int, value_size: int = 0, number: int = 0) -> float | None:
-        """See `Engine`; this engine has no baselines."""
+        """See `Engine`.  pyopencl has no baselines."""
         raise Unavailable(f"baseline {name}: requires CUDA; add --api cuda")
 
     def messages(self) -> str:
-        """See `Engine`; OpenCL has no validation layers."""
+        """See `Engine`.  OpenCL has no validation layers."""
         return ""

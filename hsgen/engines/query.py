@@ -1,10 +1,11 @@
-"""The properties that a device reports, as plain values; `hsgen probe` writes a target file from them.
+"""The properties that a device reports, as plain values; `hsgen probe` writes a target file from these values.
 
-The names of properties are ``name``, ``platform``, ``driver``, ``type``, ``vendor``, ``compute``, ``work_group``,
+The names of the properties are ``name``, ``platform``, ``driver``, ``type``, ``vendor``, ``compute``, ``work_group``,
 ``local_bytes``, ``subgroups`` (widths), ``shuffle``, ``ballot``, ``int64``, ``storage8``, ``storage16``, ``groups`` (in
 one dimension of a grid), ``group_subgroups`` (subgroups of a work-group with a required width), ``binding_bytes``,
 ``local`` ("chip", "memory"), ``vulkan`` (the version), and for cores ``cores``, ``units``, ``threads`` and
-``registers`` (see `hsgen.core.device.Device`).  Sizes are in bytes.  A property that is not reported is 0 or absent.
+``registers`` (see `hsgen.core.device.Device`).  Sizes are in bytes.  A property is 0 or absent if the
+device does not report it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from hsgen.system import toolchain
 
 _WIDTHS = (2, 4, 8, 16, 32, 64, 128)
 _HOST = ("name", "platform", "driver", "type", "vendor", "work_group", "local_bytes", "shuffle", "ballot", "int64")
-_WORDS = 1 << 32  # work-groups of a grid whose sizes have 64 bits: as many as hsgen counts
+_WORDS = 1 << 32  # limit of hsgen's count of work-groups in a grid, for devices with 64-bit sizes
 
 
 def properties(host: Host) -> dict[str, Any]:
@@ -34,12 +35,12 @@ def properties(host: Host) -> dict[str, Any]:
 
 
 def _opencl(host: Host) -> dict[str, Any]:
-    """Return the properties that pyopencl can query; compilations show the widths of subgroups."""
+    """Return the properties that pyopencl can query.  Trial compilations determine the subgroup widths."""
     cl = toolchain.pyopencl()
     device, info = host.handle, cl.device_info
 
     def get(name: str) -> int:
-        """Return a number that only some vendors report; 0 if the device does not report the number."""
+        """Return a property that only the devices of some vendors report; 0 if this device does not report it."""
         return _number(cl, lambda: device.get_info(getattr(info, name)))
 
     embedded = "EMBEDDED" in device.profile

@@ -10,14 +10,14 @@ import numpy as np
 from hsgen.system import toolchain
 
 GUARD = 4096
-"""Bytes after scratch that a sort must not change, if scratch is guarded."""
+"""The number of guard bytes after guarded scratch; a sort must not change these bytes."""
 
 
 def cut(size: int, steps: Iterable[Iterable[int]]) -> dict[int, int]:
-    """Return the sizes of the parts of scratch, in bytes, by the offset at which a part begins.
+    """Divide `size` bytes of scratch into parts; return the size in bytes of each part by its offset.
 
-    `steps` are the offsets that each step uses, in `size` bytes of scratch.  A part ends at the next offset of the same
-    step.  Steps of different algorithms may divide scratch differently.
+    steps: the offsets that each step uses.  A part ends at the next offset of the same step.  Steps of different
+    algorithms may divide scratch differently; the size of a part is then the greatest that a step needs.
     """
     sizes: dict[int, int] = {}
     for places in steps:
@@ -28,11 +28,11 @@ def cut(size: int, steps: Iterable[Iterable[int]]) -> dict[int, int]:
 
 
 class Scratch:
-    """Scratch memory: a buffer for each offset at which a part begins; buffers grow as needed.
+    """Scratch memory, with one buffer for each part of `cut`.  Buffers grow as needed.
 
-    Parts of one buffer would suffice, but NVIDIA's driver crashes if parts are not released in the reverse order of
-    their creation.  With `guarded`, new buffers are filled with bytes of 0xff, and `intact` reports whether a sort
-    changed memory after the last requested size.
+    Sub-buffers of a single buffer would suffice, but NVIDIA's driver crashes unless sub-buffers are released in the
+    reverse order of their creation.  With `guarded`, new buffers are filled with bytes of 0xff.  `intact` then tells
+    whether the memory after each part is unchanged.
     """
 
     def __init__(self, context: Any) -> None:
@@ -43,7 +43,7 @@ class Scratch:
         self.guarded = False
 
     def ask(self, queue: Any, sizes: Mapping[int, int]) -> None:
-        """Allocate buffers for the parts that `cut` returned; wait for the queue if memory is `guarded`."""
+        """Allocate buffers for the parts that `cut` returned as `sizes`; wait for the queue if memory is `guarded`."""
         if sizes == self._sizes:
             return
         for number, room in enumerate(sizes.values()):
@@ -62,18 +62,18 @@ class Scratch:
         self._cl.enqueue_fill_buffer(queue, self._buffers[number], np.uint8(byte), at, size).wait()
 
     def part(self, at: int) -> Any:
-        """Return the buffer of the part that begins at byte `at` of scratch."""
+        """Return the buffer of the part at byte offset `at` of scratch."""
         return self._buffers[list(self._sizes).index(at)]
 
     def read(self, queue: Any, at: int, count: int) -> Any:
-        """Wait for the queue; return `count` 32-bit words of the part that begins at byte `at` of scratch."""
+        """Wait for the queue; return the first `count` 32-bit words of the part at byte offset `at` of scratch."""
         words = np.empty(count, np.uint32)
         queue.finish()
         self._cl.enqueue_copy(queue, words, self.part(at), is_blocking=True)
         return words
 
     def intact(self, queue: Any) -> bool:
-        """Return True if the guard bytes are unchanged."""
+        """Whether the guard bytes are unchanged; always true for scratch that is not guarded."""
         if not self.guarded:
             return True
         guard = np.empty(GUARD, np.uint8)

@@ -1,8 +1,8 @@
-"""Selection of a device: by a specification (``--device``), or the best device without a specification.
+"""Selection of a device by a specification (``--device``) or, without a specification, of the best device.
 
-A specification is ``PLATFORM/DEVICE``, with a part or all of each name, or a part of `Host.label`.  A specification
-that equals a platform's name, a device's name or both takes precedence over a part of a name.  ``#2`` at the end is the
-second of several such devices, in the order in which the API lists them.  Case does not matter.
+A specification is ``PLATFORM/DEVICE``, with a part or all of each name, or a part of `Host.label`.  If it equals the
+whole name of a platform, of a device, or of both, devices that match only in part do not count.  ``#2`` at its end
+selects the second of several matching devices, in the order in which the API lists them.  Case does not matter.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def pick(
     *,
     able: bool = True,
 ) -> Host:
-    """Return the device that a specification names, or the first device of `candidates` that can run `sorts`.
+    """Return the device that the specification `name` selects, or the first of `candidates` that can run `sorts`.
 
-    If `able` is false and no device can run the sorts, the result is the first device, because a tuning changes the
-    sorts.
+    If `able` is false and no device can run the sorts, the result is the first device.  A tuning passes false, because
+    it changes the sorts.
 
     Raises:
-        Usage: the specification names several devices, or is empty.
-        Unavailable: there is no such device, or no device can run the sorts; the message has the reasons.
+        Usage: the specification matches several devices, or is empty.
+        Unavailable: no device matches, or no device can run the sorts; the message has the reasons.
     """
     if not devices:
         raise Unavailable("no device of this API; `hsgen doctor` says what was found")
@@ -59,9 +59,9 @@ def pick(
 def candidates(devices: Sequence[Host], target: Target | None = None) -> list[Host]:
     """Return the devices that a command without a specification may use, the best device first.
 
-    If `target` matches any device, the result has only its devices.  Otherwise it has all devices: GPUs before CPUs,
-    and the embedded runtime before other CPU runtimes.  If a target matches no device, the embedded runtime comes first
-    of all.
+    If `target` matches any of the devices, the result has only the matching devices.  Otherwise the result has all
+    devices, GPUs before CPUs, and the embedded runtime before other CPU runtimes.  If a target has conditions that no
+    device meets, the embedded runtime is the first of all.
     """
     matching = [h for h in devices if target and matches(target, h)]
     foreign = not matching and target is not None and target.match != Match()
@@ -73,24 +73,24 @@ def candidates(devices: Sequence[Host], target: Target | None = None) -> list[Ho
 
 
 def embedded(host: Host) -> bool:
-    """Return True if a device is that of the embedded CPU runtime."""
+    """Whether a device is the CPU device of the embedded runtime."""
     begin = APIS[host.api].cpu_platform
     return bool(begin) and host.type == "cpu" and host.platform.startswith(begin)
 
 
 def specification(host: Host, devices: Sequence[Host]) -> str:
-    """Return the specification that names `host` and no other device of `devices`."""
+    """Return the specification that selects `host` and no other device among `devices`."""
     words = f"{host.platform}/{host.name}"
     like = [h for h in devices if f"{h.platform}/{h.name}" == words]
     return f"{words}#{like.index(host) + 1}" if len(like) > 1 else words
 
 
 def named(name: str, devices: Sequence[Host], option: str = "--device ") -> Host:
-    """Return the device that a specification names; messages have `option` before a specification.
+    """Return the device that the specification `name` selects; messages show specifications after `option`.
 
     Raises:
-        Usage: the specification names several devices, or is empty.
-        Unavailable: the specification names no device.
+        Usage: the specification matches several devices, or is empty.
+        Unavailable: the specification matches no device.
     """
     if not name.strip():
         raise Usage(f"device '': is empty; give a part of a name, or leave out {option.strip('= ')}")
@@ -109,7 +109,7 @@ def named(name: str, devices: Sequence[Host], option: str = "--device ") -> Host
 
 
 def _hits(text: str, devices: Sequence[Host]) -> list[Host]:
-    """Return the devices that a text names, by the first rule below with a result."""
+    """Return the devices that match a text by the first of the rules `ways` that any device meets."""
     words = text.casefold().strip()
     ends = [i for i, c in enumerate(words) if c == "/"]
     parts = [(words[:i].strip(), words[i + 1 :].strip()) for i in ends]

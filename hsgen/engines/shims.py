@@ -1,7 +1,7 @@
-"""Kernels that `hsgen validate` can run as C++ for OpenCL 2021, on any OpenCL device that supports the language.
+"""The shims by which `hsgen validate` runs kernels of an API as C++ for OpenCL 2021.
 
-Metal's kernels always run as C++ for OpenCL, because hsgen drives no Metal devices.  Kernels of other APIs do so with
-``--runtime python``.
+The kernels run on any OpenCL device that supports the language.  Metal kernels always run through their shim, because
+hsgen drives no Metal devices.  Kernels of another API with a shim run through it with ``--runtime python``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from hsgen.engines.metal_shim import takers as takers
 
 @dataclass(frozen=True, slots=True)
 class Shim:
-    """A function that rewrites kernels of an API, and the name of the compiler for the API's own devices."""
+    """The shim of an API.
+
+    source: a function that returns the rewritten kernels of a sort.  compiler: the compiler that the API's devices use.
+    """
 
     source: Callable[[Sort], Source]
     compiler: str

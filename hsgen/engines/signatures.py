@@ -1,4 +1,4 @@
-"""OpenCL's signatures for kernels of other languages, which then run as C++ for OpenCL 2021."""
+"""OpenCL signatures for kernels of other languages.  The kernels then run as C++ for OpenCL 2021."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ OPTION = "-cl-std=CLC++2021"
 
 
 def functions(text: str, change: Callable[[Function], Function]) -> str:
-    """Return the text of a kernel with its function replaced by the result of `change`."""
+    """Return a kernel text in which `change` has replaced each function."""
     tree = read(text)
     return printed(statements(tree, lambda x: change(x) if isinstance(x, Function) else x))
 
 
 def framed(head: str, function: Function, body: Sequence[Statement]) -> Function:
-    """Return a function with the signature and the first statements of the text `head`, followed by `body`."""
-    *first, framed_function = read(head).body  # the reader returns an attribute as a statement
+    """Return a function whose signature and first statements are those of the text `head`; `body` follows."""
+    *first, framed_function = read(head).body  # the parser returns an attribute as a separate statement
     assert isinstance(framed_function, Function)
     words = [w for x in first if isinstance(x, Plain) for w in x.words]
     block = Block(framed_function.body.open, [*framed_function.body.body, *body], function.body.close)

@@ -1,4 +1,4 @@
-"""Kernels of an API without its own runtime, as SPIR-V for the runtime that its harness names."""
+"""SPIR-V from the kernels of an API without a runtime, for the runtime of another API that its harness names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hsgen.emit.kernels import Source, render
 
 
 def words(api: Api) -> build.Words:
-    """Return a function that compiles the kernels of a sort for `api` to SPIR-V, with buffers by descriptor only.
+    """Return a function that compiles the kernels of a sort for `api` to SPIR-V; all buffers are descriptors.
 
     The function raises:
         Unavailable: there is no compiler.

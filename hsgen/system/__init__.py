@@ -1,1 +1,1 @@
-"""The machine: files, processes, signals, caches, and the tools that are installed."""
+"""Access to the machine: files, processes, signals, caches, and installed tools."""

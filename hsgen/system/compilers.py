@@ -1,4 +1,4 @@
-"""The C compiler of this machine, and runs of external programs with a time limit."""
+"""The C compiler of this machine, and a function that runs external programs with a time limit."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.system import processes, toolchain
 
-PATIENCE = 60.0  # seconds for programs that normally answer at once
+PATIENCE = 60.0  # seconds, for programs that normally end at once
 
 
 def c_compiler() -> list[str]:
-    """Return the command of a C compiler: the variable CC, else cc, gcc, clang, or zig of the package ziglang.
+    """Return the command of a C compiler: that of the variable CC, else the first of cc, gcc, clang and ziglang's zig.
 
     Raises:
         Unavailable: there is no C compiler.
@@ -39,7 +39,7 @@ def shared_c99() -> list[str]:
 def complaint(done: subprocess.CompletedProcess[str], words: Sequence[str]) -> str:
     """Return the first line of a failed compiler's output that contains one of the words.
 
-    Without such a line, return the last line; without any output, the exit code.
+    If no line contains a word, return the last line.  If there is no output, return the exit code.
     """
     lines = (done.stdout + done.stderr).splitlines()
     relevant = [x for x in lines if any(w in x for w in words)] or lines[-1:]

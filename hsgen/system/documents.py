@@ -1,6 +1,6 @@
-"""Bounded readers for untrusted files: targets, budgets, benchmark and device records.
+"""Readers with size limits for untrusted files, such as targets, budgets, benchmark records and device records.
 
-An unreadable file raises `Usage`.  The message is one line: the file, the problem, and the caller's hint.
+An unreadable file raises `Usage`.  Its message has one line with the file, the problem, and the caller's hint.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from hsgen.core.errors import Usage
 TOML_BYTES = 1 << 18
 JSON_BYTES = 1 << 25
 PARTS = 16
-"""Maximum number of parts of a dotted TOML key; the reader's time grows with its square."""
+"""The greatest number of parts of a dotted TOML key; the time of the TOML parser grows with its square."""
 _LONG_KEY = re.compile(
     rf"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{PARTS},}}+"""  # possessive: linear time
 )
 
 
 def text(path: Path, hint: str, *, most: int = TOML_BYTES, name: str = "") -> str:
-    """Return the text of a file of at most `most` bytes of UTF-8, with "\\n" as line ending.
+    """Return the text of a UTF-8 file of at most `most` bytes; every line ends with "\\n".
 
-    name: the file's name in errors; by default its path.
+    hint: the advice in messages.  name: the file's name in messages; by default its path.
 
     Raises:
         Usage: the file cannot be read, is not a regular file, is too long, or is not UTF-8.
@@ -35,7 +35,7 @@ def text(path: Path, hint: str, *, most: int = TOML_BYTES, name: str = "") -> st
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
             mode = os.fstat(file.fileno()).st_mode
-            if stat.S_ISFIFO(mode):  # such as a shell's <(command): wait for its writer
+            if stat.S_ISFIFO(mode):  # a pipe, such as a shell's <(command): wait until its writer has data
                 os.set_blocking(file.fileno(), True)
             elif not stat.S_ISREG(mode):
                 raise Usage(f"{shown_name}: cannot be read ({'a folder' if stat.S_ISDIR(mode) else 'no file'}); {hint}")
@@ -65,8 +65,8 @@ def toml(content: str, name: str, hint: str) -> dict[str, Any]:
     """Return the tables of a TOML text.
 
     Raises:
-        Usage: the text is not TOML, starts with a byte order mark, or is nested too deeply; a key or a number is too
-            long.
+        Usage: the text is not TOML, starts with a byte order mark, or is nested too deeply.  Usage is also raised if a
+            key or a number is too long.
     """
     import tomllib  # `hsgen verify` reads no TOML
 
@@ -80,7 +80,7 @@ def toml(content: str, name: str, hint: str) -> dict[str, Any]:
         _no(name, str(e), hint)
     except RecursionError:
         _no(name, "is nested too deeply", hint)
-    except ValueError:  # from int(): more digits than Python converts
+    except ValueError:  # int() raises it for more digits than Python converts
         _no(name, "has a number of too many digits", hint)
 
 
@@ -88,8 +88,8 @@ def parsed_json(content: str, name: str, hint: str) -> Any:
     """Return the value of a JSON text.
 
     Raises:
-        Usage: the text is not JSON, contains NaN or Infinity, or is nested too deeply; a string is not Unicode, or a
-            number is too long.
+        Usage: the text is not JSON, contains NaN or Infinity, or is nested too deeply.  Usage is also raised if a
+            string is not Unicode, or a number is too long.
     """
     try:
         value = json.loads(content, parse_constant=_constant)

@@ -1,4 +1,4 @@
-"""DXC, the compiler of HLSL: a program, or the library of a package on PyPI, which a child process loads."""
+"""DXC, the HLSL compiler.  DXC is a program, or the library of a package on PyPI, which a child process loads."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from hsgen.system import folders, processes, toolchain
 PACKAGE = "compushady"
 INSTALL = "put dxc on the PATH, or pip install --no-deps compushady==0.17.5 (which needs g++ and libvulkan-dev)"
 VARIABLE = "HSGEN_DXC"
-"""The variable that names the program or the library; the empty value disables both."""
+"""The environment variable that names the program or the library.  Its empty value disables DXC."""
 _SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """DXC on this machine.  `identity` contains the version of the program or a hash of the library."""
+    """DXC on this machine.  identity: "DXC" with the version of the program or a hash of the library."""
 
     path: Path
     identity: str
 
     def command(self, arguments: Sequence[str], file: Path, out: Path) -> tuple[list[str], str]:
-        """Return the command that compiles `file` to `out`, and the command's standard input."""
+        """Return the command that compiles `file` to `out`, and the text for its standard input."""
         if ".so" not in self.path.name:
             return [str(self.path), *arguments, str(file), "-Fo", str(out)], ""
         order = {"library": str(self.path), "arguments": list(arguments), "file": str(file), "out": str(out)}
@@ -41,7 +41,10 @@ class Compiler:
 
 @cache
 def compiler() -> Compiler | None:
-    """Return the compiler that `VARIABLE` names, or the program on the PATH, or the package's library; else None."""
+    """Return the compiler that `VARIABLE` names, by default dxc on the PATH; if it is missing, the package's library.
+
+    Return None if there is no DXC, or if `VARIABLE` names a missing library.
+    """
     chosen = os.environ.get(VARIABLE)
     if chosen == "":
         return None
@@ -71,7 +74,7 @@ def _library(path: Path) -> Compiler | None:
 
 
 def compiled(text: str, arguments: Sequence[str], using: Compiler | None = None) -> bytes:
-    """Return the output of DXC for a text: DXIL, or SPIR-V if the arguments request it.  Results are cached.
+    """Return what DXC compiles a text to: DXIL, or SPIR-V if the arguments request SPIR-V.  Results are cached.
 
     Raises:
         Unavailable: there is no DXC.
@@ -95,7 +98,7 @@ def compiled(text: str, arguments: Sequence[str], using: Compiler | None = None)
         if done.returncode or not out.is_file():
             raise Wrong(_problem(done))
         data = out.read_bytes()
-    with suppress(Unavailable):  # without the cache, DXC compiles the text again next time
+    with suppress(Unavailable):  # if the cache cannot keep the result, DXC compiles the text again next time
         folders.keep(entry, data)
     return data
 

@@ -1,7 +1,7 @@
-"""Private folders of this user: temporary folders, removed when the process ends, and the cache.
+"""Private folders of this user: caches, and temporary folders that are removed when the process ends.
 
-A cached file may become code (a loaded library, kernels), so a cache must be unwritable for other users.  A cache entry
-ends with the SHA-256 of its data, because a full disk or a crash can truncate the entry.
+A cached file may be loaded as code (a library, kernels), so no other user may be able to write to a cache.  A cache
+entry ends with the SHA-256 of its data, because a full disk or a crash can truncate the entry.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from pathlib import Path
 from hsgen.core.errors import Notice, Unavailable
 
 FORM = 2
-"""The format of cache entries, which is part of the folder names; format 1 had no digest after the data."""
+"""The format number of cache entries, which is part of the folder names.  Format 1 had no digest after the data."""
 
 _DIGEST = hashlib.sha256().digest_size
 _temporary: set[Path] = set()
-_stand_ins: dict[tuple[str, str], Path] = {}  # temporary replacements of caches, by name and reason
+_stand_ins: dict[tuple[str, str], Path] = {}  # temporary folders that replace caches, by name and reason
 _lock = threading.Lock()
 
 
@@ -40,7 +40,7 @@ def temporary() -> Path:
     atexit.register(sweep)
     try:
         path = Path(tempfile.gettempdir()) / f"hsgen-{secrets.token_hex(8)}"
-        _temporary.add(path)  # before the folder exists, so a signal in between leaves no folder
+        _temporary.add(path)  # first, so that a signal before the next line leaves no folder
         path.mkdir(mode=0o700)
     except OSError as e:
         raise Unavailable(f"no temporary folder can be made ({e.strerror}); name a place for it in TMPDIR") from None
@@ -49,7 +49,7 @@ def temporary() -> Path:
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """Yield a new folder, which is removed at the end of the block, or at the latest when the process ends.
+    """Yield a new folder, which is removed when the context ends, or at the latest when the process ends.
 
     Raises:
         Unavailable: the folder cannot be created.
@@ -70,16 +70,19 @@ def sweep() -> None:
 
 
 def user_caches() -> Path:
-    """Return the folder for the caches of this user's programs; the XDG specification ignores relative paths."""
+    """Return the folder for caches of this user.
+
+    A relative path in XDG_CACHE_HOME is ignored, as the XDG specification demands.
+    """
     named = Path(os.environ.get("XDG_CACHE_HOME", ""))
     return named if named.is_absolute() else Path("~/.cache").expanduser()
 
 
 def cached(name: str) -> Path:
-    """Return hsgen's cache folder of this name, or a temporary folder if the cache is unsafe or unusable.
+    """Return hsgen's cache folder `name`, or a temporary folder if the cache folder is unsafe or unusable.
 
     A cache is unsafe if other users can write to it or replace it.  A cache is unusable if it cannot be created or
-    written.  A notice reports each such cache once.
+    written.  Each unsafe or unusable cache is reported once, by a notice.
 
     Raises:
         Unavailable: neither the cache nor a temporary folder can be created.
@@ -89,13 +92,13 @@ def cached(name: str) -> Path:
 
 
 def usable(name: str) -> Path | None:
-    """Return hsgen's cache folder of this name, or None, without a notice, if the cache is unsafe or unusable."""
+    """Return hsgen's cache folder `name`; return None, without a notice, if the folder is unsafe or unusable."""
     place, why = _place(name)
     return place if why is None else None
 
 
 def lasting(name: str) -> Path:
-    """Return hsgen's cache folder of this name.
+    """Return hsgen's cache folder `name`.
 
     Raises:
         Unavailable: the cache is unsafe or unusable.
@@ -107,8 +110,9 @@ def lasting(name: str) -> Path:
 
 
 def _place(name: str) -> tuple[Path, str | None]:
-    """Return the path of a cache folder, and the reason why the folder is unsafe or unusable, or None; create a missing
-    folder.
+    """Return the path of a cache folder, and the reason if it is unsafe or unusable, else None.
+
+    A missing folder is created.
     """
     base = user_caches()
     place = base / "hsgen" / f"{name}-{FORM}"
@@ -116,7 +120,7 @@ def _place(name: str) -> tuple[Path, str | None]:
 
 
 def _stand_in(name: str, why: str) -> Path:
-    """Return the temporary folder that replaces a cache; warn when it is created."""
+    """Return the temporary folder that replaces a cache; warn with `why` when the folder is created."""
     with _lock:
         if (name, why) not in _stand_ins:
             warnings.warn(why, Notice, stacklevel=4)
@@ -125,17 +129,18 @@ def _stand_in(name: str, why: str) -> Path:
 
 
 def problem(*names: str) -> str | None:
-    """Return the reason why these cache folders of other programs are unsafe or unusable, or None; create missing
-    folders.
+    """Return the reason if one of these cache folders of other programs is unsafe or unusable, or None.
+
+    Missing folders are created.
     """
     base = user_caches()
     return _problem(base) or next((reason for name in names if (reason := _create(base / name))), None)
 
 
 def _problem(base: Path) -> str | None:
-    """Return the reason why a folder cannot contain caches, or None; create a missing folder.
+    """Return the reason if a folder cannot contain caches, or None; create a missing folder.
 
-    Caches need a folder that exists and whose content no other user can replace.
+    Another user must not be able to replace what is in the folder.
     """
     try:
         base.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -151,7 +156,7 @@ def _problem(base: Path) -> str | None:
 
 
 def _create(place: Path) -> str | None:
-    """Create a folder for this user only.  Return why the folder is unusable, or None."""
+    """Create a missing folder, for this user only; return the reason if the folder is unusable, or None."""
     try:
         place.mkdir(mode=0o700, exist_ok=True)
         status = place.lstat()
@@ -170,7 +175,10 @@ def _create(place: Path) -> str | None:
 
 
 def load(path: Path) -> bytes | None:
-    """Return the data that `keep` stored, or None if the file is missing, damaged, a link, or another user's."""
+    """Return the data that `keep` stored.
+
+    Return None if the file is missing or damaged, is a link, or belongs to another user.
+    """
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(handle, "rb") as file:
@@ -186,7 +194,7 @@ def load(path: Path) -> bytes | None:
 
 
 def keep(path: Path, data: bytes) -> None:
-    """Write `data` and its digest to a file of the cache, atomically.
+    """Write `data` and its digest to a cache file, atomically.
 
     Raises:
         Unavailable: the file cannot be written.

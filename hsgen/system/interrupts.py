@@ -1,4 +1,4 @@
-"""Termination signals, deferred during a critical section."""
+"""Deferral of termination signals during a critical section."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _ENDING = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP")
 
 @contextmanager
 def deferred() -> Iterator[Callable[[], None]]:
-    """Defer SIGINT, SIGTERM and SIGHUP to the end of the block; yield a function that raises after such a signal.
+    """Defer SIGINT, SIGTERM and SIGHUP until the context ends; yield a function that raises if a signal has arrived.
 
-    At the end of the block, the previous handler receives the first signal once.  An exception of the handler replaces
-    the exception of the function.
+    When the context ends, the previous handler receives the first signal that arrived.  If the handler raises, its
+    exception replaces that of the yielded function.
 
     Raises:
-        KeyboardInterrupt, Terminated: by the yielded function, after such a signal.
+        KeyboardInterrupt, Terminated: the yielded function raises them, after SIGINT and after another signal.
     """
     came: list[int] = []
 

@@ -1,4 +1,4 @@
-"""Packages whose names are imported at their first use, because the import of all modules takes long."""
+"""Lazy imports for packages: a public name is imported at its first use, because importing all modules takes long."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from importlib import import_module
 
 
 def names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return the functions `__getattr__` and `__dir__` of a package.
+    """Return functions that the package `package` can define as its `__getattr__` and `__dir__`.
 
-    modules: the module of each public name.
+    modules: for each public name of the package, the module that defines the name.
     """
 
     def get(name: str) -> object:

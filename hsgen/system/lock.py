@@ -1,4 +1,4 @@
-"""Reader-writer locks on the folders of bundles."""
+"""Shared and exclusive locks on the folders of bundles."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from pathlib import Path
 from hsgen.core.errors import Usage, shown
 from hsgen.system.tree import Tree, opened
 
-PATIENCE = 10.0  # seconds; a command has the lock while it moves files into place, not while it renders them
-_PAUSE = 0.01  # seconds between two attempts
+PATIENCE = 10.0  # seconds; a command holds the lock while it moves files into place, but not while it renders them
+_PAUSE = 0.01  # seconds between two attempts to lock
 _UNKNOWN = (errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.EBADF)
-"""The errors of file systems without locks; two commands are not serialized there."""
+"""The errors by which a file system shows that it has no locks; commands then run without a lock."""
 
 
 @contextmanager
 def locked(root: Path, *, write: bool = False, check: Callable[[], None] = lambda: None) -> Iterator[Tree | None]:
-    """Open and lock a folder, exclusively if `write`, else shared; yield None if the folder does not exist.
+    """Open and lock a folder, and yield it; yield None if the folder does not exist.
 
-    check: a function that is called repeatedly until the lock is free, and may raise.
+    write: whether the lock is exclusive; by default it is shared.  check: a function that is called repeatedly while
+    the lock is not free, and may raise to end the wait.
 
     Raises:
-        Usage: the path is a file, or another process has the lock for more than `PATIENCE` seconds.
+        Usage: the path is a file, or another process holds the lock for more than `PATIENCE` seconds.
         OSError: the folder cannot be opened.
     """
     until = time.monotonic() + PATIENCE
@@ -41,7 +42,7 @@ def locked(root: Path, *, write: bool = False, check: Callable[[], None] = lambd
 
 
 def _still(tree: Tree) -> bool:
-    """Whether the folder is still at its path: another process may have removed it before this lock."""
+    """Whether the folder is still at its path; another process may have removed it before this process got the lock."""
     if tree.descriptor is None:
         return True
     with suppress(OSError):
@@ -63,7 +64,7 @@ if sys.platform == "win32":
     def _attempt(stack: ExitStack, tree: Tree, write: bool) -> Callable[[], bool]:
         """Return a function that tries to lock a file in the user's temporary folder: Windows cannot lock folders.
 
-        Readers also lock the file exclusively.
+        The lock is always exclusive, for readers too.
         """
         import hashlib
         import msvcrt
@@ -85,9 +86,9 @@ if sys.platform == "win32":
 else:
 
     def _attempt(stack: ExitStack, tree: Tree, write: bool) -> Callable[[], bool]:
-        """Return a function that tries to lock the folder itself; closing the descriptor releases the lock.
+        """Return a function that tries to lock the folder itself, so that no lock file remains.
 
-        No lock file remains.
+        The lock ends when the descriptor is closed.
         """
         import fcntl
 

@@ -1,4 +1,4 @@
-"""Portable names of files and targets, which are valid and mean the same file on every file system."""
+"""Checks of file names and target names.  A valid name means the same file on every file system."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 from hsgen.core.fields import plain
 
-LONGEST_NAME = 64  # characters of a target's name; file names then stay below the limit of 255
+LONGEST_NAME = 64  # characters of a target's name, so that file names stay below the limit of 255
 LONGEST_PATH = 1024  # characters
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{word}{digit}" for word in ("com", "lpt") for digit in range(10))}
-"""The device names of Windows, which are reserved with any suffix and in any case."""
+"""The device names that Windows reserves, with any suffix and in any case."""
 
 
 def parts(path: str) -> list[str]:
@@ -26,7 +26,7 @@ def parts(path: str) -> list[str]:
 
 
 def _sound(name: str) -> bool:
-    """Whether a component of a path names the same file on every system."""
+    """Whether a component of a path is valid, and names the same file, on every system."""
     return (
         re.fullmatch(r"[A-Za-z0-9._+-]{1,255}", name) is not None
         and not name.endswith(".")
@@ -35,7 +35,7 @@ def _sound(name: str) -> bool:
 
 
 def target_problem(name: str) -> tuple[str, str] | None:
-    """Return the problem with a target's name and the remedy, or None if the name is valid."""
+    """Return (problem, remedy) for a target's name, or None if the name is valid."""
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
         return "cannot name files", "use lower-case letters, digits and single '-' between them"
     if len(name) > LONGEST_NAME:
@@ -48,9 +48,9 @@ def target_problem(name: str) -> tuple[str, str] | None:
 
 
 def clash(paths: Iterable[str]) -> tuple[str, str] | None:
-    """Return two conflicting paths, or None.
+    """Return two of the paths that conflict, or None.
 
-    Two paths conflict if they differ only in case, or if one path is a folder that contains the other.
+    Two paths conflict if they differ only in case, or if one path would be a folder that contains the other.
     """
     known: dict[str, str] = {}
     every = sorted(paths)

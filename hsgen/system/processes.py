@@ -15,30 +15,33 @@ from typing import Any
 
 from hsgen.core.errors import Terminated
 
-LONGEST = 1e6  # seconds; the wait of every system accepts this limit
-_ROOT = Path(__file__).resolve().parents[2]  # must be on the module path of a Python that imports hsgen
+LONGEST = 1e6  # seconds; every system accepts a timeout of this length
+_ROOT = Path(__file__).resolve().parents[2]  # a Python that imports hsgen needs this folder on its module path
 _live: set[int] = set()
-_lock = threading.RLock()  # reentrant: a signal handler may run in the thread that has the lock
+_lock = threading.RLock()  # reentrant, because a signal handler may run in the thread that holds the lock
 _closed = threading.Event()
 _requested: type[BaseException] | None = None  # the exception that a signal requested in the main thread
-_starting = False  # whether the main thread is starting a program that `_live` lacks
+_starting = False  # whether the main thread is starting a program that is not yet in `_live`
 
 
 def python(module: str, *arguments: str) -> list[str]:
-    """Return the command that runs a module with this Python; -P excludes the current folder from the module path."""
+    """Return the command that runs a module with this Python; -P keeps the current folder off the module path."""
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def has_interpreter() -> bool:
-    """Whether sys.executable is a Python interpreter.  In an embedding or frozen program, it is that program."""
+    """Whether sys.executable is a Python interpreter.
+
+    In a frozen program, or a program that embeds Python, sys.executable may be the program itself.
+    """
     return not getattr(sys, "frozen", False) and Path(sys.executable or "").name.startswith(("python", "pypy"))
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """Return the environment for another program: this process's environment and `variables`.
+    """Return the environment for another program: that of this process, with `variables` added.
 
-    Empty and relative entries of PATH and PYTHONPATH are removed, because they refer to the current folder.  A Python
-    child imports the same hsgen as this process.
+    Empty and relative entries of PATH and PYTHONPATH are removed, because they depend on the current folder.  In
+    this environment, a Python child imports the same hsgen as this process.
     """
     inherited = {**os.environ, **variables}
     modules = _absolute(inherited.get("PYTHONPATH", ""))
@@ -62,9 +65,9 @@ def _absolute(paths: str) -> list[str]:
 
 
 def start(command: Sequence[str], variables: dict[str, str] | None = None, **more: Any) -> subprocess.Popen[Any]:
-    """Start a program in its own process group and return it; `end` ends the program.
+    """Start a program in a new process group, and return the program; `end` ends it.
 
-    variables: the whole environment of the program; by default that of `environment`.
+    variables: the complete environment of the program; by default the result of `environment`.
 
     Raises:
         Terminated, KeyboardInterrupt: this process has been asked to terminate.
@@ -90,10 +93,11 @@ def start(command: Sequence[str], variables: dict[str, str] | None = None, **mor
 
 
 def interrupt(by: type[BaseException] = Terminated) -> None:
-    """Raise the exception `by` in the main thread; signal handlers call this function.
+    """Raise the exception `by`; signal handlers, which run in the main thread, call this function.
 
     Raises:
-        Terminated, KeyboardInterrupt: `by`.  While the main thread starts a program, `start` raises it instead.
+        Terminated, KeyboardInterrupt: the exception `by`.  While the main thread starts a program, this function
+            returns, and `start` raises the exception instead.
     """
     global _requested
     if _starting or by is Terminated:
@@ -119,7 +123,7 @@ def run(
     cwd: Path | str | None = None,
     **variables: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program with `text` on stdin and return its output; no process that it started remains.
+    """Run a program with `text` on stdin and return its output; all processes of its group are then ended.
 
     seconds: the time limit.  folder: the program's folder for temporary files.  cwd: the program's current folder; by
     default `folder`.  variables: additions to the program's environment.
@@ -136,7 +140,7 @@ def run(
             out, err = process.communicate(text, timeout=min(seconds, LONGEST))
         finally:
             end(process)
-    if _closed.is_set():  # `close` may have killed the program
+    if _closed.is_set():  # the program may have ended because `close` killed it
         raise Terminated
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
@@ -160,10 +164,10 @@ def _kill(group: int) -> None:
 
 
 def status(code: int) -> str:
-    """Return the signal or the exit code with which a program ended, such as "signal 9" or "code 1"."""
+    """Return a description of an exit status, such as "signal 9" or "code 1"."""
     return f"signal {-code}" if code < 0 else f"code {code}"
 
 
 def ending(code: int) -> str:
-    """Return a verb phrase for the end of a failed program, such as "crashes with signal 11"."""
+    """Return a verb phrase for the exit status of a failed program, such as "crashes with signal 11"."""
     return f"{'crashes' if code < 0 else 'ends'} with {status(code)}"

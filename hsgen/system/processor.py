@@ -10,7 +10,7 @@ _LINUX = Path("/proc/cpuinfo")
 
 
 def model() -> str:
-    """Return the name of the processor, or its architecture if it has no name."""
+    """Return the name of the processor, or its architecture if the name is unknown."""
     try:
         match = re.search(r"^model name\s*:\s*(.*\S)", _LINUX.read_text(encoding="utf-8", errors="replace"), re.M)
     except OSError:

@@ -1,4 +1,4 @@
-"""The folders of templates and targets, in the checkout or inside an installed wheel."""
+"""The folders of templates and targets, which are in the checkout or in an installed wheel."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def templates() -> Path:
 
 
 def targets() -> Path:
-    """Return the folder of the targets shipped with hsgen."""
+    """Return the folder of the targets that hsgen includes."""
     return root() / "targets"

@@ -1,4 +1,7 @@
-"""Runtimes and compilers of this machine.  No function installs a program or changes files of other programs."""
+"""The runtimes and compilers that are installed on this machine.
+
+No function installs a program, or changes files of other programs except stale locks of pyopencl's cache.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +25,14 @@ from hsgen.system import extras, folders, processes
 EMBEDDED = "intel-opencl-rt"
 _LIBRARY = "libintelocl.so"
 _VENDORS = ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH")
-_STALE = 60.0  # seconds after which pyopencl ignores a lock; a killed process leaves its lock
+_STALE = 60.0  # seconds after which a lock of pyopencl's cache is stale; a killed process leaves its lock
 _SYSTEM = Path("/etc/OpenCL/vendors")
 
 
 def embedded_runtime() -> Path | None:
-    """Return the library of the embedded OpenCL CPU runtime, which PyPI installs with hsgen, or None.
+    """Return the library of the embedded OpenCL CPU runtime, a package on PyPI, or None if it is not installed.
 
-    The runtime may be unusable (`embedded_problem`).
+    `embedded_problem` tells whether the runtime can be used.
     """
     from importlib import metadata  # slow to import
 
@@ -47,7 +50,7 @@ def embedded_runtime() -> Path | None:
 
 
 def embedded_problem() -> str | None:
-    """Return why the embedded runtime cannot be used, or None."""
+    """Return the reason if the embedded runtime cannot be used, or None."""
     runtime = embedded_runtime()
     if runtime is None:
         return "not installed"
@@ -57,7 +60,7 @@ def embedded_problem() -> str | None:
 
 
 def how_to_get_one() -> str:
-    """Return advice for a user without any OpenCL device."""
+    """Return advice for a user who has no OpenCL device."""
     chosen = next((v for v in _VENDORS if os.environ.get(v)), None)
     if embedded_problem() is None and chosen:
         return f"the embedded one is installed, but the variable {chosen} hides it"
@@ -67,10 +70,10 @@ def how_to_get_one() -> str:
 
 
 def prepare_opencl() -> None:
-    """Make the embedded runtime visible to the OpenCL loader, in addition to the machine's other platforms.
+    """Make the embedded runtime visible to the OpenCL loader, in addition to the platforms that the loader knows.
 
-    The loader reads one folder of .icd files.  The function creates a temporary folder with the system's files and the
-    file of the embedded runtime.  If the user selects platforms by a variable, the function does nothing.
+    The loader reads a single folder of .icd files.  The function creates a temporary folder with the existing .icd
+    files and one for the embedded runtime.  If an environment variable already selects platforms, nothing happens.
     """
     runtime = embedded_runtime()
     if runtime is None or embedded_problem() or any(os.environ.get(v) for v in _VENDORS):
@@ -84,7 +87,7 @@ def prepare_opencl() -> None:
 
 
 def _bundled_icds() -> list[Path]:
-    """Return the folders in which wheels of OpenCL runtimes register with the loader of pyopencl's wheel."""
+    """Return the folders of pyopencl's wheel in which other wheels put .icd files of their OpenCL runtimes."""
     from importlib import metadata
 
     try:
@@ -96,7 +99,7 @@ def _bundled_icds() -> list[Path]:
 
 @cache
 def pyopencl() -> ModuleType:
-    """Return the module pyopencl, with the embedded runtime visible; no other code may import pyopencl.
+    """Import pyopencl with the embedded runtime visible, and return the module; no other code may import pyopencl.
 
     Raises:
         Unavailable: pyopencl is not installed or finds no OpenCL loader.
@@ -110,9 +113,10 @@ def pyopencl() -> ModuleType:
 
 
 def prepare_caches() -> None:
-    """Let pyopencl continue after errors of its cache, and disable OpenCL's caches if other users can write to them.
+    """Let pyopencl continue after errors of its cache, and disable OpenCL's caches if they are unsafe.
 
-    pyopencl's cache contains pickled objects and PoCL's cache contains libraries; both become code.
+    The cache of pyopencl contains pickled objects, and that of PoCL contains libraries; both can run code.  A cache is
+    unsafe or unusable for the reasons in `hsgen.system.folders.problem`.  Stale locks of pyopencl's cache are removed.
     """
     os.environ.setdefault("PYOPENCL_CACHE_FAILURE_FATAL", "")  # pyopencl reads it without a default
     if problem := folders.problem("pyopencl", "pytools", "pocl"):
@@ -120,14 +124,17 @@ def prepare_caches() -> None:
         os.environ["PYOPENCL_NO_CACHE"] = "1"
         os.environ["POCL_CACHE_DIR"] = str(folders.temporary())
         return
-    for lock in (folders.user_caches() / "pyopencl").glob("*/lock"):  # exists only while files are read or written
+    for lock in (folders.user_caches() / "pyopencl").glob("*/lock"):  # held only during file access
         with suppress(OSError):
             if time.time() - lock.stat().st_mtime > _STALE:
                 lock.unlink()
 
 
 def tool(name: str) -> str | None:
-    """Return the absolute path of an external program, or None; relative entries of PATH are ignored."""
+    """Return the absolute path of an external program, or None if PATH has no such program.
+
+    Relative entries of PATH are ignored.
+    """
     path = shutil.which(name, path=os.pathsep.join(processes.search_path()))
     if path is None or (Path(name).name == name and not Path(path).is_absolute()):
         return None
@@ -135,7 +142,7 @@ def tool(name: str) -> str | None:
 
 
 def has_module(name: str) -> bool:
-    """Whether a Python module is installed, without importing it."""
+    """Whether a Python module is installed; the module is not imported."""
     return importlib.util.find_spec(name) is not None
 
 

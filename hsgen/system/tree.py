@@ -1,9 +1,9 @@
-"""File access below a folder, without following links.
+"""File access below a root folder, which never follows links.
 
-The content of the folder is untrusted.  Every access opens the path component by component, relative to the descriptor
-of the parent folder (openat with O_NOFOLLOW).  A link that replaces a folder at any moment is thus not followed.
-Systems without such calls (Windows) check each component before they use the path.  The user names the folder itself,
-whose path may contain links.
+The content of the root folder is untrusted.  Every access opens a path component by component, relative to the
+descriptor of the parent folder (openat with O_NOFOLLOW).  If another process replaces a folder by a link at any moment,
+the access still does not follow the link.  On systems without openat (Windows), each component is checked before the
+path is used.  The path of the root folder comes from the user, and may contain links.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from hsgen.core.errors import Usage, shown
 from hsgen.system.paths import parts
 
 DESCRIPTORS = hasattr(os, "O_NOFOLLOW") and {os.open, os.stat, os.mkdir, os.rename, os.unlink} <= os.supports_dir_fd
-LARGEST = 64 << 20  # bytes; the limit of a bundle's file.  hsgen writes files of up to about 5 MB
-DEEPEST = 32  # nested folders; a bundle has 4 levels
+LARGEST = 64 << 20  # bytes, the limit of a file in a bundle; hsgen writes files of up to about 5 MB
+DEEPEST = 32  # the limit of nested folders; a bundle has 4 levels
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
 _ROOT = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
@@ -36,9 +36,9 @@ _JUNCTIONS = {getattr(stat, name, -1) for name in ("IO_REPARSE_TAG_SYMLINK", "IO
 
 
 class Tree:
-    """An open folder.  Paths are relative to the folder, with `/` as separator.
+    """An open root folder.  Paths are relative to the root folder, with `/` as separator.
 
-    For system errors, every method raises OSError with the whole path.  If a component of the path is neither a file
+    After a system error, every method raises OSError with the whole path.  If a component of a path is neither a file
     nor a folder, every method raises Usage.
     """
 
@@ -46,7 +46,7 @@ class Tree:
         self.root, self.descriptor = root, descriptor
 
     def refuse(self, path: str, kind: str, expected: str = "") -> Usage:
-        """Return the error for a path of the wrong kind; `expected`: the right kind, by default a file."""
+        """Return the error for a path that is a `kind`, but should be `expected`, by default a file."""
         name = shown(self.root / path)
         if kind in ("file", "folder"):
             return Usage(f"{name}: is a {kind} where a {expected or 'file'} belongs; move it away")
@@ -61,9 +61,9 @@ class Tree:
 
     @contextmanager
     def _above(self, path: str, *, make: bool = False) -> Iterator[tuple[str, int | None]]:
-        """Yield the name of the last component and the descriptor of its parent.
+        """Yield the name of the last component of a path, and the descriptor of its parent folder.
 
-        Without descriptors, yield the whole path and None.  make: create missing parents.
+        On systems without descriptors, yield the whole path and None.  make: whether missing parents are created.
         """
         *above, last = parts(path)
         with ExitStack() as stack:
@@ -72,9 +72,9 @@ class Tree:
                 yield (f"{name}/{last}" if name else last), descriptor
 
     def _enter(self, stack: ExitStack, folders: list[str], make: bool) -> tuple[str, int | None]:
-        """Open nested folders, and return "" and the descriptor of the last folder.
+        """Open nested folders one after another; return "" and the descriptor of the innermost folder.
 
-        Without descriptors, check each folder, and return the joined path and None.
+        On systems without descriptors, only check each folder, and return the joined path and None.
         """
         name, descriptor = ("" if self.descriptor is not None else str(self.root)), self.descriptor
         for depth, folder in enumerate(folders, 1):
@@ -96,16 +96,16 @@ class Tree:
         return name, descriptor
 
     def kind(self, path: str) -> str | None:
-        """Return the kind of a path: file, folder, link, FIFO, socket or device; None if the path is missing."""
+        """Return "file", "folder", "link", "FIFO", "socket" or "device" for a path; None if nothing is there."""
         with suppress(FileNotFoundError), self._above(path) as (name, descriptor):
             return _kind(name, descriptor)
         return None
 
     def is_file(self, path: str) -> bool:
-        """Whether the path is a file; False if it is missing.
+        """Whether a file is at the path; False if nothing is there.
 
         Raises:
-            Usage: the path is neither a file nor missing.
+            Usage: something other than a file is there.
         """
         kind = self.kind(path)
         if kind not in ("file", None):
@@ -168,7 +168,7 @@ class Tree:
             os.rmdir(name, dir_fd=descriptor)
 
     def writable(self, path: str) -> bool:
-        """Whether this process can create and remove files in a folder; "" is the root."""
+        """Whether this process can create and remove files in a folder; "" is the root folder."""
         effective = os.access in os.supports_effective_ids
         if not path:
             name = self.root if self.descriptor is None else "."
@@ -177,14 +177,14 @@ class Tree:
             return os.access(name, os.W_OK, dir_fd=descriptor, effective_ids=effective)
 
     def names(self, path: str = "") -> list[str]:
-        """Return the names in a folder, sorted; "" is the root."""
+        """Return the names in a folder, sorted; "" is the root folder."""
         with ExitStack() as stack:
             name, descriptor = self._enter(stack, path.split("/") if path else [], False)
             with self._at(path):
                 return sorted(_listed(name, descriptor))
 
     def files(self, *, empty: bool = False) -> list[str]:
-        """Return the paths of all files, sorted; `empty`: also the paths of empty folders, with a final '/'.
+        """Return the paths of all files, sorted; with `empty`, also the paths of empty folders, each with a final '/'.
 
         Raises:
             Usage: an entry is neither a file nor a folder.
@@ -246,7 +246,7 @@ def opened(root: Path) -> Iterator[Tree | None]:
         there = False
     except NotADirectoryError:
         raise Usage(f"{shown(root)}: cannot be a folder, it is a file or below one; name a folder") from None
-    except ValueError:  # a NUL, or a character that the file system cannot encode
+    except ValueError:  # the path has a NUL, or a character that the file system cannot encode
         raise Usage(f"{shown(root)}: cannot be the path of a folder; name another") from None
     try:
         yield Tree(root, descriptor) if there else None

@@ -1,8 +1,8 @@
-"""Passes for languages without pointers.
+"""Passes over kernel trees for languages without pointers.
 
-`addressed` replaces accesses to buffers by calls, for HLSL, whose buffers have bytes and no references to elements:
-``b[i]`` becomes ``b_load(i)``, and ``b[i] = x`` becomes ``b_store(i, x)``.  Atomic accesses become calls such as
-``b_atomic_add(i, x)``.
+`addressed` serves HLSL, whose buffers consist of bytes and give no references to elements.  The pass replaces accesses
+to buffers by calls: ``b[i]`` becomes ``b_load(i)``, and ``b[i] = x`` becomes ``b_store(i, x)``.  Atomic accesses become
+calls such as ``b_atomic_add(i, x)``.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ ATOMICS = {
     for memory in ("", "local_")
     for operation in ("add", "or", "load", "store", "cas", "min")
 }
-"""The words of atomic access, each with its operation."""
+"""The functions of the kernel language for atomic accesses, each with its operation."""
 _COMPOUND = frozenset(("-=", "+=", "*=", "/=", "%=", "&=", "^=", "|=", "<<=", ">>=", "++", "--"))
 _ENDS = frozenset((";", ","))
 
 
 class _Addressing:
-    """A function that replaces the accesses in the words of a group by calls."""
+    """A function that takes the words of a group and replaces the accesses among them by calls."""
 
     def __init__(self, buffers: Collection[str], arrays: Collection[str]) -> None:
         self.buffers, self.memory = frozenset(buffers), frozenset((*buffers, *arrays))
 
     def __call__(self, listed: list[Word]) -> list[Word]:
-        """Return the words of a group with calls instead of accesses."""
+        """Return the words of a group, in which calls replace accesses."""
         out: list[Word] = []
         at = 0
         while at < len(listed):
@@ -66,7 +66,7 @@ class _Addressing:
 
 
 def _operator(listed: list[Word], at: int) -> str:
-    """Return the token at index `at`, which follows an access; "" if a group, access or call follows."""
+    """Return the text of the token at index `at`, after an access; "" if a group, access or call is there."""
     word = listed[at] if at < len(listed) else None
     return word.text if isinstance(word, Token) else ""
 
@@ -76,17 +76,20 @@ def _ends(word: Word) -> bool:
 
 
 def addressed(tree: Tree, buffers: Collection[str], arrays: Collection[str]) -> Tree:
-    """Return a tree with calls instead of accesses to buffers and instead of atomic accesses to arrays.
+    """Return a tree in which calls replace all accesses to `buffers` and the atomic accesses to `arrays`.
 
     Raises:
-        Unreadable: an assignment to an element of a buffer reads its old value.
+        Unreadable: a compound assignment, such as ``+=``, changes an element of a buffer.
     """
     change = _Addressing(buffers, arrays)
     return statements(tree, lambda x: mapped(x, change))
 
 
 def called(tree: Tree) -> frozenset[str]:
-    """Return the names of the functions that a tree calls, including ``BUFFER_store`` for each call of `LINE`."""
+    """Return the names of the functions that a tree calls.
+
+    A call of `LINE` also counts as a call of ``BUFFER_store`` for its buffer.
+    """
     calls = [w for w in words(tree) if isinstance(w, Call)]
     lines = {f"{name(arguments(w)[0])}_store" for w in calls if w.name.text == LINE}
     return frozenset({w.name.text for w in calls} | lines)
@@ -94,7 +97,7 @@ def called(tree: Tree) -> frozenset[str]:
 
 FIRST = "{}_first"
 LINE = "hs_store_line"
-"""The word whose first two arguments are a buffer and an index."""
+"""The function that stores a line; its first two arguments are a buffer and an index."""
 _LOWER = frozenset(("<<", ">>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|", "&&", "||", "?"))
 """The operators with a lower precedence than a sum."""
 
@@ -102,7 +105,7 @@ _LOWER = frozenset(("<<", ">>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|",
 def offset(tree: Tree, buffers: Collection[str]) -> Tree:
     """Return a tree with ``BUFFER_first`` added to every index of these buffers.
 
-    GLSL's bindings start at aligned offsets, so kernels add the index of a buffer's first element.
+    A GLSL binding can start only at an aligned offset, so a kernel adds the index of the buffer's first element.
     """
 
     def access(word: Word) -> Word:
@@ -130,9 +133,9 @@ CONVERSIONS = ("hs_twiddle_in", "hs_raw_in")
 
 
 def without_pointers(tree: Tree) -> Tree:
-    """Return a tree without addresses of elements: ``*(first ? &a[i] : &b[j])`` becomes ``(first ? a[i] : b[j])``.
+    """Return a tree without element addresses: ``*(first ? &a[i] : &b[j])`` becomes ``(first ? a[i] : b[j])``.
 
-    GLSL cannot choose between narrow keys, so a conversion of the choice becomes a choice between two conversions.
+    GLSL has no ``?:`` for narrow keys, so a conversion of ``?:`` becomes ``?:`` between two conversions.
     """
     return statements(tree, lambda x: changed(x, _words))
 
@@ -156,7 +159,7 @@ def _words(listed: list[Word]) -> list[Word]:
 
 
 def _chosen(group: Group) -> Group | None:
-    """Return a choice between two elements for a group that chooses between their addresses; None for other groups."""
+    """Rewrite ``(c ? &a : &b)`` as ``(c ? a : b)``; return None for any other expression in parentheses."""
     match group.words:
         case [*condition, Token(text="?"), Token(text="&"), Element() as first, Token(text=":"), Token(text="&"), last]:
             assert isinstance(last, Element)
@@ -166,7 +169,7 @@ def _chosen(group: Group) -> Group | None:
 
 
 def _cases(group: Group) -> tuple[list[Word], Element, Element] | None:
-    """Return the condition and the two elements of a choice; None for other groups."""
+    """Return ``c``, ``a`` and ``b`` of ``(c ? a : b)``, where `a` and `b` are array elements; else None."""
     match group.words:
         case [*condition, Token(text="?"), Element() as first, Token(text=":"), Element() as last]:
             return condition, first, last

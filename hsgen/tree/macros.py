@@ -1,4 +1,4 @@
-"""Expansion of the preprocessor's macros in tokens.  A macro whose body is one number remains as a named constant."""
+"""Expansion of C macros in a list of tokens.  A macro whose body is one number is kept as a named constant."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from hsgen.tree.reading import tokens
 _DEFINE = re.compile(r"#define (\w+)(\([^)]*\))?(.*)\Z", re.DOTALL)
 _NUMBER = re.compile(r"\d\w*\Z")
 Hidden = frozenset[str]
-"""The macros from whose expansion a token comes; the token is not expanded by these macros again."""
+"""The macros whose expansion produced a token.  As in C, these macros do not expand the token again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """A macro.  parameters: None if the definition has no parentheses."""
+    """A macro.  parameters: the names of its parameters; None for a macro without parentheses."""
 
     parameters: tuple[str, ...] | None
     body: tuple[Token, ...]
 
 
 def expanded(text: str) -> tuple[list[Token], dict[str, str]]:
-    """Return the tokens of a text with all macros expanded, and the text of each named constant's number.
+    """Return the tokens of a text with all macros expanded, and for each named constant the text of its number.
 
-    White space preserves the lines of the text.
+    The white space of the tokens preserves the line breaks of the text.
 
     Raises:
-        Unreadable: a directive is not a definition, or a macro has the wrong number of arguments.
+        Unreadable: a directive is not ``#define``, or a macro has the wrong number of arguments.
     """
     macros: dict[str, Macro] = {}
     constants: dict[str, str] = {}
@@ -66,7 +66,7 @@ def _define(directive: Token, macros: dict[str, Macro], constants: dict[str, str
 
 
 def _expand(token: Token, hidden: Hidden, macros: dict[str, Macro], queue: list[tuple[Token, Hidden]]) -> None:
-    """Put the expansion of a macro at the front of the queue; the front is the end of the list."""
+    """Put the expansion of a macro at the front of the queue, which is the end of the list `queue`."""
     macro, bound = macros[token.text], dict[str, list[tuple[Token, Hidden]]]()
     if macro.parameters is not None:
         if not queue or queue[-1][0].text != "(":
@@ -89,7 +89,7 @@ def _expand(token: Token, hidden: Hidden, macros: dict[str, Macro], queue: list[
 
 
 def _arguments(name: str, queue: list[tuple[Token, Hidden]]) -> Sequence[list[tuple[Token, Hidden]]]:
-    """Remove the arguments of a macro from the front of the queue, and return them."""
+    """Remove the arguments of the macro `name` from the front of the queue, and return the arguments."""
     queue.pop()
     out: list[list[tuple[Token, Hidden]]] = [[]]
     depth = 1

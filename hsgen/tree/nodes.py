@@ -1,7 +1,8 @@
-"""The tree of kernel text: statements, accesses, calls and groups in brackets.
+"""The syntax tree of kernel text.  Nodes are statements, array accesses, calls, and groups in brackets.
 
-A tree is lossless: each token includes the white space and the comments before it, and an unchanged tree prints the
-original text.  Operators are plain tokens of their expression; only `hsgen.emit.wgsl` needs their precedence.
+A tree is lossless.  Each token includes the white space and the comments before it, so an unchanged tree prints the
+original text.  An expression is a flat list of words, and operators are plain tokens in it.  Only `hsgen.emit.wgsl`
+needs the precedence of operators.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 
 class Unreadable(Exception):
-    """The error for text that is not in the language of kernels.  line: the line from 1, or 0 if unknown."""
+    """The error for text that is not valid kernel text.  line: the line, counted from 1, or 0 if unknown."""
 
     def __init__(self, problem: str, line: int = 0) -> None:
         super().__init__(problem)
@@ -19,7 +20,7 @@ class Unreadable(Exception):
 
 
 class Token(NamedTuple):
-    """A token.  before: the white space and the comments between the preceding token and this token."""
+    """A token.  before: the white space and the comments between the preceding token and this one."""
 
     before: str
     text: str
@@ -27,7 +28,7 @@ class Token(NamedTuple):
 
 @dataclass(slots=True)
 class Group:
-    """Words in brackets: tokens, groups, accesses and calls, in order."""
+    """A list of words in brackets.  A word is a token, a group, an array access or a call."""
 
     open: Token
     words: list[Word]
@@ -36,7 +37,7 @@ class Group:
 
 @dataclass(slots=True)
 class Element:
-    """An access ``name[index]``."""
+    """An array access ``name[index]``."""
 
     name: Token
     index: Group
@@ -52,7 +53,7 @@ class Call:
 
 @dataclass(slots=True)
 class Plain:
-    """A declaration, an expression, a jump or a macro.  end: its semicolon, or None."""
+    """A simple statement: a declaration, an expression, a jump or a macro call.  end: its semicolon, or None."""
 
     words: list[Word]
     end: Token | None
@@ -80,7 +81,7 @@ class If:
 
 @dataclass(slots=True)
 class Loop:
-    """A loop by ``for`` or ``while``.  unrolled: the word before the loop that makes compilers unroll it, or None."""
+    """A ``for`` or ``while`` loop.  unrolled: the token before the loop that makes compilers unroll it, or None."""
 
     unrolled: Token | None
     word: Token
@@ -90,7 +91,7 @@ class Loop:
 
 @dataclass(slots=True)
 class Repeat:
-    """A loop by ``do`` and ``while``."""
+    """A ``do`` ... ``while`` loop."""
 
     word: Token
     body: Statement
@@ -101,7 +102,7 @@ class Repeat:
 
 @dataclass(slots=True)
 class Function:
-    """The definition of a function.  head: the words before the braces."""
+    """The definition of a function.  head: the words before its body."""
 
     head: list[Word]
     body: Block
@@ -109,14 +110,14 @@ class Function:
 
 @dataclass(slots=True)
 class Directive:
-    """A line for the preprocessor, with its continuation lines."""
+    """A preprocessor directive, with its continuation lines."""
 
     line: Token
 
 
 @dataclass(slots=True)
 class Shifted:
-    """A statement that starts a line and is printed further to the right, by the white space `margin`."""
+    """A statement that starts a line; the white space `margin` indents each line of its text further."""
 
     statement: Statement
     margin: str

@@ -1,4 +1,4 @@
-"""The passes over a kernel's tree, by the names that dialects use."""
+"""The passes over a kernel's tree; dialects refer to the passes by name."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from hsgen.tree.walking import changed, statements
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The memory of a kernel: the names of buffers and of local arrays.  index: the sort is an argsort, so value i of
-    the input is i.
+    """The names of a kernel's buffers and local arrays.
+
+    index: whether the sort is an argsort, in which value i of the input is i.
     """
 
     buffers: tuple[str, ...]
@@ -27,7 +28,11 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """A change of a tree.  words: the words of the contract that the pass replaces; a dialect need not define them."""
+    """A change of a tree.
+
+    words: the functions of the dialect contract whose calls the pass replaces.  A dialect with the pass need not define
+    these functions.
+    """
 
     change: Callable[[Tree, Memory], Tree]
     words: frozenset[str] = frozenset()
@@ -45,29 +50,29 @@ PASSES: Mapping[str, Pass] = {
 
 
 def replaced(names: Sequence[str]) -> frozenset[str]:
-    """Return the words that the passes of these names replace."""
+    """Return the functions of the dialect contract that the named passes replace."""
     return frozenset().union(*(PASSES[name].words for name in names))
 
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A body after passes, with the names of the functions that the body calls."""
+    """The text of a body after passes, and the names of the functions that it calls."""
 
     text: str
     calls: frozenset[str]
 
 
 def memory(kernel: Kernel, index: bool) -> Memory:
-    """Return the memory of a kernel."""
+    """Return the `Memory` of a kernel.  index: as in `Memory`."""
     return Memory(tuple(b.name for b in kernel.buffers), tuple(a.name for a in kernel.arrays), index)
 
 
 @lru_cache(maxsize=4096)
 def passed(body: str, names: Sequence[str], known: Memory) -> Passed:
-    """Return a body after the passes of these names.
+    """Return a body after the named passes.
 
     Raises:
-        Unreadable: the body is not in the language of kernels.
+        Unreadable: the body is not valid kernel text.
     """
     tree = read(body)
     for name in names:
@@ -79,9 +84,10 @@ SUBGROUP, LANE = "hs_subgroup_id", "hs_local_id"
 
 
 def alone(body: str) -> str:
-    """Return a body in which each lane is a subgroup.
+    """Return the body of a kernel without subgroups, in which every lane counts as a subgroup of one lane.
 
-    All kernels of a sort share a prelude, which defines ``hs_subgroup_id`` as the lane only if no kernel has subgroups.
+    All kernels of a sort share a prelude.  If another kernel has subgroups, the prelude's ``hs_subgroup_id`` is not the
+    lane's number, so this function writes ``hs_local_id`` instead.
     """
     if SUBGROUP not in body:
         return body

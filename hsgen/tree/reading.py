@@ -34,19 +34,19 @@ _NAME = re.compile(r"[A-Za-z_]\w*\Z")
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 _ENDS = frozenset(_CLOSES.values())
 UNROLL = "HS_UNROLL"
-"""The word of dialects before a loop that compilers must unroll."""
+"""The macro that stands before a loop which compilers must unroll; each dialect defines it."""
 
 
 def tokens(text: str) -> list[Token]:
-    """Return the tokens of a text.  The last token is empty and follows the trailing white space."""
+    """Return the tokens of a text.  The last token is empty, and its `before` is the trailing white space."""
     return [Token(*x) for x in _TOKEN.findall(text)]
 
 
 def read(text: str) -> Tree:
-    """Return the tree of a text.
+    """Return the tree of a kernel text.
 
     Raises:
-        Unreadable: brackets do not match, or a statement has no end.
+        Unreadable: brackets do not match, or a statement does not end.
     """
     return Reader(tokens(text)).tree()
 
@@ -126,9 +126,9 @@ class Reader:
         return Group(opening, words, self._take(closing))
 
     def _words(self, end: str, plain: bool = False) -> list[Word]:
-        """Return the words up to `end`.  plain: the words are a statement, which may be a macro without a semicolon."""
+        """Return the words before `end`.  plain: they are a statement, which may be a macro call without semicolon."""
         words: list[Word] = []
-        listed, last, member = self.tokens, False, False  # last: whether the last word is a name, but not a member's
+        listed, last, member = self.tokens, False, False  # last: whether the last word is a name, and no member name
         while True:
             token = listed[self.at]
             text = token.text
@@ -158,14 +158,14 @@ class Reader:
 
     @staticmethod
     def _heads(words: list[Word]) -> bool:
-        """Whether words are the head of a function: types and attributes, then a name with parameters."""
+        """Whether words are the head of a function definition: types and attributes, then a name with parameters."""
         match words:
             case [_, *_, Call()] | [_, *_, Call(), Group(open=Token(text="("))]:
                 return True
         return False
 
     def _ends(self) -> bool:
-        """Whether a call ends as a statement without a semicolon: before a name, a brace, a directive or the end."""
+        """Whether a call is a whole statement without semicolon: a name, a brace, a directive or the end follows."""
         token = self.tokens[self.at]
         return not token.text or token.text[0] in "{}#" or bool(_NAME.match(token.text))
 

@@ -1,9 +1,9 @@
-"""A pass for buffers that a kernel selects at run time, for languages whose buffers have no addresses.
+"""A pass that resolves buffers which a kernel selects at run time, for languages whose buffers have no addresses.
 
-``hs_select_keys(from, at)`` declares the number of a buffer.  If the number is a constant, accesses name the buffer.  A
-branch between a full and a partial tile accesses the selected buffer in both cases.  The pass copies such a branch for
-each buffer, because a branch at each access would prevent the overlap of a lane's accesses.  All other accesses call
-functions that branch.
+``hs_select_keys(from, at)`` declares that `from` is the buffer with the number `at`.  If the number is a constant,
+accesses name the buffer directly.  A branch between a full and a partial tile accesses the selected buffer in both
+cases.  The pass copies such a branch for each possible buffer.  A test of the number at each access would instead
+prevent a lane's accesses from overlapping.  All other accesses call functions that test the number.
 """
 
 from __future__ import annotations
@@ -30,17 +30,18 @@ from hsgen.tree.walking import arguments, call, changed, element, inner, name, s
 SELECTS = {"hs_select_keys": "key", "hs_select_values": "value"}
 LOADS, STORES = ("hs_load", "hs_load_value"), ("hs_store", "hs_store_value")
 WORDS = frozenset((*LOADS, *STORES))
-"""The words that this pass replaces by accesses or by functions of a kernel's frame."""
+"""The functions whose calls this pass replaces where it can; the text around a kernel defines them for other calls."""
 BARRIERS = ("hs_barrier", "hs_barrier_global", "hs_subgroup_barrier")
-"""The barriers.  A branch that contains a barrier is not copied for each buffer, because it does more than access a
-tile.
-"""
+"""The barriers.  The pass does not copy a branch that contains a barrier, because it does more than access a tile."""
 MARGIN = " " * 4
 
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A selected buffer: its name in the kernel, its kind as a key of `PICKED`, and the text of its number."""
+    """A buffer that a kernel selects.
+
+    name: its name in the kernel.  kind: "key" or "value", a key of `PICKED`.  number: the text of the buffer's number.
+    """
 
     name: str
     kind: str
@@ -50,7 +51,7 @@ class Selected:
 class _Selection:
     """The state of the pass: the selected buffers and the constants in scope.
 
-    index: the sort is an argsort, so value i of the input is i.
+    index: whether the sort is an argsort; value i of its input is then i, and no buffer has it.
     """
 
     def __init__(self, index: bool) -> None:
@@ -67,7 +68,7 @@ class _Selection:
         return [x for x in out if not self._unused(x, declared, out)]
 
     def _unused(self, statement: Statement, local: Sequence[Selected], scope: Sequence[Statement]) -> bool:
-        """Whether a statement declares a selected buffer that no other statement of the scope uses."""
+        """Whether a statement selects a buffer of this scope that no other statement of the scope uses."""
         declared = _declared(statement)
         if declared is None or declared not in local:
             return False
@@ -88,7 +89,7 @@ class _Selection:
         return self._written_out(copy) if isinstance(copy, If) else copy
 
     def _fixed(self, statement: Statement) -> Statement:
-        """Return a statement with the buffer's name in each access to a buffer with a constant number."""
+        """Return a statement in which accesses name each selected buffer whose number is constant."""
         numbers = {s.name: n for s in self.selected if (n := self._constant(s.number)) is not None}
         return self._named(statement, numbers) if numbers else statement
 
@@ -96,8 +97,9 @@ class _Selection:
         return int(number) if number.isdigit() else self.constants.get(number)
 
     def _written_out(self, statement: If) -> Statement:
-        """Return the copies of a branch, one for each buffer that both of its cases may access; other branches
-        unchanged.
+        """Return a chain of copies of a branch, one for each buffer that both of its cases may access.
+
+        A branch is unchanged if it has no `else`, contains a barrier, or if its cases access no common selected buffer.
         """
         if statement.no is None or any(isinstance(w, Call) and w.name.text in BARRIERS for w in words(statement)):
             return statement
@@ -106,7 +108,7 @@ class _Selection:
         if chosen is None:
             return statement
         alike = [s.name for s in self.selected if s.number == chosen.number]
-        numbers = (1, 2) if chosen.name in _stored(statement) else (0, 1, 2)  # no kernel stores to its input
+        numbers = (1, 2) if chosen.name in _stored(statement) else (0, 1, 2)  # no kernel stores to its input, 0
         before = statement.word.before
         line = "\n" + before.rpartition("\n")[2]
         branch = If(Token(line, "if"), statement.condition, statement.yes, statement.otherwise, statement.no)
@@ -128,7 +130,7 @@ class _Selection:
         return changed(statement, lambda listed: [x for word in listed for x in self._access(word, numbers)])
 
     def _access(self, word: Word, numbers: dict[str, int]) -> list[Word]:
-        """Return an access to a buffer by its name instead of a call; other words unchanged."""
+        """Return a direct access if `word` is a call that accesses a buffer in `numbers`; else return `word` as is."""
         if not isinstance(word, Call) or word.name.text not in WORDS:
             return [word]
         first, *operands = arguments(word)
@@ -151,17 +153,17 @@ class _Selection:
 
 
 def selected(tree: Tree, index: bool) -> Tree:
-    """Return a tree after the pass.  index: the sort is an argsort, so value i of the input is i."""
+    """Return a tree after the pass.  index: whether the sort is an argsort, in which value i of the input is i."""
     return Tree(_Selection(index).body(tree.body), tree.end)
 
 
 def called(tree: Tree) -> frozenset[str]:
-    """Return the names of the functions for selected buffers that a tree calls."""
+    """Return the names of those functions for selected buffers that a tree still calls."""
     return frozenset(w.name.text for w in words(tree) if isinstance(w, Call) and w.name.text in WORDS)
 
 
 def _declared(statement: Statement) -> Selected | None:
-    """Return the buffer that a statement selects, or None."""
+    """Return the buffer that a statement selects, or None if it selects no buffer."""
     match statement:
         case Plain(words=[Call(name=Token(text=word)) as select]) if word in SELECTS:
             buffer, number = arguments(select)
@@ -181,7 +183,7 @@ def _constants(statement: Plain) -> dict[str, int]:
 
 
 def _calls(statement: Statement, functions: Collection[str]) -> set[str]:
-    """Return the names of the buffers that a statement accesses by these functions."""
+    """Return the names of the buffers that a statement accesses through calls of `functions`."""
     calls = (w for w in words(statement) if isinstance(w, Call) and w.name.text in functions)
     return {name(arguments(x)[0]) for x in calls}
 

@@ -1,4 +1,4 @@
-"""Functions that walk through a tree, or copy a tree with changed words."""
+"""Functions that walk through a tree, and functions that copy a tree with changed words."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from hsgen.tree.nodes import (
 )
 
 Change = Callable[[list[Word]], list[Word]]
-"""A function that returns the replacement for the words of a group or a statement."""
+"""A function that takes the words of a group or a statement, and returns their replacement."""
 Each = Callable[[Statement], Statement]
-"""A function that returns the replacement for a statement."""
+"""A function that takes a statement and returns its replacement."""
 
 
 def groups(node: Statement | Tree) -> Iterator[list[Word]]:
-    """Yield the lists of words of statements: declarations, expressions, conditions, and heads of loops."""
+    """Yield the word lists of a statement or tree: declarations, expressions, conditions, and loop heads."""
     match node:
         case Plain(words=words):
             yield words
@@ -56,7 +56,7 @@ def groups(node: Statement | Tree) -> Iterator[list[Word]]:
 
 
 def words(node: Statement | Tree) -> Iterator[Word]:
-    """Yield all words of statements, including the words within groups, accesses and calls."""
+    """Yield all words of a statement or tree, including the words within groups, array accesses and calls."""
     for listed in groups(node):
         yield from _within(listed)
 
@@ -73,12 +73,12 @@ def _within(listed: list[Word]) -> Iterator[Word]:
 
 
 def statements(tree: Tree, each: Each) -> Tree:
-    """Return a tree with each of its statements replaced by the result of `each`."""
+    """Return a tree in which `each` has replaced every top-level statement."""
     return Tree([each(x) for x in tree.body], tree.end)
 
 
 def inner(node: Statement, each: Each) -> Statement:
-    """Return a statement with each statement directly within it replaced by the result of `each`."""
+    """Return a copy of a statement in which `each` has replaced every statement directly within it."""
     match node:
         case Block(open=opening, body=body, close=closing):
             return Block(opening, [each(x) for x in body], closing)
@@ -99,7 +99,10 @@ def inner(node: Statement, each: Each) -> Statement:
 
 
 def mapped(node: Statement, change: Change) -> Statement:
-    """Return a statement with the words of each declaration, expression, condition and head replaced by `change`."""
+    """Return a copy of a statement in which `change` has replaced each word list that `groups` yields.
+
+    `change` gets only these outer lists; `changed` also replaces the lists within groups, accesses and calls.
+    """
     copy = inner(node, lambda x: mapped(x, change))
     match copy:
         case Plain(words=words, end=end):
@@ -115,12 +118,12 @@ def mapped(node: Statement, change: Change) -> Statement:
 
 
 def within(group: Group, change: Change) -> Group:
-    """Return a group with its words replaced by the result of `change`."""
+    """Return a copy of a group in which `change` has replaced the words."""
     return Group(group.open, change(group.words), group.close)
 
 
 def changed(node: Statement, change: Change) -> Statement:
-    """Return a statement with the words of every group replaced by the result of `change`, inner groups first."""
+    """Return a copy of a statement in which `change` has replaced the words at every level, innermost first."""
 
     def deep(listed: list[Word]) -> list[Word]:
         out: list[Word] = []
@@ -150,12 +153,12 @@ def arguments(call: Call) -> list[list[Word]]:
 
 
 def name(listed: list[Word]) -> str:
-    """Return the text of the only word, if this word is a token; else ""."""
+    """Return the text of `listed` if it is a single token; else ""."""
     return listed[0].text if len(listed) == 1 and isinstance(listed[0], Token) else ""
 
 
 def spaced(listed: list[Word], before: str) -> list[Word]:
-    """Return words with the white space `before` in front of the first word."""
+    """Return words whose first word has `before` as its leading white space."""
     if not listed:
         return listed
     match listed[0]:
@@ -178,12 +181,12 @@ def leading(word: Word) -> str:
 
 
 def element(buffer: str, index: list[Word], before: str = "") -> Element:
-    """Return an access to an element of an array."""
+    """Return the array access ``buffer[index]``."""
     return Element(Token(before, buffer), Group(Token("", "["), spaced(index, ""), Token("", "]")))
 
 
 def call(function: str, values: list[list[Word]], before: str = "") -> Call:
-    """Return a call of a function; `values`: the words of each argument."""
+    """Return a call of `function`; `values` has the words of each argument."""
     listed: list[Word] = []
     for argument in values:
         if listed:

@@ -1,4 +1,4 @@
-"""The translation of kernels from C to WGSL: a subset of C is parsed, typed, and printed as WGSL."""
+"""Translation of kernels from a subset of C to WGSL.  Kernels are parsed, typed, and printed as WGSL."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from hsgen.emit.wgsl.tree import Unsupported
 def translated(
     where: str, prelude: str, parts: Mapping[str, str], groups: Mapping[str, int]
 ) -> tuple[str, dict[str, str]]:
-    """Return the WGSL of the prelude and the kernels of a sort.
+    """Return the WGSL prelude of a sort, and the WGSL of each of its kernels.
 
-    where: the file, for messages.  parts: the C text of each kernel.  groups: the number of lanes of each kernel's
-    work-groups.
+    where: the file that messages name.  prelude, parts: the C text of the prelude and of each kernel.  groups: for each
+    kernel, the number of lanes in a work-group.
 
     Raises:
         Usage: a kernel needs a feature that WGSL lacks.
-        Wrong: a kernel is not in the subset of C.
+        Wrong: a kernel uses C beyond the subset.
     """
     texts = {name: prelude + text for name, text in parts.items()}
     try:

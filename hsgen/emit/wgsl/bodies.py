@@ -35,7 +35,7 @@ from hsgen.emit.wgsl.tree import (
 from hsgen.emit.wgsl.types import folded
 
 SHARED = "hs_shared_{}"
-"""The name of the word in workgroup memory that broadcasts values of a type."""
+"""The name of the variable in workgroup memory through which a lane broadcasts a value; `{}` is the type."""
 
 
 class Body:
@@ -63,7 +63,7 @@ class Body:
 
     def _list(self, body: list[Stmt]) -> list[str]:
         out: list[str] = []
-        start = 0  # the first line of the last statement
+        start = 0  # the index of the preceding statement's first line
         for stmt in body:
             if isinstance(stmt, Note) and stmt.trailing and out and len(out) == start + 1:
                 out[-1] += f" // {stmt.text}"
@@ -79,7 +79,7 @@ class Body:
         return [f"    {x}" for x in self._list(body)]
 
     def _take(self) -> list[str]:
-        """Return the lines that must precede the last printed expression, and clear the list of these lines."""
+        """Return the lines that must precede the expression printed last, and reset the printer's list of lines."""
         lines, self.expression.before = self.expression.before, []
         return lines
 
@@ -125,7 +125,7 @@ class Body:
         return [*self._take(), f"{'var' if var.written else 'let'} {name}{f': {var.type}' if plain else ''} = {text};"]
 
     def _choose(self, name: str, value: Choice) -> list[str]:
-        """Return a branch that assigns a conditional expression to a variable."""
+        """Return an `if` that assigns one case of a conditional expression to the variable `name`."""
         condition = self.expression(value.condition)
         lines = [*self._take(), f"if {condition} {{"]
         lines += [f"    {x}" for x in self._store(name, value.yes)] + ["} else {"]
@@ -204,7 +204,7 @@ class Body:
         return f"for ({begin[0] if begin else ';'} {condition}; {step}) {{"
 
     def _step(self, body: list[Stmt]) -> str:
-        """Return the step of a loop without its semicolon, if the step is a single statement; else ""."""
+        """Return the text of a loop's step, without semicolon, if the step is a single statement; else ""."""
         match body:
             case [Assign() as stmt]:
                 return self.assignment(stmt)

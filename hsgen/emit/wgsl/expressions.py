@@ -31,7 +31,7 @@ from hsgen.tree import nodes
 from hsgen.tree.printing import text as printed
 
 SAME = "same"
-"""The placeholder for the type of the first argument."""
+"""In `PREDECLARED`, the placeholder for the type of the first argument."""
 PREDECLARED: dict[str, tuple[str, tuple[str, ...]]] = {
     "vec2u": ("vec2<u32>", (U32,) * 2),
     "vec3u": ("vec3<u32>", (U32,) * 3),
@@ -46,7 +46,7 @@ PREDECLARED: dict[str, tuple[str, tuple[str, ...]]] = {
     "float_of_bits": ("f32", (U32,)),
     "bits_of_float": (U32, ("f32",)),
 }
-"""The predeclared functions of WGSL, and conversions between floats and bits: (result type, argument types)."""
+"""Predeclared WGSL functions, and two conversions between floats and bits, as name: (result type, argument types)."""
 ATOMICS = {
     "atomicAdd": 2,
     "atomicOr": 2,
@@ -59,7 +59,7 @@ ATOMICS = {
 }
 """The atomic functions, each with the number of its arguments.
 
-``atomicCompareExchange`` never fails spuriously, so it needs a loop in WGSL; the other functions are those of WGSL.
+``atomicCompareExchange`` never fails spuriously, so its translation is a loop.  WGSL has all other functions.
 """
 
 
@@ -67,14 +67,14 @@ _LEVELS = {
     "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7, "<<": 8, ">>": 8,
     "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
 }  # fmt: skip
-"""The precedence of operators; operators of the same precedence are left-associative."""
+"""The precedence of each binary operator; operators of equal precedence associate to the left."""
 Words: TypeAlias = Sequence[nodes.Word]
 _PREFIXES = ("-", "~", "!", "+")
 _STEPS = ("++", "--")
 
 
 def split(words: Words, by: str) -> list[list[nodes.Word]]:
-    """Return the words between the separators `by`."""
+    """Return the lists of words between separators `by`."""
     out: list[list[nodes.Word]] = [[]]
     for word in words:
         if isinstance(word, nodes.Token) and word.text == by:
@@ -85,7 +85,7 @@ def split(words: Words, by: str) -> list[list[nodes.Word]]:
 
 
 class Expressions:
-    """A parser of expressions in a scope.  line: the line of the current statement, for errors."""
+    """A parser of expressions in a scope.  line: the line of the current statement, which errors report."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -93,10 +93,10 @@ class Expressions:
         self.words: list[nodes.Word] = []
 
     def __call__(self, words: Words) -> Expr:
-        """Return the expression of words.
+        """Return the expression that `words` form.
 
         Raises:
-            Unsupported: the words are not an expression in the subset.
+            Unsupported: `words` is not an expression of the subset.
         """
         outer, self.words = self.words, list(reversed(words))
         expression = self._choice()
@@ -106,7 +106,7 @@ class Expressions:
         return expression
 
     def condition(self, words: Words) -> Expr:
-        """Return the expression of words, converted to bool."""
+        """Return the expression that `words` form, converted to bool."""
         return converted(self(words), BOOL, self.line)
 
     def _refuse(self) -> NoReturn:
@@ -138,7 +138,7 @@ class Expressions:
         return folded(Choice(yes.type, condition, yes, no))
 
     def _operation(self, level: int) -> Expr:
-        """Return an expression of operators with at least this precedence."""
+        """Parse and return an expression whose binary operators have at least the precedence `level`."""
         left = self._operand()
         while (found_level := _LEVELS.get(self._next(), 0)) >= level:
             op = self._next()

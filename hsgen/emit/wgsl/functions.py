@@ -41,9 +41,9 @@ from hsgen.tree import nodes
 
 
 def once(begin: list[Stmt], condition: Expr | None, step: list[Stmt], body: list[Stmt]) -> list[Stmt]:
-    """Return the statements of a loop that runs exactly once, without the loop; [] for other loops.
+    """Return the statements of a loop that runs exactly once, without the loop around them; [] for any other loop.
 
-    The loop has a variable that is 1 before the only iteration and 0 after it.
+    The variable of the loop is 1 before the only iteration and 0 after it.
     """
     match begin, step:
         case [*earlier, Declare(var=var, value=Const(value=1))], [
@@ -59,7 +59,7 @@ def once(begin: list[Stmt], condition: Expr | None, step: list[Stmt], body: list
 
 
 def survey(function: Function) -> None:
-    """Record the variables that a function uses, the functions that it calls, and whether it is pure."""
+    """Fill in the attributes `uses`, `calls` and `pure` of a function from its body."""
     local = {id(p) for p in function.params}
     local |= {id(s.var) for s in statements(function.body) if isinstance(s, Declare)}
     for stmt in statements(function.body):
@@ -87,13 +87,16 @@ def is_name(word: nodes.Word | None) -> bool:
 
 _SPACES = {"extern": "storage", "static": "workgroup"}
 _KINDS = (*_SPACES, "const")
-"""The words before the type of a declaration."""
+"""The keywords that may precede the type of a declaration."""
 _ASSIGNMENTS = {"=": "", **{f"{op}=": op for op in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")}}
-"""The assignment operators, each with its arithmetic operation; "" for a plain assignment."""
+"""For each assignment operator, its arithmetic or bit operation; "" for the plain ``=``."""
 
 
 class Builder:
-    """A parser of a C text.  `scope` has its functions, in order; `buffers` has its buffers."""
+    """A parser of a whole C text; its constructor parses.
+
+    scope: the functions of the text, in their order.  buffers: the buffers of the text, in their order.
+    """
 
     def __init__(self, text: Text) -> None:
         self.text = text
@@ -120,9 +123,9 @@ class Builder:
         self.expression.line = self.text.lines[id(statement)]
 
     def _declared(self, words: Words) -> tuple[str, set[str], list[list[nodes.Word]]]:
-        """Return the type of a declaration, the words before the type, and the declarators.
+        """Return the type of a declaration, the keywords before the type, and the declarators.
 
-        The type is "" if the words are not a declaration.
+        The type is "" if `words` is not a declaration.
         """
         kinds = [w.text for w in words[:2] if isinstance(w, nodes.Token) and w.text in _KINDS]
         rest = words[len(kinds) :]
@@ -134,7 +137,7 @@ class Builder:
         return "", set(), []
 
     def _variable(self, words: Words, type_: str, space: str, kinds: set[str]) -> tuple[Var, list[nodes.Word]]:
-        """Return the variable of a declarator, which may be an array of constant size, and the words of its value."""
+        """Return the variable of a declarator, and the words of its initial value.  An array has a constant size."""
         name, count, value = (words[0] if words else None), None, list(words[2:])
         if isinstance(name, nodes.Element):
             index, name = name.index.words, name.name

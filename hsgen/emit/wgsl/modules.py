@@ -1,4 +1,4 @@
-"""The WGSL module of several kernels, with each shared declaration once."""
+"""The WGSL module of several kernels, which has each shared declaration once."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _CALL = (
 )
 _EXCHANGE = re.compile(r"\bsubgroup[A-Z]\w*\(")
 _UNPROVED = "diagnostic(off, subgroup_uniformity);\n"
-"""A directive for kernels whose conditions depend on subgroup exchanges.
+"""A directive for kernels whose conditions depend on values that lanes of a subgroup exchange.
 
-The lanes of a subgroup agree on such conditions, but Tint does not prove it.
+The lanes of a subgroup agree on such a condition, but the compiler Tint cannot prove that they agree.
 """
 _GET = """\
 fn {name}(i: i32) -> u32 {{
@@ -48,15 +48,15 @@ fn {name}(i: i32, old: u32, y: u32) -> u32 {{
     return was;
 }}
 """
-"""The text of an exchange as a loop, because WGSL's exchange may fail spuriously."""
+"""A compare-and-exchange that retries in a loop, because WGSL's function may fail spuriously."""
 
 
 @dataclass(slots=True)
 class Module:
-    """The declarations of a module by name, in order.
+    """The declarations and kernels of a WGSL module.
 
-    users: the kernels that use each declaration.  kernels: the text of each kernel.  reserved: names that no
-    declaration may have.
+    texts: the text of each declaration by name, in order.  users: for each declaration, the kernels that use it.
+    kernels: the text of each kernel.  reserved: the names that no declaration may have.
     """
 
     texts: dict[str, str] = field(default_factory=dict)
@@ -65,10 +65,10 @@ class Module:
     reserved: set[str] = field(default_factory=set)
 
     def add(self, kernel: str, base: str, form: Callable[[str], str]) -> str:
-        """Add a declaration for a kernel, unless the module has an equal declaration, and return its name.
+        """Add a declaration that `kernel` uses, and return its name; an equal declaration is reused.
 
-        base: the preferred name; a number is appended if another declaration has the name.  form: a function that
-        returns the text of the declaration for a name.
+        base: the preferred name.  If another declaration has this name, a number is appended.  form: a function that
+        takes a name and returns the text of the declaration.
         """
         number = 1
         while True:
@@ -86,13 +86,13 @@ class Module:
 
 
 def translate(kernels: Mapping[str, str], groups: Mapping[str, int]) -> tuple[str, dict[str, str]]:
-    """Return the WGSL text that kernels share, and the WGSL text of each kernel.
+    """Return the WGSL text that several kernels share, and the WGSL text of each kernel.
 
-    kernels: the C text of each kernel, with all declarations that it uses.  groups: the number of lanes of each
-    kernel's work-groups.
+    kernels: the C text of each kernel, with all declarations that the kernel uses.  groups: for each kernel, the number
+    of lanes in a work-group.
 
     Raises:
-        Unsupported: a text is not in the subset.
+        Unsupported: a text uses C beyond the subset.
     """
     module = Module(reserved={*kernels, CALL, "hs_call_arguments"})
     for name, text in kernels.items():
@@ -150,7 +150,7 @@ def _shared(type_: str, name: str) -> str:
 
 
 def _constants(module: Module, kernel: str, body: Body) -> None:
-    """Add the declarations of the named constants in a printed body."""
+    """Add declarations of the named constants that a printed body uses."""
     for name, value in body.expression.constants.items():
         module.add(kernel, name, partial(_constant, value))
 
@@ -172,7 +172,7 @@ def _called(function: Function) -> list[Function]:
 
 
 def _variable(module: Module, kernel: str, buffers: Sequence[Var], var: Var, names: dict[object, str]) -> None:
-    """Add the declaration of a module's variable, and record its name in `names`."""
+    """Add the declaration of a module-scope variable, and record its WGSL name in `names`."""
     if var.space == "private":
         names[var] = module.add(kernel, var.name, lambda name: f"var<private> {name}: {var.type};\n")
     elif var.space == "workgroup":
@@ -194,7 +194,7 @@ def _variable(module: Module, kernel: str, buffers: Sequence[Var], var: Var, nam
 
 
 def _accessors(module: Module, kernel: str, var: Var, atomic: bool, names: dict[object, str]) -> None:
-    """Add the functions that load and store narrow elements, which are packed in words."""
+    """Add the functions that load and store a buffer's narrow elements, which are packed into 32-bit words."""
     bits, buffer = NARROW[var.type], names[var]
     mask, log, every = 32 // bits - 1, (32 // bits).bit_length() - 1, (1 << bits) - 1
     word = f"{buffer}[u32(i) >> {log}u]"

@@ -29,7 +29,7 @@ _LEVELS = {"*": 5, "/": 5, "%": 5, "+": 4, "-": 4}
 _COMPARED = ("<", ">", "<=", ">=", "==", "!=")
 _LARGE = 1 << 20
 _PRINTED = {"subgroupBarrier": "workgroupBarrier"}
-"""The functions with another name in WGSL, which has no subgroup barrier."""
+"""For each function that WGSL lacks, the WGSL function that replaces it: WGSL has no subgroup barrier."""
 _WORDS = """
 alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if let
 loop override requires return struct switch true var while NULL Self abstract active alignas alignof as asm
@@ -63,7 +63,7 @@ def number(value: int, type_: str) -> str:
 
 
 def heavy(e: Expr) -> bool:
-    """Whether an expression reads buffers or has effects, so it must be evaluated only on demand."""
+    """Whether an expression reads buffers or has side effects; then only the chosen case of a `?:` may evaluate it."""
     return any(
         (isinstance(x, Element) and x.var.space == "storage")
         or (isinstance(x, Call) and (x.name in ATOMICS or (x.function is not None and not x.function.pure)))
@@ -74,8 +74,8 @@ def heavy(e: Expr) -> bool:
 class Printer:
     """A printer of expressions.
 
-    names: the names of the module's variables and functions.  before: lines that must precede the expression.  Such
-    lines are branches, for conditional expressions with a case that must be evaluated only on demand.
+    names: the names of the module's variables and functions.  before: lines that must precede the expression.  The
+    lines are branches, which replace `?:`, `&&` and `||` where an operand may be evaluated only on demand.
     """
 
     def __init__(self, names: Mapping[object, str]) -> None:
@@ -83,7 +83,7 @@ class Printer:
         self.before: list[str] = []
         self.fresh_names = 0
         self.constants: dict[str, Const] = {}
-        """The named constants in the printed expressions."""
+        """The named constants that the printed expressions use."""
 
     def name(self, var: Var) -> str:
         """Return the name of a variable."""
@@ -115,7 +115,7 @@ class Printer:
         raise AssertionError(e)
 
     def place(self, e: Element) -> str:
-        """Return a reference to an element of an array."""
+        """Return the text of an array element, as the target of a store or an atomic function."""
         return f"{self.name(e.var)}[{self(e.index)}]"
 
     def _element(self, e: Element) -> str:
@@ -124,7 +124,7 @@ class Printer:
         return f"atomicLoad(&{self.place(e)})" if e.var.atomic else self.place(e)
 
     def operand(self, e: Expr) -> str:
-        """Return the text of an expression, in parentheses if it is an operation."""
+        """Return the text of an expression as an operand, in parentheses if the expression is an operation."""
         text = self(e)
         return f"({text})" if self._compound(e) or text.startswith("-") else text
 
@@ -152,7 +152,7 @@ class Printer:
         return f"{name}({', '.join(args)})"
 
     def _argument(self, e: Expr, last: bool) -> str:
-        """Return an argument, in parentheses if WGSL would parse its ``<`` and a later ``>`` as a list of types."""
+        """Return an argument, in parentheses if WGSL could take its ``<`` and a later ``>`` for a template list."""
         text = self(e)
         return f"({text})" if not last and "<" in text and isinstance(e, Binary) and e.op[0] in "<&|" else text
 

@@ -1,4 +1,4 @@
-"""The parser of C text: a tree with expanded macros, and the line and the comments of each statement."""
+"""The parser of C text, which expands macros and records the line and the comments of each statement."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ class Remark:
 class Text:
     """A parsed text: its tree and its named constants.
 
-    lines, remarks: the line and the comments of each statement, by the statement's identity (`id`).  ends: the comments
-    before the closing brace of a block, by the block's identity.
+    constants: for each named constant, the text of its number.  The other dictionaries have `id(statement)` as keys.
+    lines: the line of each statement.  remarks: the comments of each statement.  ends: for each block, the comments
+    before its closing brace.
     """
 
     tree: Tree
@@ -55,7 +56,7 @@ def parsed(text: str) -> Text:
     """Return the parsed text.
 
     Raises:
-        Unsupported: the text is not in the subset.
+        Unsupported: the text uses C beyond the subset.
     """
     try:
         listed, constants = expanded(text)
@@ -70,7 +71,7 @@ def parsed(text: str) -> Text:
 
 
 def remarks(before: str) -> list[Remark]:
-    """Return the comments in the white space before a token."""
+    """Return the comments in `before`, the text between the preceding token and a token."""
     out: list[Remark] = []
     for at, line in enumerate(before.split("\n")):
         _, slashes, comment = line.partition("//")
@@ -80,9 +81,9 @@ def remarks(before: str) -> list[Remark]:
 
 
 def _number(source: Text, statement: Statement, line: int) -> int:
-    """Record the lines and the comments of a statement and of its inner statements; return the line of its end.
+    """Record the lines and comments of a statement and of its inner statements; return the line where it ends.
 
-    line: the line of the end of the preceding statement.
+    line: the line where the preceding statement ends.
     """
     tokens = _parts(statement)
     first = next(tokens, None)

@@ -1,4 +1,4 @@
-"""The names in scope with their types."""
+"""The scopes of a C text: the visible names with their types."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ BUILTINS = {
     "subgroup_invocation_id": U32,
     "subgroup_size": U32,
 }
-"""The types of a kernel's inputs, by their names in WGSL."""
+"""The built-in inputs of a kernel, each with its type."""
 
 CALL = "hs_call"
-"""The name of the uniform buffer with the arguments of a launch, and of its type in this package."""
+"""The uniform buffer with the arguments of a launch; in this package, its type has the same name."""
 
 
 class Scope:
-    """The variables, functions and constants in scope.  constants: the text of each constant's number."""
+    """The variables, functions and constants in scope.  constants: for each named constant, the text of its number."""
 
     def __init__(self, constants: Mapping[str, str]) -> None:
         self.constants = constants
@@ -50,6 +50,6 @@ class Scope:
         return var
 
     def named(self, words: Sequence[Word]) -> str:
-        """Return the type that words name, or "" if they do not name a type."""
+        """Return the type that `words` name, or "" if `words` is not the name of a type."""
         names = [w.text for w in words if isinstance(w, Token)]
         return TYPES.get(" ".join(names), "") if names and len(names) == len(words) else ""

@@ -1,4 +1,4 @@
-"""The typed tree between C and WGSL.  Every expression has a type; every conversion is explicit."""
+"""The typed syntax tree between C and WGSL.  Every expression has a type; every conversion is explicit."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import NoReturn
 I32, U32, F32, BOOL, VOID = "i32", "u32", "f32", "bool", "void"
 U8, U16 = "u8", "u16"
 NARROW = {U8: 8, U16: 16}
-"""The number of bits of each narrow type; storage buffers pack elements of such types in words."""
+"""The number of bits of each narrow type.  Storage buffers pack narrow elements into 32-bit words."""
 VECTORS = {f"vec{n}<u32>": n for n in (2, 3, 4)}
 
 
 class Unsupported(Exception):
-    """The error for a construct outside the subset.  line: its line in the C text, or 0 if unknown."""
+    """The error for C beyond the subset.  line: the line in the C text, from 1, or 0 if unknown."""
 
-    lacks = False  # whether the kernel needs a feature that WGSL lacks
+    lacks = False  # whether the reason is a feature that WGSL lacks
 
     def __init__(self, problem: str, line: int = 0) -> None:
         super().__init__(problem)
@@ -40,8 +40,8 @@ class Var:
 
     space: function, parameter, private, workgroup, storage, uniform or builtin.  count: the number of elements of an
     array; 0 for a runtime-sized array, None for other variables.  written: the number of assignments after the
-    declaration.  atomic: an access is atomic.  exchanged: an access is a comparison with exchange.  read_only: the
-    binding of the storage buffer is read-only.
+    declaration.  atomic: at least one access is atomic.  exchanged: at least one access is a compare-and-exchange.
+    read_only: the binding of the storage buffer is read-only.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Expr:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Const(Expr):
-    """A number or a truth value in the range of its type.  name: the name of a constant in the text, or ""."""
+    """A number or a truth value in the range of its type.  name: the name of the constant in the C text, or ""."""
 
     value: int
     name: str = ""
@@ -94,7 +94,7 @@ class Element(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Member(Expr):
-    """Components of a vector, or a member of a structure."""
+    """One or more components of a vector, or a member of a structure."""
 
     of: Expr
     name: str
@@ -126,7 +126,7 @@ class Cast(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call(Expr):
-    """A call of a function in the text, or of a predeclared function of WGSL."""
+    """A call of `function` from the C text, or of a predeclared function if `function` is None."""
 
     name: str
     args: tuple[Expr, ...]
@@ -193,7 +193,7 @@ class If(Stmt):
 
 @dataclass(slots=True, eq=False)
 class Loop(Stmt):
-    """A loop.  first: the condition is checked before the first iteration.  shared: the condition is broadcast."""
+    """A loop.  first: the condition is also checked before the first iteration.  shared: the condition is broadcast."""
 
     begin: list[Stmt]
     condition: Expr | None
@@ -212,7 +212,7 @@ class Leave(Stmt):
 
 @dataclass(slots=True, eq=False)
 class Return(Stmt):
-    """A return from a function, with a value or None."""
+    """A return from a function.  value: None in a function without a result."""
 
     value: Expr | None
 
@@ -227,7 +227,7 @@ class Note(Stmt):
 
 @dataclass(eq=False, slots=True)
 class Function:
-    """A function of the text; the last function is the kernel."""
+    """A function of the C text.  The last function of a text is the kernel."""
 
     name: str
     type: str
@@ -235,7 +235,7 @@ class Function:
     body: list[Stmt]
     calls: list[Function] = field(default_factory=list)
     uses: list[Var] = field(default_factory=list)
-    """The variables of the module that the function uses, in the order of their first use."""
+    """The module-scope variables that the function uses, in the order of first use."""
     pure: bool = True
     """Whether the function neither stores to memory nor uses storage buffers."""
 
@@ -248,7 +248,7 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 
 def inside(stmt: Stmt) -> list[list[Stmt]]:
-    """Return the lists of statements directly within a statement."""
+    """Return the statement lists that a statement directly contains."""
     match stmt:
         case Block(body=body):
             return [body]
@@ -268,7 +268,7 @@ def statements(body: list[Stmt]) -> Iterator[Stmt]:
 
 
 def expressions(stmt: Stmt) -> list[Expr]:
-    """Return the expressions of a statement, without those of inner statements."""
+    """Return the expressions of a statement; the expressions of inner statements are excluded."""
     match stmt:
         case Declare(value=value) | Return(value=value):
             return [] if value is None else [value]

@@ -1,9 +1,9 @@
-"""Uniform control flow around barriers, with a proof that WGSL accepts.
+"""Uniform control flow around barriers, in a form that WGSL's uniformity analysis accepts.
 
-Bodies are correct only if all lanes of a work-group agree on the conditions around a barrier.  WGSL also demands a
-proof.  A value from memory is proven uniform only if it is the result of ``workgroupUniformLoad``.  If the proof fails,
-`share` marks the condition, or a variable on which the condition depends, as shared.  The value of one lane is then
-broadcast.
+A kernel is correct only if all lanes of a work-group agree on the conditions around a barrier.  WGSL also demands a
+proof.  Its analysis trusts that a value from memory is uniform only if ``workgroupUniformLoad`` returned it.  Where
+the proof fails, `share` marks the condition, or a variable on which the condition depends, as shared.  The kernel then
+broadcasts the value of one lane.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ from hsgen.emit.wgsl.tree import (
 
 _BARRIERS = frozenset({"workgroupBarrier", "storageBarrier"})
 _SUBGROUP = frozenset({"subgroupBarrier"})
-"""The barriers of a subgroup, which become barriers of the work-group.
+"""The barriers of a subgroup, which become barriers of the work-group in WGSL.
 
-In C, only the lanes of a subgroup need to agree on the conditions around such a barrier.
+In C, only the lanes of a subgroup must agree on the conditions around a subgroup barrier.
 """
 _VARYING = ("local_invocation_index", "subgroup_invocation_id")
 
 
 def share(kernel: Function) -> None:
-    """Mark the conditions and variables to broadcast, so all barriers of a kernel are in provably uniform control flow.
+    """Mark the conditions and variables to broadcast, so that WGSL can prove uniform control flow at all barriers.
 
     Raises:
         Unsupported: a function other than the kernel has a barrier.
-        Lacking: a barrier of a subgroup is in control flow that is not uniform in a work-group.
+        Lacking: the lanes of a work-group may disagree on the control flow around a subgroup barrier.
     """
     for function in kernel.calls:
         if _has_barrier(function.body, _BARRIERS | _SUBGROUP):
@@ -68,7 +68,7 @@ def share(kernel: Function) -> None:
             break
         let = _origin(_condition(unproven), lets, proven, agreed)
         (unproven if let is None else let).shared = True
-    for stmt in statements(kernel.body):  # a broadcast may be unnecessary after other broadcasts
+    for stmt in statements(kernel.body):  # a later broadcast may have made an earlier one unnecessary
         if isinstance(stmt, (Declare, If, Loop)) and stmt.shared:
             stmt.shared = False
             flow = Flow(kernel.body, False)
@@ -98,12 +98,12 @@ def _condition(stmt: If | Loop) -> Expr:
 
 
 def _leaves(body: list[Stmt]) -> bool:
-    """Whether statements in a loop leave the loop or its iteration."""
+    """Whether statements directly in a loop contain a `break` or `continue` of this loop."""
     return any(isinstance(s, Leave) or (not isinstance(s, Loop) and any(map(_leaves, inside(s)))) for s in body)
 
 
 def _deciding(body: list[Stmt], after: bool, looping: bool, names: frozenset[str] = _BARRIERS) -> Iterator[If | Loop]:
-    """Yield the statements whose condition determines the lanes that reach a barrier; `names`: the barriers.
+    """Yield the branches and loops whose condition decides which lanes reach a barrier of `names`.
 
     after: a barrier follows the statements.  looping: the loop around the statements contains a barrier.
     """
@@ -126,7 +126,10 @@ def _deciding(body: list[Stmt], after: bool, looping: bool, names: frozenset[str
 
 
 def _origin(condition: Expr, lets: dict[Var, Declare], proven: Flow, agreed: Flow) -> Declare | None:
-    """Return the earliest declaration whose value makes a condition uniform but not provably uniform, or None."""
+    """Return the earliest declaration on which a condition depends and whose value is uniform but unproven; or None.
+
+    proven, agreed: the analyses without and with the assumption that loads from a uniform address agree.
+    """
     for e in walk(condition):
         if isinstance(e, Name) and e.var in proven.varying and e.var not in agreed.varying and e.var in lets:
             let = lets[e.var]
@@ -140,8 +143,8 @@ def _origin(condition: Expr, lets: dict[Var, Declare], proven: Flow, agreed: Flo
 class Flow:
     """An analysis of the local variables of a kernel that may differ between lanes.
 
-    agreed: a non-atomic load from memory counts as uniform if its address is uniform; lanes could load different values
-    only in a data race.
+    agreed: count a non-atomic load as uniform if its address is uniform.  Lanes could then load different values only
+    in a data race.
     """
 
     def __init__(self, body: list[Stmt], agreed: bool) -> None:

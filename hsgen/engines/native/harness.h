@@ -1,9 +1,10 @@
-/* The interface through which hsgen drives a bundle's runtime: devices, buffers, sorts and their time as plain C
- * functions that Python calls.  Each API implements it in its harness, which is built together with the bundle, loaded in
- * a worker process, and never part of a bundle.  One thread, one open device, one sort at a time.
+/* The interface through which hsgen drives the runtime of a bundle.  The interface consists of plain C functions for
+ * devices, buffers, sorts and their times; Python calls the functions.  The harness of each API implements them.  A
+ * harness is built together with a bundle and loaded in a worker process, but is never part of a bundle.  Only one
+ * thread may call the functions.  At any time, one device is open and one sort is ready.
  *
- * Functions return null, or an error message that stays valid until the next call; it starts with "unavailable: " if
- * this machine lacks something. */
+ * A function returns null, or an error message that stays valid until the next call.  The message starts with
+ * "unavailable: " if this machine lacks something. */
 #ifndef HN_HARNESS_H
 #define HN_HARNESS_H
 
@@ -14,24 +15,29 @@
 extern "C" {
 #endif
 
-/* The number of devices of the API. */
+/* Set `count` to the number of devices that the API lists. */
 const char *hn_count(int *count);
 
-/* A device as a JSON object: {"name", "platform" (of the platform or driver), "driver" (its version), "type" ("cpu",
- * "gpu", "other"), "vendor" (number), "compute" (10 * major + minor, CUDA only, else 0), "work_group", "local_bytes",
- * "subgroups" (the sizes that a kernel can require), "shuffle", "ballot" (of subgroups), "int64" (bools)}, and those
- * members of `hsgen.engines.query` that the API reports; 0 if a device does not. */
+/* Describe a device as a JSON object in `text`, which has `size` bytes.  The members are:
+ * - "name", "platform" (the name of the platform or driver), "driver" (its version);
+ * - "type": "cpu", "gpu" or "other"; "vendor": a number;
+ * - "compute": 10 * major + minor for CUDA, else 0;
+ * - "work_group", "local_bytes", "subgroups" (the sizes that a kernel can require);
+ * - "shuffle", "ballot" (both of subgroups), "int64": bools.
+ * Further members are those properties in `hsgen.engines.query` that the API reports; 0 if the device does not. */
 const char *hn_describe(int index, char *text, size_t size);
 
-/* Open a device.  `options` is "" or words such as "binding_limit=4096 validation=1"; unknown words are an error.  Every
- * harness has poison=1: scratch is filled before every sort. */
+/* Open a device.  `options` is "" or a list such as "binding_limit=4096 validation=1"; an unknown option is an error.
+ * With poison=1, which every harness has, scratch is filled with HN_POISON_BYTE before every sort. */
 const char *hn_open(int index, const char *options);
 
-/* Make the sort of this target, algorithm, key and value ready; the previous one is released. */
+/* Make the sort of this target, algorithm, key and value ready to run, and release the previous sort. */
 const char *hn_sorter(const char *target, const char *algorithm, const char *key, const char *value);
 
-/* The buffers: keys, their destination, values, their destination, device-side count, offsets of segments or the second
- * of two arrays, values of the second array, report or digest; of rows, keys to take and starts of values. */
+/* The buffers.  HN_KEYS_OUT and HN_VALUES_OUT are the destinations.  HN_COUNT is the device-side count.  HN_OTHER has
+ * the offsets of segments or the second of two arrays; HN_OTHER_VALUES has the values of the second array.  HN_REPORT
+ * is the report or digest.  For each row of a selection, HN_TAKES has the number of keys to take, and HN_VALUE_STARTS
+ * has the index of its first value. */
 enum {
     HN_KEYS = 0,
     HN_KEYS_OUT = 1,
@@ -46,30 +52,31 @@ enum {
     HN_SLOTS = 10
 };
 
-/* Allocate buffer `slot` again, with `bytes` bytes of undefined content. */
+/* Replace buffer `slot` by a new buffer with `bytes` bytes, whose content is undefined. */
 const char *hn_buffer(int slot, uint64_t bytes);
 const char *hn_write(int slot, uint64_t offset, const void *data, uint64_t bytes);
 const char *hn_read(int slot, uint64_t offset, void *data, uint64_t bytes);
 
-/* A call.  By hs_role, except scratch: the slot of the buffer, or -1, and the byte at which the role starts there.  A
- * destination at the place of its source is in place. */
+/* The arguments of a call.  For each hs_role except scratch, `slots` has the buffer or -1, and `offsets` has the byte
+ * at which the role starts in the buffer.  In a call in place, source and destination have the same slot and offset.
+ * Of the numbers from `shift` to `columns`, only that of the operation is set, for some operations together with `take`
+ * or `layouts`.  All other numbers are 0. */
 enum { HN_ROLES = 11 };
 typedef struct hn_call {
     uint64_t n;
-    uint64_t shift, segment_count, first_count, capacity, reduction, columns, take, layouts; /* that of the operation, with
-                                                                              `take` or `layouts`; the others are 0 */
+    uint64_t shift, segment_count, first_count, capacity, reduction, columns, take, layouts; /* that of the operation */
     uint64_t offsets[HN_ROLES];
     int32_t slots[HN_ROLES];
     uint32_t type, descending, begin_bit, end_bit, discard_keys; /* hs_options */
 } hn_call;
 
-/* Whether two roles are at one place. */
+/* Whether two roles have the same slot and offset. */
 static inline int hn_same(const hn_call *call, int a, int b)
 {
     return call->slots[a] == call->slots[b] && call->offsets[a] == call->offsets[b];
 }
 
-/* Whether a role is passed to the sort: it is used, and not in place. */
+/* Whether the sort gets a buffer for a role: not for an unused role, nor for a destination that equals its source. */
 static inline int hn_plays(const hn_call *call, int role)
 {
     if (call->slots[role] < 0 || call->slots[role] >= HN_SLOTS) return 0;
@@ -77,25 +84,26 @@ static inline int hn_plays(const hn_call *call, int role)
 }
 
 /* Run a call of the sort and wait.  `device_seconds` gets the time on the device, or -1 if it is not measured.  The
- * harness allocates exactly the scratch that the runtime requires and fills it with bytes of 0xff.  HN_GUARD bytes of
- * another pattern follow it; the next hn_read or hn_redone, which are not timed, reports if they were overwritten. */
+ * harness allocates exactly the scratch that the runtime requires, and fills new scratch with HN_POISON_BYTE.  HN_GUARD
+ * bytes of HN_GUARD_BYTE follow scratch.  The next hn_read or hn_redone, which is not timed, returns an error if the
+ * sort changed the guard bytes. */
 const char *hn_sort(const hn_call *call, double *device_seconds);
 enum { HN_GUARD = 4096, HN_GUARD_BYTE = 0x5a, HN_POISON_BYTE = 0xff };
 
-/* The names of the runtime's functions in error messages, by hs_kind; `more` follows each name. */
+/* The names of the runtime's functions for error messages, in the order of hs_kind; `more` is added to each name. */
 #define HN_NAMES(api, more) /* HSGEN_FUNCTIONS */
 
-/* Time the following sorts and copies on the device (1) or not (0), if timing has a cost; without one, they are always
- * timed, if the device has a clock. */
+/* Turn the device's clock on (1) or off (0) for later sorts and copies.  If timing has no cost, a harness ignores the
+ * call, and always times sorts and copies on a device that has a clock. */
 const char *hn_clock(int on);
 
-/* The bytes of memory of the open device, and of its largest buffer; 0 if not reported. */
+/* The size in bytes of the open device's memory, and of the largest buffer that it allows; 0 if not reported. */
 const char *hn_room(uint64_t *total, uint64_t *largest);
 
-/* The number of passes that the last hn_sort redid; of segmented sorts, not 0 if offsets were refused. */
+/* The number of passes that the last hn_sort redid.  For a segmented sort, any number but 0 means rejected offsets. */
 const char *hn_redone(uint32_t *redone);
 
-/* Whether the guard, as read back, is intact. */
+/* Whether the guard bytes, read back from the device, are unchanged. */
 static inline int hn_whole(const unsigned char *guard)
 {
     int i;
@@ -108,7 +116,7 @@ static inline int hn_whole(const unsigned char *guard)
 /* Copy the first `bytes` bytes of buffer 0 to buffer 1 on the device, and wait. */
 const char *hn_copy(uint64_t bytes, double *device_seconds);
 
-/* The messages of validation layers since hn_open, one per line; may be "". */
+/* Return the messages of validation layers since hn_open, one per line; "" if there are none. */
 const char *hn_messages(void);
 
 void hn_close(void);

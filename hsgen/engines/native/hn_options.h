@@ -1,4 +1,4 @@
-/* The options of a call, for the parts of a harness that include a bundle's headers. */
+/* Conversions of an hn_call to the types of a bundle's headers, for harness files that include these headers. */
 #ifndef HN_OPTIONS_H
 #define HN_OPTIONS_H
 
@@ -16,12 +16,12 @@ static inline hs_options hn_options_of(const hn_call *call)
     return options;
 }
 
-/* The reduction of a call, and the type of its values, as the number of a call has them (hs_reduction_number). */
+/* The reduction of a call, and the type of its values; hs_reduction_number packs both into the number `reduction`. */
 static inline hs_reduction hn_reduction(const hn_call *call) { return (hs_reduction)(call->reduction & 3u); }
 static inline hs_type hn_reduced(const hn_call *call) { return (hs_type)((uint32_t)HS_U32 | (uint32_t)(call->reduction >> 2 & 3u)); }
 
-/* The columns of a call that packs columns, as its number and layouts have them (hs_pack_number, hs_pack_layouts); returns how
- * many there are. */
+/* Set the columns and fields of a call that packs columns, and return the number of columns.  hs_pack_number packs the
+ * columns into the number `columns`; hs_pack_layouts packs the fields into the number `layouts`. */
 static inline uint32_t hn_columns(const hn_call *call, hs_column columns[HS_COLUMNS], hs_field fields[HS_COLUMNS])
 {
     uint32_t i;
