@@ -1,4 +1,4 @@
-/* The types of sorts and targets, and the declarations that all APIs share.  This file is C99 and also C++.
+/* The types of sorts and targets, and the declarations that all APIs share.  The file is C99 and also C++.
  *
  * A *sort* (hs_sort) is a constant that the C file of a target defines: kernels and a launch plan.  Scans, segmented
  * sorts, merges and digests are sorts of another kind (hs_kind).  A *sorter* is a sort made ready for a device, by
@@ -47,8 +47,9 @@ const char *hs_status_text(hs_status status);
 /* The version of hsgen that generated these files: HS_VERSION when hs.c was compiled. */
 const char *hs_version(void);
 
-/* The type of keys: bytes << 4 | kind, where kind is 0 for unsigned, 1 for signed, 2 for floats.  HS_AS_MATCHED is the type that the sort was matched for, and HS_UNSIGNED the unsigned
- * type of the sort's own width.  Floats are sorted in IEEE 754 totalOrder: -NaN, -infinity, .. -0, +0, .. +infinity, +NaN. */
+/* The type of keys: bytes << 4 | kind, where kind is 0 for unsigned, 1 for signed, 2 for floats.  HS_AS_MATCHED is the
+ * type that the sort was matched for, and HS_UNSIGNED the unsigned type of the sort's own width.  Floats are sorted in
+ * IEEE 754 totalOrder: -NaN, -infinity, .. -0, +0, .. +infinity, +NaN. */
 typedef enum hs_type {
     HS_AS_MATCHED = 0,
     HS_UNSIGNED = 0x100,
@@ -87,8 +88,9 @@ enum {
     HS_CALLS_DEVICE_COUNT = 32
 };
 
-/* The calls for which a sorter is created.  All members 0 mean every call that the sort takes.  A sorter has only the kernels that
- * these calls can launch, and refuses other calls with HS_ERROR_SCOPE. n = 0 is always within the range. */
+/* The calls for which a sorter is created.  All members 0 mean every call that the sort takes.  A sorter has only the
+ * kernels that these calls can launch, and refuses other calls with HS_ERROR_SCOPE. n = 0 is always within the
+ * range. */
 typedef struct hs_scope {
     uint64_t min_n, max_n; /* the range of n; with a device-side count, of the capacity.  max_n 0 means the greatest
                               n of the sort. */
@@ -340,9 +342,9 @@ hs_status hs_scratch_with(const hs_sort *sort, uint64_t n, const hs_options *opt
 const char *hs_missing_option(const hs_sort *sort, const hs_options *options, uint32_t roles);
 
 /* The status words of a sort of n keys: `bytes` bytes from byte `offset` of scratch on, valid after the sort has run.
- * `bytes` is 0 if the sort reports no status.  On a device without forward progress between work-groups, a pass whose work-groups wait for
- * each other may starve; later launches of the same sort then redo the pass without waits.  The result is correct in
- * both cases. */
+ * `bytes` is 0 if the sort reports no status.  On a device without forward progress between work-groups, a pass whose
+ * work-groups wait for each other may starve; later launches of the same sort then redo the pass without waits.  The
+ * result is correct in both cases. */
 hs_status hs_device_status_at(const hs_sort *sort, uint64_t n, uint64_t *offset, uint64_t *bytes);
 
 /* Count the passes that were redone, in a copy of the status words in host memory.  If a segmented sort refused its

@@ -20,8 +20,7 @@ static int hs_other_width(const hs_sort *sort, hs_type type)
     return type != HS_AS_MATCHED && type != HS_UNSIGNED && 8 * ((uint32_t)type >> 4) != sort->key_bits;
 }
 
-/* Why a scan does not take the type or order of a call, as a phrase; null if it does.  Signed and unsigned sums have
- * equal bits. */
+/* Why a scan does not take the type or order of a call; null if it does.  Signed and unsigned sums have equal bits. */
 static const char *hs_lacks_sums(const hs_sort *sort, const hs_options *options)
 {
     const hs_type type = hs_key_type(sort, options);
@@ -55,8 +54,7 @@ hs_status hs_takes(const hs_sort *sort, const hs_options *options)
     return hs_lacks(sort, options) ? HS_ERROR_OPTION : HS_OK;
 }
 
-/* Which values the call has although the sort takes none, or lacks although the sort needs them, as a phrase; null if
- * neither.  `roles` has a bit for each buffer of the call. */
+/* Names values that the sort does not take, or that the call lacks; else null.  `roles` has a bit for each buffer. */
 static const char *hs_lacks_values(const hs_sort *sort, uint32_t roles)
 {
     const int merge = sort->kind == HS_MERGE;
@@ -133,8 +131,7 @@ const char *hs_missing_option(const hs_sort *sort, const hs_options *options, ui
     return text;
 }
 
-/* Check `number` and `take` of a call, and convert them to what kernels read.  `numbered`: whether the plan depends on
- * `number`. */
+/* Check `number` and `take`, and convert them to what kernels read.  `numbered`: whether the plan reads `number`. */
 static hs_status hs_divided(const hs_sort *sort, hs_call *call, int numbered)
 {
     switch (sort->kind) {
@@ -192,7 +189,7 @@ static void hs_touched(const hs_sort *sort, const hs_call *call, uint64_t bytes[
     for (i = 0; i < HS_ROLES; i++) bytes[i] = hs_element(sort, (hs_role)i) * hs_length(sort, call, (hs_role)i);
     bytes[HS_SOURCE] *= sort->columns;
     bytes[HS_DESTINATION] *= sort->columns;
-    if (hs_takes_ends(sort)) bytes[HS_OTHER_INPUT] = sizeof(uint32_t) * call->number; /* starts: one fewer than offsets */
+    if (hs_takes_ends(sort)) bytes[HS_OTHER_INPUT] = sizeof(uint32_t) * call->number; /* one start a segment */
     for (i = 0; sort->kind == HS_PACK && i < HS_COLUMNS; i++)
         bytes[hs_column_role(i)] = hs_column_bytes(call->n, call->number, call->take, i);
     bytes[HS_COUNT] = sizeof(uint32_t);
@@ -307,8 +304,7 @@ static hs_status hs_fits(const hs_sort *sort, const hs_span spans[HS_ROLES], int
     return HS_OK;
 }
 
-/* Steps bind buffers for all roles that the sort uses.  For a role that the call lacks, bind the buffer of another
- * role, which the step then does not access. */
+/* If a step has a role that the call lacks, bind the buffer of another role, which the step does not access. */
 static void hs_lend(uint32_t uses, hs_span spans[HS_ROLES])
 {
     uint32_t i, lender = 0;

@@ -91,7 +91,7 @@ static inline int hs_has_numbers(const hs_sort *sort)
  * layouts of columns, 30 bits in each number.  Sorts with a device-side count: min_n and max_n of the step's guard. */
 void hs_numbers(const hs_sort *sort, const hs_step *step, const hs_call *call, int32_t numbers[2]);
 
-/* `number` of a call that reduces runs or groups.  It encodes the reduction, the type of values, and whether counts and
+/* `number` of a call that reduces runs or groups: the encoded reduction, the type of values, and whether counts and
  * first indices are stored.  UINT64_MAX if there is no such reduction. */
 uint64_t hs_reduction_number(hs_reduction reduction, hs_type type, int counts, int firsts);
 
@@ -105,11 +105,12 @@ static inline hs_role hs_column_role(uint32_t i)
  * on.  UINT64_MAX if the columns are invalid, have more than 16 bytes together, or end at or before begin_bit. */
 uint64_t hs_pack_number(const hs_column columns[HS_COLUMNS], uint64_t count, uint32_t begin_bit);
 
-/* `take` of a pack, the layouts of its columns: for each column, 7 bits for its stride in words and 8 bits for its offset.  UINT64_MAX if a
- * stride is too large or a field is not within its record; UINT64_MAX - 1 if a stride or offset is not aligned. */
+/* `take` of a pack, the layouts of its columns: for each column, 7 bits for its stride in words and 8 bits for its
+ * offset.  UINT64_MAX if a stride is too large or a field is not within its record; UINT64_MAX - 1 if a stride or
+ * offset is not aligned. */
 uint64_t hs_pack_layouts(const hs_column columns[HS_COLUMNS], const hs_field fields[HS_COLUMNS], uint64_t count);
 
-/* Check the number and the layouts of a pack of n rows.  HS_ERROR_COUNT if a kernel could not index all words. */
+/* Check `number` and layouts of a pack of n rows.  HS_ERROR_COUNT if a kernel could not index all words. */
 hs_status hs_pack_fits(uint64_t n, uint64_t number, uint64_t layouts);
 
 /* The number of bytes that n rows take in the buffer of column i, which is read in whole words; 0 if there is no such

@@ -46,8 +46,8 @@ hs_status hs_opencl_create(const hs_sort *sort, cl_context context, cl_device_id
 hs_status hs_opencl_create_with(const hs_sort *sort, cl_context context, cl_device_id device,
                                 const hs_opencl_create_options *options, hs_opencl **sorter, hs_opencl_error *error);
 
-/* The compiled program of a sorter, for `binary` of hs_opencl_create_options.  `bytes` gets its size.  `data` is null or
- * a buffer of `room` bytes; HS_ERROR_COUNT if the program does not fit in the buffer.  Any thread. */
+/* The compiled program of a sorter, for `binary` of hs_opencl_create_options.  `bytes` gets its size.  `data` is null
+ * or a buffer of `room` bytes; HS_ERROR_COUNT if the program does not fit in the buffer.  Any thread. */
 hs_status hs_opencl_binary(const hs_opencl *sorter, void *data, size_t room, size_t *bytes, hs_opencl_error *error);
 
 /* Whether a sorter was created from a binary.  Any thread. */

@@ -42,8 +42,9 @@ typedef struct hs_vulkan_device {
 } hs_vulkan_device;
 
 /* The features that a sort needs (`needed`) and those that it can use (`useful`, which includes `needed`), as
- * HS_VULKAN_... bits.  Call this function before the device is created.  Only instance, physical and get_proc of `device` are read.  HS_ERROR_DEVICE if
- * the physical device cannot run the sort, regardless of features.  Any thread. */
+ * HS_VULKAN_... bits.  Call this function before the device is created.  Only instance, physical and get_proc of
+ * `device` are read.  HS_ERROR_DEVICE if the physical device cannot run the sort, regardless of features.  Any
+ * thread. */
 hs_status hs_vulkan_features(const hs_sort *sort, const hs_vulkan_device *device, uint32_t *needed, uint32_t *useful);
 
 /* The way in which kernels get their buffers. */
@@ -68,10 +69,10 @@ typedef struct hs_vulkan_create_options {
 } hs_vulkan_create_options;
 
 /* Make a sorter for all calls of a sort, with descriptor sets.  If the sort has a `first` sort that takes every count,
- * only the pipelines of the first sort are made.  Calls are then possible at once, but slow for many keys until a thread
- * has made the other pipelines (hs_vulkan_create_pipeline, hs_vulkan_create_next).  If HS_VULKAN_ADDRESS is among the
- * features, pipelines that take device addresses are made too, for buffers beyond the binding limit.  `result`, if not
- * null, gets Vulkan's result code.  Any thread. */
+ * only the pipelines of the first sort are made.  Calls are then possible at once, but slow for many keys until a
+ * thread has made the other pipelines (hs_vulkan_create_pipeline, hs_vulkan_create_next).  If HS_VULKAN_ADDRESS is
+ * among the features, pipelines that take device addresses are made too, for buffers beyond the binding limit.
+ * `result`, if not null, gets Vulkan's result code.  Any thread. */
 hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, hs_vulkan **sorter, VkResult *result);
 
 /* hs_vulkan_create with options; null options have the same effect as hs_vulkan_create.  Pipelines for buffers beyond

@@ -290,8 +290,8 @@ static int hs_vulkan_begins(const hs_sort *sort, const hs_vulkan_create_options 
     return sort->first && (options ? options->first != 0 : sort->first->max_n >= sort->max_n);
 }
 
-/* Make the sorter of the first sort, which takes the calls of `s` until the pipelines of `s` exist.  It takes only the
- * counts that the first sort supports. */
+/* Make the sorter of the first sort, which takes the calls of `s` until the pipelines of `s` exist.  The calls must
+ * have counts that the first sort supports. */
 static hs_status hs_vulkan_begin(hs_vulkan *s, const hs_vulkan_device *device, uint32_t deferred, VkResult *result)
 {
     const hs_sort *sort = s->sort->first;

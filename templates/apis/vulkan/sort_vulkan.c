@@ -151,7 +151,7 @@ static VkResult make_device(program *p, uint32_t *features)
     return code;
 }
 
-/* A pipeline cache with the data of a file, if the file exists; the driver ignores data of another device or version. */
+/* A pipeline cache with the data of a file, if it exists; the driver ignores data of another device or version. */
 static VkResult load_cache(const program *p, const char *name, VkPipelineCache *cache)
 {
     VkPipelineCacheCreateInfo info;

@@ -1,5 +1,5 @@
 /* Sorting with WebGPU.  Calls are recorded into the caller's command encoder.  The runtime needs the webgpu.h that
- * wgpu-native and Dawn share, in a version with WGPUStringView.  It needs nothing that only one of the two has. */
+ * wgpu-native and Dawn share, in a version with WGPUStringView.  Nothing that only one of the two has is needed. */
 #ifndef HS_WEBGPU_H
 #define HS_WEBGPU_H
 
@@ -89,9 +89,9 @@ void hs_webgpu_release(hs_webgpu_sorter *sorter);
 /* The sort of a sorter, for hs_describe and hs_pad.  Any thread. */
 const hs_sort *hs_webgpu_sort_of(const hs_webgpu_sorter *sorter);
 
-/* The bytes of scratch that a call for n keys with these options needs; `options` may be null.  `in_place`: 1 for a call
- * without a destination.  Such a call needs more than hs_scratch_with returns: WebGPU forbids that a kernel has a buffer
- * twice, so the call first copies keys and values to scratch.  Any thread. */
+/* The bytes of scratch that a call for n keys with these options needs; `options` may be null.  `in_place` is 1 for a
+ * call without a destination.  The result is then more than that of hs_scratch_with: WebGPU forbids that a kernel has a
+ * buffer twice, so the call first copies keys and values to scratch.  Any thread. */
 hs_status hs_webgpu_scratch(const hs_sort *sort, uint64_t n, const hs_options *options, int in_place, uint64_t *bytes);
 
 /* A buffer from byte `offset` on, a multiple of HS_WEBGPU_ALIGNMENT.  `buffer` is null if the call has no such buffer.

@@ -21,8 +21,8 @@ typedef struct hs_webgpu_range {
     uint64_t offset, size;
 } hs_webgpu_range;
 
-/* A bind group of a step's buffers.  It keeps references to the buffers: otherwise a new buffer could get the address
- * of a released one, and be mistaken for it. */
+/* A bind group of a step's buffers, with references to these buffers: otherwise a new buffer could get the address of a
+ * released one, and be mistaken for it. */
 typedef struct hs_webgpu_group {
     WGPUBindGroup group; /* null: this entry is empty */
     uint32_t count;
@@ -36,8 +36,8 @@ typedef struct hs_webgpu_table {
     WGPUBindGroup group;
 } hs_webgpu_table;
 
-/* The limits and features of a device, or of an adapter.  `enables`: 1 if modules with subgroups must begin with "enable
- * subgroups;". */
+/* The limits and features of a device, or of an adapter.  `enables` is 1 if modules with subgroups must begin with
+ * "enable subgroups;". */
 typedef struct hs_webgpu_facts {
     WGPULimits limits;
     int subgroups, enables;

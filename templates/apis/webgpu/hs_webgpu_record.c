@@ -15,8 +15,8 @@ typedef struct hs_webgpu_call {
 
 static uint64_t hs_webgpu_words(uint64_t bytes) { return (bytes + 3) / 4 * 4; }
 
-/* Compute where the copies of keys and values of a call in place begin in scratch.  Returns the size of scratch; `plain`
- * is the size without these copies. */
+/* Compute where the copies of keys and values of a call in place begin in scratch.  Returns the size of scratch;
+ * `plain` is the size without these copies. */
 static uint64_t hs_webgpu_copies(const hs_sort *sort, uint64_t n, uint64_t plain, uint64_t *keys, uint64_t *values)
 {
     *keys = hs_discarded_at(plain);

@@ -132,8 +132,8 @@ static const char *hn_span(cl_event first, cl_profiling_info from, cl_event last
     return hn_failed("clGetEventProfilingInfo", code);
 }
 
-/* With the clock on, the first command is a barrier that waits for an event, the gate.  The host opens the gate after it
- * has enqueued everything, so the device never waits for the host.  The time runs from the end of the barrier. */
+/* With the clock on, the first command is a barrier that waits for an event, the gate.  The host opens the gate after
+ * it has enqueued everything, so the device never waits for the host.  The time runs from the end of the barrier. */
 static const char *hn_run(const hs_sort *sort, hn_record *record, double *seconds)
 {
     static const char *const names[] = HN_NAMES("opencl", "");

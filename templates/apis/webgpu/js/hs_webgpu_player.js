@@ -333,8 +333,8 @@ export class Player {
         return { kernel: this._plan.kernels.length, ranges: [from, to], grid, indirect: -1, numbers: [words, 0, 0, 0] };
     }
 
-    /* The part of a buffer for each binding of a list.  In scratch, a part ends after n elements, or where the next part
-     * of the list begins, because parts must not overlap. */
+    /* The part of a buffer for each binding of a list.  In scratch, a part ends after n elements, or where the next
+     * part of the list begins, because parts must not overlap. */
     #ranges(list, sizes, spans, n) {
         const starts = list.map((binding) => begins(binding, n));
         const inScratch = starts.filter((_, i) => list[i][0] === ROLE.scratch);

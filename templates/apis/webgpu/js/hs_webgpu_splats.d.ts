@@ -25,8 +25,8 @@ export interface SplatCall {
     order?: "far-first" | "near-first";
     /** Receives n indices of splats, 32-bit words: first the splats between near and far, in order; then the others. */
     indexOut: Bound;
-    /** Receives the number of splats between near and far, as one word, such as `instanceCount` of a draw.  Its offset is
-     * a multiple of 4; its usage has COPY_DST. */
+    /** Receives the number of splats between near and far, as one word, such as `instanceCount` of a draw.  Its offset
+     * is a multiple of 4; its usage has COPY_DST. */
     countOut?: GPUBuffer | { buffer: GPUBuffer; offset?: number };
 }
 
