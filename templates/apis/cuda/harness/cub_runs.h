@@ -19,8 +19,8 @@ struct hn_add {
 };
 #endif
 
-/* Reduce the runs of keys.  The keys of runs go to the buffer of keys, their sums or counts to the buffer of values,
- * and the number of runs to the report. */
+/* Reduce the runs of keys.  The keys of runs go to the buffer of keys, and their sums or counts to the buffer of
+ * values.  The number of runs goes to the report. */
 static cudaError_t hn_reduce(void *memory, size_t &temporary, const hn_key *keys, const uint32_t *values, int n)
 {
     hn_key *to = hn_at<hn_key>(HN_KEYS_OUT);
