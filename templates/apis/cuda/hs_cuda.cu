@@ -1,4 +1,4 @@
-/* The operations of hs_cuda.h: arguments by name become one record, which hs_cuda_run takes. */
+/* The operations of hs_cuda.h.  Each stores its arguments in a record, which it passes to hs_cuda_run. */
 #include "hs_cuda_internal.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What depends on the platform: codes of errors, wavefronts, how a device is described, cooperative launches. */
+/* What differs between HIP and CUDA: error codes, wavefronts, the description of a device, cooperative launches. */
 #include "hs_hip_internal.h"
 
 #include <stdio.h>
@@ -37,7 +37,8 @@ extern "C" int hs_hip_absent(hipError_t code)
 /* Wavefronts have 32 lanes on RDNA, where HIP has no others, and 64 on GCN and CDNA. */
 extern "C" int hs_hip_warp_holds(uint64_t warp, uint32_t lanes) { return (warp == 32 || warp == 64) && lanes <= warp; }
 
-/* Devices are named by their product, which older drivers lack, and by their processor: "... (gfx90a:sramecc+:xnack-)". */
+/* The name of a device has its product, which older drivers do not report, and its processor:
+ * "... (gfx90a:sramecc+:xnack-)". */
 extern "C" hipError_t hs_hip_device(hs_device *device, char name[HS_HIP_NAME], int *index)
 {
     hipDeviceProp_t properties;

@@ -1,6 +1,6 @@
 /* Sort random numbers with Direct3D 12: all that a program does, from the device to the sorted array.
  *
- * Its argument is a folder with the kernels of the bundle's first sort of u32, compiled to KERNEL.dxil by
+ * Its argument is a folder with the kernels of the bundle's first sort of u32 keys.  This command compiles a kernel:
  *     dxc -T cs_6_0 -E KERNEL -D HS_KERNEL_KERNEL -Fo KERNEL.dxil targets/TARGET/kernels/hlsl/SORT.hlsl
  * The exit code is 0 if the numbers came back sorted. */
 #include "hs/hs_targets_hlsl.h"

@@ -1,5 +1,5 @@
-/* Sorting with Metal: encodes into the caller's command buffer.  For Objective-C, and for C and C++, where Metal's
- * objects are pointers: what [object retain] returns, or an object of metal-cpp. */
+/* Sorting with Metal.  Calls are encoded into the caller's command buffer.  The header is for Objective-C, C and C++.
+ * In C and C++, Metal's objects are pointers: the result of [object retain], or an object of metal-cpp. */
 #ifndef HS_METAL_H
 #define HS_METAL_H
 
@@ -20,7 +20,7 @@ typedef void *hs_metal_memory;   /* an id<MTLBuffer> */
 extern "C" {
 #endif
 
-/* A sort with its text in Metal's language, line by line, defined by a target's C file. */
+/* A sort with its text in the Metal Shading Language, line by line; a target's C file defines it. */
 typedef struct hs_metal_kernels {
     const hs_sort *sort;
     const char *const *lines;
@@ -44,16 +44,16 @@ typedef struct hs_metal_error {
     char log[1024];
 } hs_metal_error;
 
-/* Options for the creation of a sorter; all 0: the same as hs_metal_create. */
+/* Options for the creation of a sorter.  All members 0 have the same effect as hs_metal_create. */
 typedef struct hs_metal_create_options {
     hs_scope scope; /* the calls for which the sorter is created */
 } hs_metal_create_options;
 
-/* Compile the kernels of a sort and make their pipelines, for all of its calls.  `error` may be null.  Any thread. */
+/* Compile all kernels that any call of a sort may need, and make their pipelines.  `error` may be null.  Any thread. */
 hs_status hs_metal_create(const hs_metal_kernels *sort, hs_metal_device device, hs_metal **sorter,
                           hs_metal_error *error);
 
-/* The same with options, which may be null.  Only the pipelines of the scope are made.  Any thread. */
+/* hs_metal_create with options, which may be null.  Only the pipelines of the scope are made.  Any thread. */
 hs_status hs_metal_create_with(const hs_metal_kernels *sort, hs_metal_device device,
                                const hs_metal_create_options *options, hs_metal **sorter, hs_metal_error *error);
 
@@ -67,7 +67,8 @@ void hs_metal_release(hs_metal *sorter);
 /* The sort of a sorter, for hs_describe, hs_pad and hs_scratch.  Any thread. */
 const hs_sort *hs_metal_sort_of(const hs_metal *sorter);
 
-/* A buffer from `offset` on, in bytes, a multiple of the size of an element; `memory` null: none. */
+/* A buffer from byte `offset` on, a multiple of the size of an element.  `memory` is null if there is no such
+ * buffer. */
 typedef struct hs_metal_buffer {
     hs_metal_memory memory;
     uint64_t offset;
@@ -75,19 +76,20 @@ typedef struct hs_metal_buffer {
 
 /* Calls.  Set unused members to 0.  The caller keeps the buffers. */
 
-/* Calls are encoded into a command buffer that has no open encoder, by one compute encoder, which has ended on return.
- * Arguments are checked before anything is encoded.  Metal orders a call after earlier commands on the same buffers;
- * the caller orders buffers of a heap or without hazard tracking, with fences or events.  Any thread. */
+/* A call is encoded into a command buffer that has no open encoder, by one compute encoder, which has ended on return.
+ * Arguments are checked before anything is encoded.  Metal runs a call after earlier commands on the same buffers.  For
+ * buffers of a heap or without hazard tracking, the caller must order the commands, with fences or events.  Any
+ * thread. */
 
 /* HSGEN_CALLS */
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves.  Of the sorts of these targets that the
- * device's general limits allow, the result is the one that suits the device best; null if there is none.  Only
- * hs_metal_create determines the width of SIMD groups.  Any thread. */
+ * device's general limits allow, the result is the one that suits the device best; null if there is none.  The width of
+ * SIMD groups is not checked here, but by hs_metal_create.  Any thread. */
 hs_status hs_metal_match(const hs_metal_target *const *targets, size_t count, const char *key, const char *value,
                          hs_metal_device device, const hs_metal_kernels **sort);
 
-/* The same for any kind. */
+/* hs_metal_match for sorts of `kind` instead of HS_SORT. */
 hs_status hs_metal_match_kind(const hs_metal_target *const *targets, size_t count, hs_kind kind, const char *key,
                               const char *value, hs_metal_device device, const hs_metal_kernels **sort);
 

@@ -1,4 +1,4 @@
-/* The operations of hs_metal.h: arguments by name become one record, which hs_metal_run takes. */
+/* The operations of hs_metal.h.  Each stores its arguments in a record, which it passes to hs_metal_run. */
 #include "hs_metal_internal.h"
 
 #include <string.h>

@@ -14,7 +14,7 @@ static hs_status hs_metal_failed(NSError *problem, hs_metal_error *error)
     return HS_ERROR_BUILD;
 }
 
-/* An owned NSString; null if out of memory. */
+/* Join lines to an NSString, which the caller owns; null if out of memory. */
 static void *hs_metal_string(const char *const *lines, size_t count)
 {
     void *made = NULL;
@@ -33,7 +33,7 @@ static void *hs_metal_string(const char *const *lines, size_t count)
     return made;
 }
 
-/* Compile the text of a sort; the library is owned. */
+/* Compile the text of a sort; the caller owns the library. */
 static hs_status hs_metal_library(const hs_metal_kernels *sort, hs_metal_device device, void **library,
                                   hs_metal_error *error)
 {
@@ -45,7 +45,8 @@ static hs_status hs_metal_library(const hs_metal_kernels *sort, hs_metal_device 
     return *library ? HS_OK : hs_metal_failed(problem, error);
 }
 
-/* A pipeline may run fewer lanes than the device's limit, and has its own SIMD group width. */
+/* Whether a pipeline can run the work-groups and subgroups of its kernel.  A pipeline may run fewer lanes than the
+ * device's limit, and has a SIMD group width of its own. */
 static hs_status hs_metal_suits(const hs_kernel *kernel, id<MTLComputePipelineState> pipeline)
 {
     if ([pipeline maxTotalThreadsPerThreadgroup] < kernel->work_group) return HS_ERROR_DEVICE;

@@ -18,7 +18,7 @@ hs_status hs_metal_match(const hs_metal_target *const *targets, size_t count, co
     return hs_metal_match_kind(targets, count, HS_SORT, key, value, device, sort);
 }
 
-/* A device as hs_suits takes it; its name lives as long as the autorelease pool.  Without a name, none is known. */
+/* The properties of a device for hs_suits; its name, which may be null, lives as long as the autorelease pool. */
 static hs_device hs_metal_known(hs_metal_device device)
 {
     hs_device facts;

@@ -1,9 +1,9 @@
-/* Calls for Metal: checked, encoded into a command buffer. */
+/* Calls for Metal: check a call, and encode its steps into a command buffer. */
 #include "hs_metal_internal.h"
 
 #include <string.h>
 
-/* The numbers of a launch, bound after the buffers: hs_numbers in the kernels. */
+/* The numbers of a launch, which are bound after the buffers.  Kernels call them hs_numbers. */
 typedef struct hs_metal_numbers {
     int64_t n;
     int32_t argument, low, high;
@@ -81,7 +81,7 @@ static hs_status hs_metal_encode(const hs_metal *sorter, hs_metal_commands comma
             encoder = [commands computeCommandEncoder];
             if (!encoder) return HS_ERROR_API;
         } else {
-            /* every step reads what the one before wrote, whether or not Metal tracks the buffers */
+            /* a step reads what the previous step wrote, and Metal may not track the buffers */
             [encoder memoryBarrierWithScope:MTLBarrierScopeBuffers];
         }
         hs_metal_dispatch(sorter, encoder, &sort->steps[i], call, grid, argument);

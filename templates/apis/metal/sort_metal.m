@@ -29,7 +29,8 @@ static hs_status look(const hs_metal *checker, id<MTLCommandBuffer> commands, id
 }
 
 /* Sort `buffer` in place together with the values.  One command buffer checks the keys, sorts, and checks the keys
- * again; the caller waits for it.  `missing`: what the sort lacks for the call, and how to generate it. */
+ * again; the caller waits for it.  `missing` gets the option or buffer that the sort lacks for this call, if any, with
+ * the option of hsgen that adds it. */
 static hs_status run(const hs_metal *sorter, const hs_metal *checker, id<MTLDevice> device, id<MTLCommandQueue> queue,
                      id<MTLBuffer> buffer, id<MTLBuffer> moved, int *wrong, const char **missing)
 {

@@ -1,4 +1,5 @@
-/* The operations of hs_webgpu.h: arguments by name become one record, which one thread at a time may record. */
+/* The operations of hs_webgpu.h.  Each stores its arguments in a hs_webgpu_record; one thread at a time may use a
+ * sorter. */
 #include "hs_webgpu_internal.h"
 
 #include <string.h>

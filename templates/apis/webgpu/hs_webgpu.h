@@ -1,5 +1,5 @@
-/* Sorting with WebGPU: records into the caller's command encoder.  For the webgpu.h that wgpu-native and Dawn share, since
- * it has WGPUStringView; nothing of either implementation alone is needed. */
+/* Sorting with WebGPU.  Calls are recorded into the caller's command encoder.  The runtime needs the webgpu.h that
+ * wgpu-native and Dawn share, in a version with WGPUStringView.  Nothing that only one of the two has is needed. */
 #ifndef HS_WEBGPU_H
 #define HS_WEBGPU_H
 
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* A sort with its text in WGSL, line by line, defined by a target's C file. */
+/* A sort with its WGSL text, line by line; a target's C file defines it. */
 typedef struct hs_webgpu_kernels {
     const hs_sort *sort;
     const char *const *lines;
@@ -27,8 +27,8 @@ typedef struct hs_webgpu_target {
 
 /* A sort, scan or other operation built for one device, with its bind groups.
  *
- * THREADS: "any thread": concurrent calls are allowed for different sorters.  Recording changes a sorter, so that one
- * thread at a time may use it.  The implementation of WebGPU must allow several threads if several are used. */
+ * THREADS: "any thread": concurrent calls are allowed for different sorters.  Recording changes a sorter, so only one
+ * thread at a time may use it.  If several threads are used, the implementation of WebGPU must permit it. */
 typedef struct hs_webgpu_sorter hs_webgpu_sorter;
 
 /* Details of an error: the WGPUErrorType, or 0; and a sentence, which is the implementation's message or names a
@@ -38,8 +38,9 @@ typedef struct hs_webgpu_error {
     char log[1024];
 } hs_webgpu_error;
 
-/* The device of a sorter, with the adapter, which hs_webgpu_match and sorts with subgroups need, and the instance that it comes from: while a
- * sorter is created, events of the instance are processed until the errors of shader modules and pipelines are known. */
+/* The device of a sorter, its adapter and its instance.  hs_webgpu_match and sorts with subgroups need the adapter.
+ * While a sorter is created, events of the instance are processed until the errors of shader modules and pipelines are
+ * known. */
 typedef struct hs_webgpu_device {
     WGPUInstance instance;
     WGPUAdapter adapter;
@@ -47,7 +48,7 @@ typedef struct hs_webgpu_device {
     uint32_t subgroup_min_size; /* the fewest lanes of a subgroup; 0: as the adapter reports it */
 } hs_webgpu_device;
 
-/* Options for the creation of a sorter; all 0: the same as hs_webgpu_create. */
+/* Options for the creation of a sorter.  All members 0 have the same effect as hs_webgpu_create. */
 typedef struct hs_webgpu_create_options {
     hs_scope scope;    /* the calls for which the sorter is created */
     uint32_t deferred; /* 1: no pipelines are made; hs_webgpu_create_next makes them */
@@ -55,19 +56,19 @@ typedef struct hs_webgpu_create_options {
     WGPUShaderModule (*shader_module)(WGPUDevice device, const WGPUShaderModuleDescriptor *descriptor);
 } hs_webgpu_create_options;
 
-/* The numbers of calls, the buffers of steps and the alignment of buffers. */
+/* How many objects a sorter keeps, and the alignment of buffers. */
 enum {
     HS_WEBGPU_CALLS = 8,      /* the number of different calls whose arguments a sorter keeps */
     HS_WEBGPU_GROUPS = 64,    /* the number of bind groups of the caller's buffers that a sorter keeps */
     HS_WEBGPU_ALIGNMENT = 256 /* in bytes; the offset of a buffer is a multiple of this number */
 };
 
-/* Compile the kernels of a sort and make their pipelines, for all of its calls.  HS_ERROR_DEVICE if the device lacks a
- * limit or feature, which `error` names; it may be null.  Any thread. */
+/* Compile all kernels that any call of a sort may need, and make their pipelines.  HS_ERROR_DEVICE if a limit of the
+ * device is too low or a feature is missing; `error`, which may be null, then names it.  Any thread. */
 hs_status hs_webgpu_create(const hs_webgpu_kernels *sort, const hs_webgpu_device *device, hs_webgpu_sorter **sorter,
                            hs_webgpu_error *error);
 
-/* The same with options, which may be null.  Only the pipelines of the scope are made.  Any thread. */
+/* hs_webgpu_create with options, which may be null.  Only the pipelines of the scope are made.  Any thread. */
 hs_status hs_webgpu_create_with(const hs_webgpu_kernels *sort, const hs_webgpu_device *device,
                                 const hs_webgpu_create_options *options, hs_webgpu_sorter **sorter, hs_webgpu_error *error);
 
@@ -88,23 +89,24 @@ void hs_webgpu_release(hs_webgpu_sorter *sorter);
 /* The sort of a sorter, for hs_describe and hs_pad.  Any thread. */
 const hs_sort *hs_webgpu_sort_of(const hs_webgpu_sorter *sorter);
 
-/* The bytes of scratch that a call for n keys with these options, which may be null, needs; `in_place`: without a
- * destination.  It is more than hs_scratch_with returns in place: WebGPU forbids that a kernel has a buffer twice, so that
- * the keys and values are copied to scratch first.  Any thread. */
+/* The bytes of scratch that a call for n keys with these options needs; `options` may be null.  `in_place` is 1 for a
+ * call without a destination.  The result is then more than that of hs_scratch_with: WebGPU forbids that a kernel has a
+ * buffer twice, so the call first copies keys and values to scratch.  Any thread. */
 hs_status hs_webgpu_scratch(const hs_sort *sort, uint64_t n, const hs_options *options, int in_place, uint64_t *bytes);
 
-/* A buffer from `offset` on, in bytes, a multiple of HS_WEBGPU_ALIGNMENT; `buffer` null: none.  It has room for whole
- * 32-bit words: keys and values of 1 or 2 bytes may be followed by up to 3 bytes that are not changed. */
+/* A buffer from byte `offset` on, a multiple of HS_WEBGPU_ALIGNMENT.  `buffer` is null if the call has no such buffer.
+ * The buffer must hold whole 32-bit words: up to 3 more bytes after keys and values of 1 or 2 bytes, which no call
+ * changes. */
 typedef struct hs_webgpu_buffer {
     WGPUBuffer buffer;
     uint64_t offset;
 } hs_webgpu_buffer;
 
-/* Calls.  Set unused members to 0.  The caller keeps the buffers.  Every buffer has WGPUBufferUsage_Storage; scratch also
- * CopySrc with `count`, and in place the keys and values also CopySrc and scratch CopyDst. */
+/* Calls.  Set unused members to 0.  The caller keeps the buffers.  Every buffer has WGPUBufferUsage_Storage.  With
+ * `count`, scratch also has CopySrc.  In place, keys and values also have CopySrc, and scratch has CopyDst. */
 
-/* Calls are recorded into a command encoder that has no open pass: compute passes, and copies where a call is in place
- * or has a device-side count.  They run after the commands recorded before them, and before the commands recorded
+/* A call records compute passes into a command encoder that has no open pass.  A call in place, or with a device-side
+ * count, also records copies.  They run after the commands recorded before them, and before the commands recorded
  * later.  Arguments are checked before anything is recorded.  Nothing waits for the device.  A call allocates nothing
  * if its numbers and buffers are those of one of the last HS_WEBGPU_CALLS calls; otherwise it makes small objects.
  * `error` may be null.  One thread at a time for a sorter; others get HS_ERROR_BUSY. */
@@ -118,7 +120,7 @@ typedef struct hs_webgpu_buffer {
 hs_status hs_webgpu_match(const hs_webgpu_target *const *targets, size_t count, const char *key, const char *value,
                           const hs_webgpu_device *device, const hs_webgpu_kernels **sort);
 
-/* The same for any kind. */
+/* hs_webgpu_match for sorts of `kind` instead of HS_SORT. */
 hs_status hs_webgpu_match_kind(const hs_webgpu_target *const *targets, size_t count, hs_kind kind, const char *key,
                                const char *value, const hs_webgpu_device *device,
                                const hs_webgpu_kernels **sort);

@@ -71,7 +71,7 @@ WGPUBindGroup hs_webgpu_bound(hs_webgpu_sorter *sorter, const hs_webgpu_range *r
     return place->group;
 }
 
-/* A buffer with a row for each launch, and its bind group; returns 0 if they cannot be made. */
+/* Make a buffer with one row of numbers for each launch, and its bind group; returns 0 on failure. */
 static int hs_webgpu_make_table(hs_webgpu_sorter *sorter, hs_webgpu_table *table, const hs_webgpu_numbers *rows)
 {
     WGPUBufferDescriptor buffer;

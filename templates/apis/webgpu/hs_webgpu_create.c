@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Errors are asynchronous in WebGPU: a scope catches those of the calls in it. */
+/* Errors are asynchronous in WebGPU.  An error scope catches the errors of the calls in it; this is its result. */
 typedef struct hs_webgpu_caught {
     int done;
     long type; /* 0: no error */
@@ -68,7 +68,7 @@ static WGPUStringView hs_webgpu_view(const char *text)
     return view;
 }
 
-/* The text of a module in one piece, which the caller frees; null if out of memory. */
+/* The text of a module as one string, which the caller frees; null if out of memory. */
 static char *hs_webgpu_text(const hs_webgpu_kernels *kernels, int enables)
 {
     const char *const head = hs_webgpu_exchanges(kernels->sort) && enables ? "enable subgroups;\n" : "";
@@ -140,7 +140,7 @@ static WGPUBuffer hs_webgpu_own(const hs_webgpu_sorter *made, uint64_t size, WGP
     return wgpuDeviceCreateBuffer(made->device, &buffer);
 }
 
-/* What all pipelines share, and the sorter's own buffers. */
+/* Make what all pipelines share, and the sorter's own buffers. */
 static hs_status hs_webgpu_prepare(hs_webgpu_sorter *made, hs_webgpu_error *error)
 {
     const hs_sort *sort = made->sort;
@@ -169,7 +169,7 @@ static hs_status hs_webgpu_prepare(hs_webgpu_sorter *made, hs_webgpu_error *erro
     return made->spare && (made->grids || !sort->device_count) ? HS_OK : HS_ERROR_DEVICE_MEMORY;
 }
 
-/* Whether calls of the scope can launch a kernel.  Calls in place run the steps of those out of place. */
+/* Whether calls of the scope can launch a kernel.  A call in place runs the steps of a call out of place. */
 static int hs_webgpu_has(const hs_webgpu_sorter *sorter, uint32_t kernel)
 {
     hs_scope scope = sorter->scope;

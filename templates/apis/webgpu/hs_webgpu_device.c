@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The feature of wgpu-native, whose WGSL has subgroups without being asked for them. */
+/* The feature of wgpu-native for subgroups.  Its WGSL needs no "enable subgroups;". */
 #define HS_WGPU_NATIVE_SUBGROUP ((WGPUFeatureName)0x00030021)
 
 hs_status hs_webgpu_wrong(hs_status status, hs_webgpu_error *error, const char *format, ...)
@@ -53,14 +53,14 @@ hs_status hs_webgpu_ask(const hs_webgpu_device *device, hs_webgpu_facts *facts, 
     return hs_webgpu_wrong(HS_ERROR_API, error, "WebGPU reports no limits");
 }
 
-/* One sentence about a limit that is too low. */
+/* HS_ERROR_DEVICE, with a sentence about a limit that is too low. */
 static hs_status hs_webgpu_lacks(const char *limit, uint64_t has, uint64_t needs, hs_webgpu_error *error)
 {
     return hs_webgpu_wrong(HS_ERROR_DEVICE, error, "the device's %s is %llu, the sort needs %llu", limit,
                            (unsigned long long)has, (unsigned long long)needs);
 }
 
-/* Whether subgroups have the lanes that the kernels exchange values in: a part of each that is as wide. */
+/* Whether the device's subgroups are wide enough: kernels exchange values in parts of a subgroup. */
 static hs_status hs_webgpu_lanes(const hs_sort *sort, const hs_webgpu_facts *facts, hs_webgpu_error *error)
 {
     uint32_t i;

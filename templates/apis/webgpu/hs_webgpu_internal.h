@@ -9,21 +9,22 @@
 extern "C" {
 #endif
 
-/* The numbers of a launch, hs_call in the kernels: n, the argument, and two that few kernels read.  Each launch has a row of
- * HS_WEBGPU_ALIGNMENT bytes in a uniform buffer. */
+/* The numbers of a launch: n, the argument, and two that few kernels read.  Kernels call them hs_call.  Each launch has
+ * a row of HS_WEBGPU_ALIGNMENT bytes in a uniform buffer. */
 typedef struct hs_webgpu_numbers {
     int32_t n, argument, rows, take;
 } hs_webgpu_numbers;
 
-/* A part of a buffer as a kernel sees it. */
+/* The part of a buffer that a kernel binds. */
 typedef struct hs_webgpu_range {
     WGPUBuffer buffer;
     uint64_t offset, size;
 } hs_webgpu_range;
 
-/* A bind group of a step's buffers, kept with references to these, so that no other buffer gets their address. */
+/* A bind group of a step's buffers, with references to these buffers: otherwise a new buffer could get the address of a
+ * released one, and be mistaken for it. */
 typedef struct hs_webgpu_group {
-    WGPUBindGroup group; /* null: the place is empty */
+    WGPUBindGroup group; /* null: this entry is empty */
     uint32_t count;
     hs_webgpu_range ranges[HS_BINDINGS];
 } hs_webgpu_group;
@@ -31,12 +32,12 @@ typedef struct hs_webgpu_group {
 /* The numbers of all launches of a call, in a buffer.  The buffer never changes, because an earlier call may be
  * recorded but not have run yet. */
 typedef struct hs_webgpu_table {
-    WGPUBuffer buffer; /* null: the place is empty */
+    WGPUBuffer buffer; /* null: this entry is empty */
     WGPUBindGroup group;
 } hs_webgpu_table;
 
-/* The limits and features of a device, or of an adapter; enables: modules with subgroups begin with "enable
- * subgroups;". */
+/* The limits and features of a device, or of an adapter.  `enables` is 1 if modules with subgroups must begin with
+ * "enable subgroups;". */
 typedef struct hs_webgpu_facts {
     WGPULimits limits;
     int subgroups, enables;
@@ -53,13 +54,13 @@ struct hs_webgpu_sorter {
     WGPUBindGroupLayout numbers_layout;
     WGPUBindGroupLayout set_layouts[HS_BINDINGS + 1]; /* by the number of bindings */
     WGPUPipelineLayout layouts[HS_BINDINGS + 1];
-    WGPUBuffer spare;  /* a part for each role, bound where a call does not use the role */
+    WGPUBuffer spare;  /* has a part for each role, which steps bind if the call does not use the role */
     WGPUBuffer grids;  /* the grids of all steps with a device-side count; null if the sort takes none */
     hs_webgpu_facts facts;
     uint32_t max_groups;
     hs_webgpu_group groups[HS_WEBGPU_GROUPS];
     hs_webgpu_table tables[HS_WEBGPU_CALLS];
-    uint32_t next_group, next_table; /* the places that are replaced next */
+    uint32_t next_group, next_table; /* the entries to replace next */
     hs_webgpu_numbers *numbers; /* rows of each of `tables`, then the rows of the call */
     WGPUComputePipeline *pipelines; /* for each kernel; null outside the scope */
 };
@@ -72,7 +73,7 @@ typedef struct hs_webgpu_record {
     hs_webgpu_buffer given[HS_ROLES];
 } hs_webgpu_record;
 
-/* Describe an error, formatted as by printf, and return its status. */
+/* Store the text of an error, formatted as printf does, and return `status`. */
 HS_INTERNAL hs_status hs_webgpu_wrong(hs_status status, hs_webgpu_error *error, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 3, 4)))

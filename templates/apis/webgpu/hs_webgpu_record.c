@@ -1,4 +1,4 @@
-/* Calls for WebGPU: checked, bound to bind groups, recorded. */
+/* Calls for WebGPU: check a call, bind its buffers, and record its steps. */
 #include "hs_webgpu_internal.h"
 
 #include <string.h>
@@ -15,8 +15,8 @@ typedef struct hs_webgpu_call {
 
 static uint64_t hs_webgpu_words(uint64_t bytes) { return (bytes + 3) / 4 * 4; }
 
-/* Computes where the copies of a call in place begin in scratch, and returns the size of scratch; `plain`: the size
- * that the plan needs. */
+/* Compute where the copies of keys and values of a call in place begin in scratch.  Returns the size of scratch;
+ * `plain` is the size without these copies. */
 static uint64_t hs_webgpu_copies(const hs_sort *sort, uint64_t n, uint64_t plain, uint64_t *keys, uint64_t *values)
 {
     *keys = hs_discarded_at(plain);
@@ -41,7 +41,8 @@ static int hs_webgpu_same(const hs_webgpu_buffer *a, const hs_webgpu_buffer *b)
     return a->buffer == b->buffer && a->offset == b->offset;
 }
 
-/* A call in place first copies its keys and values to scratch; the sort then stores to the original buffers. */
+/* Turn a call in place into one out of place: the sort reads copies of keys and values in scratch, and stores to the
+ * original buffers. */
 static hs_status hs_webgpu_apart(const hs_sort *sort, const hs_webgpu_record *record, hs_webgpu_call *call)
 {
     const hs_span scratch = call->spans[HS_SCRATCH];
@@ -129,7 +130,7 @@ static hs_status hs_webgpu_roles(const hs_sort *sort, const hs_webgpu_record *re
     } else {
         memcpy(spans, first, sizeof first);
     }
-    for (i = 0; i < HS_ROLES; i++) { /* roles that are not used have a part of the sorter's own buffer */
+    for (i = 0; i < HS_ROLES; i++) { /* for a role that the call does not use, steps bind the sorter's spare buffer */
         if (i == HS_DESTINATION && spans[i].from == HS_SCRATCH && record->options.discard_keys)
             call->buffers[i] = call->buffers[HS_SCRATCH];
         else if (i != HS_SCRATCH && (spans[i].from != (hs_role)i || !spans[i].bytes))
@@ -138,7 +139,7 @@ static hs_status hs_webgpu_roles(const hs_sort *sort, const hs_webgpu_record *re
     return hs_webgpu_valid(sort, call, error);
 }
 
-/* hs_launch, also for the step that computes the grids of a device-side count. */
+/* hs_launch, which here also handles the step that computes grids from a device-side count. */
 static int hs_webgpu_grid(const hs_webgpu_sorter *sorter, const hs_step *step, const hs_call *call, uint32_t grid[2],
                           int32_t *argument)
 {
@@ -180,7 +181,7 @@ static hs_status hs_webgpu_locate(const hs_webgpu_sorter *sorter, const hs_step 
     return HS_OK;
 }
 
-/* Check the launches of a call, so that recording them cannot fail for the call's sake, and write their numbers. */
+/* Check the launches of a call, and compute their numbers.  After that, recording fails only if memory runs out. */
 static hs_status hs_webgpu_survey(hs_webgpu_sorter *sorter, const hs_webgpu_call *call, hs_webgpu_error *error)
 {
     const hs_sort *sort = sorter->sort;
@@ -217,7 +218,7 @@ static int hs_webgpu_dispatch(hs_webgpu_sorter *sorter, WGPUComputePassEncoder p
     const uint32_t row = (uint32_t)HS_WEBGPU_ALIGNMENT * index;
     hs_webgpu_range ranges[HS_BINDINGS];
     WGPUBindGroup group;
-    (void)hs_webgpu_locate(sorter, step, call, ranges, NULL); /* which succeeded before */
+    (void)hs_webgpu_locate(sorter, step, call, ranges, NULL); /* hs_webgpu_survey checked the result */
     group = hs_webgpu_bound(sorter, ranges, sorter->sort->kernels[step->kernel].bindings);
     if (!group) return 0;
     wgpuComputePassEncoderSetPipeline(pass, sorter->pipelines[step->kernel]);
@@ -237,8 +238,8 @@ static void hs_webgpu_end(WGPUComputePassEncoder pass)
     wgpuComputePassEncoderRelease(pass);
 }
 
-/* Record the steps of a surveyed call.  A pass ends after the grids of a device-side count: WebGPU forbids to read them
- * in the scratch memory that kernels write. */
+/* Record the steps of a surveyed call.  The pass ends after the step that computes grids, and the grids are copied to
+ * another buffer: WebGPU forbids to read grids from scratch in a pass that also writes scratch. */
 static hs_status hs_webgpu_steps(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_call *call)
 {
     const hs_sort *sort = sorter->sort;

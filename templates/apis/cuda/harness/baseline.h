@@ -1,5 +1,5 @@
-/* What the baselines of the CUDA harness share.  Each is compiled for one width of keys and one size of values, HN_KEY_BYTES
- * and HN_VALUE_BYTES, since CUB takes long to compile. */
+/* What the baselines of the CUDA harness share.  CUB takes long to compile, so each baseline is compiled for one width
+ * of keys, HN_KEY_BYTES, and one size of values, HN_VALUE_BYTES. */
 #ifndef HN_BASELINE_H
 #define HN_BASELINE_H
 
@@ -30,7 +30,7 @@ static inline bool hn_holds(int slot, uint64_t count, unsigned bytes)
     return hn_state.buffers[slot] && hn_state.sizes[slot] / bytes >= count;
 }
 
-/* The reason why a call cannot be played, or null. */
+/* The reason why the baseline cannot run a call, or null. */
 static inline const char *hn_unfit(int key_bytes, int value_bytes, uint64_t n)
 {
     if (!hn_state.open) return hn_wrong("no device is open");
@@ -39,7 +39,7 @@ static inline const char *hn_unfit(int key_bytes, int value_bytes, uint64_t n)
     return NULL;
 }
 
-/* What is wrong with the buffers of a sort of n keys, and of values if these have a size, or null. */
+/* Check the buffers of a sort of n keys, and of their values if there are any.  Returns what is wrong, or null. */
 static inline const char *hn_short(uint64_t n)
 {
     for (int slot = HN_KEYS; slot <= (HN_VALUE_BYTES ? HN_VALUES_OUT : HN_KEYS_OUT); slot++)
@@ -48,8 +48,8 @@ static inline const char *hn_short(uint64_t n)
     return NULL;
 }
 
-/* Play `call` twice.  The first time, it gets no memory and only returns the size of the temporary memory that it
- * needs.  The memory is kept between calls, and its allocation is not timed. */
+/* Call `call` twice, as CUB requires.  The first call gets no memory, and only returns the size of the temporary memory
+ * that it needs.  The memory is kept for later runs, and its allocation is not timed. */
 template <typename Call> static const char *hn_play(const char *name, Call call, double *device_seconds)
 {
     size_t temporary = 0;

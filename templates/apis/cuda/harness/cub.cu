@@ -1,6 +1,6 @@
-/* The baselines of sorts with CUDA: the toolkit's CUB sorts.  Compiled only on request, by HN_BASELINE_CUB, or for keys as
- * rows of two columns by HN_BASELINE_CUB_FIELDS or HN_BASELINE_CUB_MERGE; hn_baseline_sort then accompanies the functions of
- * harness.h. */
+/* The baselines of sorts with CUDA: the toolkit's CUB sorts.  The file is compiled only if HN_BASELINE_CUB is defined,
+ * or, for keys as rows of two columns, HN_BASELINE_CUB_FIELDS or HN_BASELINE_CUB_MERGE.  The harness then has the
+ * function hn_baseline_sort besides the functions of harness.h. */
 #include "baseline.h"
 
 #if defined HN_BASELINE_CUB || defined HN_BASELINE_CUB_FIELDS
@@ -37,7 +37,7 @@ using hn_column = uint32_t;
 using hn_column = uint16_t;
 #endif
 
-/* A key as a row: the second column, then the first, which is the more significant one. */
+/* A key as a row of two columns.  The first is the more significant one, but the second precedes it in memory. */
 struct hn_row {
     hn_column second, first;
 };

@@ -1,11 +1,11 @@
-/* The baselines of groupings with CUDA: CUB's radix sort, then its sums by key, or without values its run-length encoding,
- * whose input is in temporary memory.  Compiled only on request; hn_baseline_group_by then accompanies the functions of
- * harness.h. */
+/* The baselines of groupings with CUDA: CUB's radix sort to temporary memory, then CUB's sums by key, or, without
+ * values, its run-length encoding.  The file is compiled only on request.  The harness then has the function
+ * hn_baseline_group_by besides the functions of harness.h. */
 #include "cub_runs.h"
 
 #include <cub/device/device_radix_sort.cuh>
 
-/* The bytes of n items in temporary memory, whose parts CUB wants aligned to 256. */
+/* The bytes of n items in temporary memory, rounded up to 256, the alignment that CUB wants for each part. */
 static size_t hn_part(int n, size_t bytes) { return (static_cast<size_t>(n) * bytes + 255) / 256 * 256; }
 
 static cudaError_t hn_sort(void *memory, size_t &temporary, hn_key *keys, uint32_t *values, int n)
@@ -27,7 +27,7 @@ static cudaError_t hn_cub(void *memory, size_t &temporary, int n)
     hn_key *keys = static_cast<hn_key *>(memory);
     uint32_t *values = memory ? reinterpret_cast<uint32_t *>(own + keys_size) : NULL;
     void *rest = memory ? own + sorted : NULL;
-    size_t first = memory ? temporary - sorted : 0, second = first; /* without memory: their sizes */
+    size_t first = memory ? temporary - sorted : 0, second = first; /* without memory, both only return their sizes */
     cudaError_t code = hn_sort(rest, first, keys, values, n);
     if (code == cudaSuccess) code = hn_reduce(rest, second, keys, values, n);
     if (!memory) temporary = sorted + (first > second ? first : second);

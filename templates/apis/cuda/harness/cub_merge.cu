@@ -1,5 +1,5 @@
-/* The baseline of merges with CUDA: the toolkit's CUB merge.  Compiled only on request;
- * hn_baseline_merge then accompanies the functions of harness.h. */
+/* The baseline of merges with CUDA: the toolkit's CUB merge.  The file is compiled only on request.  The harness then
+ * has the function hn_baseline_merge besides the functions of harness.h. */
 #include "baseline.h"
 
 #include <cub/device/device_merge.cuh>

@@ -1,5 +1,6 @@
-/* The baselines of reductions by key with CUDA: CUB's sums by key, and without values its run-length encoding.  Compiled
- * only on request; hn_baseline_reduce_by_key then accompanies the functions of harness.h. */
+/* The baselines of reductions by key with CUDA: CUB's sums by key, or, without values, its run-length encoding.  The
+ * file is compiled only on request.  The harness then has the function hn_baseline_reduce_by_key besides the functions
+ * of harness.h. */
 #include "cub_runs.h"
 
 /* Reduce the runs of n keys with the baseline called `name`, and wait.  `number`: the number of runs.  The keys of runs

@@ -1,5 +1,5 @@
-/* What the baselines of groupings and of reductions by key share: CUB's sums of the runs of n keys, or without values its
- * run-length encoding. */
+/* What the baselines of groupings and of reductions by key share: CUB's sums over the runs of n keys, or, without
+ * values, its run-length encoding. */
 #ifndef HN_CUB_RUNS_H
 #define HN_CUB_RUNS_H
 
@@ -19,7 +19,8 @@ struct hn_add {
 };
 #endif
 
-/* Reduce the runs of keys: keys go where keys go, sums or counts where values go, their number to the report. */
+/* Reduce the runs of keys.  The keys of runs go to the buffer of keys, and their sums or counts to the buffer of
+ * values.  The number of runs goes to the report. */
 static cudaError_t hn_reduce(void *memory, size_t &temporary, const hn_key *keys, const uint32_t *values, int n)
 {
     hn_key *to = hn_at<hn_key>(HN_KEYS_OUT);
@@ -33,7 +34,7 @@ static cudaError_t hn_reduce(void *memory, size_t &temporary, const hn_key *keys
 #endif
 }
 
-/* What is wrong with a call for `number` runs before it is played, or null. */
+/* Check a call for `number` runs.  Returns what is wrong, or null. */
 static inline const char *hn_unfit_runs(int key_bytes, int value_bytes, uint64_t n, uint64_t number)
 {
     if (const char *wrong = hn_unfit(key_bytes, value_bytes, n)) return wrong;

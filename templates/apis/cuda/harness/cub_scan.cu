@@ -1,5 +1,5 @@
-/* The baseline of prefix sums with CUDA: the toolkit's CUB scan.  Compiled only on request;
- * hn_baseline_scan then accompanies the functions of harness.h. */
+/* The baseline of prefix sums with CUDA: the toolkit's CUB scan.  The file is compiled only on request.  The harness
+ * then has the function hn_baseline_scan besides the functions of harness.h. */
 #include "baseline.h"
 
 #include <cub/device/device_scan.cuh>
@@ -31,8 +31,8 @@ template <int N> static cudaError_t hn_cub(void *memory, size_t &temporary, int6
     return cub::DeviceScan::InclusiveScan(memory, temporary, from, to, hn_add(), n, hn_state.stream);
 }
 
-/* Sum up the columns of n rows to HN_KEYS_OUT with the baseline called `name`, and wait.  `number`: the number of
- * columns, plus HN_EXCLUSIVE for exclusive sums. */
+/* Store the prefix sums of the columns of n rows in HN_KEYS_OUT with the baseline called `name`, and wait.  `number` is
+ * the number of columns, plus HN_EXCLUSIVE for exclusive sums. */
 extern "C" const char *hn_baseline_scan(const char *name, int key_bytes, int value_bytes, uint64_t n, uint64_t number,
                                         double *device_seconds)
 {

@@ -1,4 +1,6 @@
-/* The baselines of segmented sorts with CUDA: the toolkit's CUB sorts.  Compiled only on request, by HN_BASELINE_CUB or HN_BASELINE_CUB_RADIX; hn_baseline_segmented_sort then accompanies the functions of harness.h. */
+/* The baselines of segmented sorts with CUDA: the toolkit's CUB sorts.  The file is compiled only if HN_BASELINE_CUB or
+ * HN_BASELINE_CUB_RADIX is defined.  The harness then has the function hn_baseline_segmented_sort besides the functions
+ * of harness.h. */
 #include "baseline.h"
 
 #ifdef HN_BASELINE_CUB
@@ -11,7 +13,7 @@
 #include <string.h>
 
 #ifdef HN_BASELINE_CUB
-/* Of keys alone nobody sees whether a sort is stable. */
+/* Without values, stable and unstable sorts have equal results. */
 static cudaError_t hn_cub(void *memory, size_t &temporary, uint64_t n, uint64_t segments)
 {
     const uint32_t *const begin = hn_at<const uint32_t>(HN_OTHER);

@@ -1,5 +1,5 @@
-/* The baseline of selections with CUDA: CUB's top-k, which CUB 3.2 and later have.  Compiled only on request;
- * hn_baseline_top_k then accompanies the functions of harness.h. */
+/* The baseline of selections with CUDA: the top-k of CUB 3.2 and later.  The file is compiled only on request.  The
+ * harness then has the function hn_baseline_top_k besides the functions of harness.h. */
 #include "baseline.h"
 
 #include <string.h>

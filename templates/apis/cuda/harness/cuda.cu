@@ -1,5 +1,5 @@
-/* The harness of harness.h for CUDA: buffers, sorts, their time, copies.  Built together with the sources of a
- * bundle. */
+/* The harness of harness.h for CUDA: buffers, sorts, their time, copies.  The file is compiled together with the
+ * sources of a bundle. */
 #include "cuda_calls.h"
 #include "hs/hs_targets_cuda.h"
 
@@ -20,7 +20,7 @@ const char *hn_wrong(const char *what)
 const char *hn_said(const char *what, cudaError_t code)
 {
     if (code == cudaSuccess) return NULL;
-    (void)cudaGetLastError(); /* reported here, so not again */
+    (void)cudaGetLastError(); /* clears the error, which is reported here, so that no later call reports it again */
     snprintf(hn_text, sizeof hn_text, "%s: %s (%s)", what, cudaGetErrorString(code), cudaGetErrorName(code));
     return hn_text;
 }
@@ -130,7 +130,8 @@ extern "C" const char *hn_write(int slot, uint64_t offset, const void *data, uin
 {
     if (!hn_fits(slot, offset, bytes)) return hn_wrong("writing beyond a buffer");
     unsigned char *const to = hn_state.buffers[slot] + offset;
-    /* on the sort's own stream: a plain copy may return before the data have arrived, and that stream waits for none */
+    /* the copy is on the sort's stream: a plain cudaMemcpy may return before the data arrive, and the sort's stream
+     * would not wait for it */
     cudaError_t code = cudaMemcpyAsync(to, data, bytes, cudaMemcpyHostToDevice, hn_state.stream);
     if (code == cudaSuccess) code = cudaStreamSynchronize(hn_state.stream);
     return hn_said("writing a buffer", code);
@@ -188,7 +189,7 @@ extern "C" const char *hn_read(int slot, uint64_t offset, void *data, uint64_t b
     return hn_said("reading a buffer", cudaMemcpy(data, from, bytes, cudaMemcpyDeviceToHost));
 }
 
-/* Between the events, straight on the stream. */
+/* Enqueue a call on the stream, between the events of the clock. */
 static const char *hn_enqueue(const hn_call *call, size_t scratch)
 {
     cudaError_t code = cudaEventRecord(hn_state.start, hn_state.stream);
@@ -199,7 +200,8 @@ static const char *hn_enqueue(const hn_call *call, size_t scratch)
     return hn_said("stopping the clock", cudaEventRecord(hn_state.stop, hn_state.stream));
 }
 
-/* Captured into a graph in the strictest mode, which fails at any call that would wait or allocate, and replayed. */
+/* Capture a call into a graph, and launch the graph.  The strictest capture mode fails at any call that would wait or
+ * allocate. */
 static const char *hn_replay(const hn_call *call, size_t scratch)
 {
     cudaGraph_t graph = NULL;
@@ -215,7 +217,7 @@ static const char *hn_replay(const hn_call *call, size_t scratch)
         if (code == cudaSuccess) code = cudaEventRecord(hn_state.start, hn_state.stream);
         if (code == cudaSuccess) code = cudaGraphLaunch(ready, hn_state.stream);
         if (code == cudaSuccess) code = cudaEventRecord(hn_state.stop, hn_state.stream);
-        if (code == cudaSuccess) code = cudaStreamSynchronize(hn_state.stream); /* before the graph is destroyed */
+        if (code == cudaSuccess) code = cudaStreamSynchronize(hn_state.stream); /* the graph is destroyed next */
     }
     if (ready) (void)cudaGraphExecDestroy(ready);
     if (graph) (void)cudaGraphDestroy(graph);

@@ -1,7 +1,7 @@
 /* The CUDA harness: the arguments of each operation, from the call that Python describes. */
 #include "cuda_calls.h"
 
-/* Where a role begins, and how many bytes are there from then on; null where the role is not played. */
+/* The address at which the buffer of a role begins, and its bytes; null if the call has no buffer in this role. */
 static unsigned char *hn_part(const hn_call *call, int role, size_t *bytes)
 {
     if (!hn_plays(call, role)) return NULL;

@@ -1,4 +1,5 @@
-/* Calls of the sort that is ready; apart from hn_cuda.h, which baselines include without a bundle's headers. */
+/* Calls of the current sorter.  Baselines do not include this file, only hn_cuda.h, because they are compiled without a
+ * bundle's headers. */
 #ifndef CUDA_CALLS_H
 #define CUDA_CALLS_H
 
@@ -6,7 +7,7 @@
 #include "hn_options.h"
 #include "hs/hs_cuda.h"
 
-/* The sort that is ready, or null. */
+/* The current sorter, or null. */
 extern hs_cuda *hn_made;
 
 /* Enqueue a call of the operation, with `scratch` bytes of scratch. */

@@ -1,4 +1,4 @@
-/* The CUDA harness: what a device reports, and the functions that APIs that extend CUDA do not have. */
+/* The CUDA harness: what a device reports, and functions that only CUDA has, but no API that extends it. */
 #include "hn_cuda.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 cudaError_t hn_upload(cudaGraphExec_t graph) { return cudaGraphUpload(graph, hn_state.stream); }
 
-/* The driver's version, which CUDA does not report, or "" if the system does not either. */
+/* The driver's version, from the system, because CUDA does not report it; "" if the system does not know it. */
 static void hn_driver(char *version, size_t size)
 {
     char line[256] = "";

@@ -7,7 +7,7 @@
 #include <cuda_runtime_api.h>
 
 struct hn_cuda {
-    bool open, graph, poison, unchecked; // unchecked: no guard was looked at since the last sort
+    bool open, graph, poison, unchecked; // unchecked: the guard was not checked since the last sort
     cudaStream_t stream;
     cudaEvent_t start, stop;
     unsigned char *buffers[HN_SLOTS], *scratch, *baseline; /* device memory; baseline: temporary memory of a baseline */
@@ -19,16 +19,16 @@ extern hn_cuda hn_state;
 /* Return "what: why", or null if `code` is success. */
 const char *hn_said(const char *what, cudaError_t code);
 
-/* Return a text of what is wrong. */
+/* Return `what` as the text of an error. */
 const char *hn_wrong(const char *what);
 
 /* Make `memory` hold exactly `bytes` bytes. */
 const char *hn_allocate(unsigned char **memory, uint64_t *size, uint64_t bytes);
 
-/* Copy a graph to the device, so that its launch takes no longer than others. */
+/* Copy a graph to the device, so that its first launch takes no longer than later launches. */
 cudaError_t hn_upload(cudaGraphExec_t graph);
 
-/* The time between the two events, once the second has passed. */
+/* Wait for the second event of the clock, and get the seconds between both. */
 const char *hn_time(double *device_seconds);
 
 #endif

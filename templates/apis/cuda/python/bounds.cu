@@ -1,11 +1,14 @@
-/* Before a selection from rows with starts, or with the number of rows in device memory: the keys of each row that count. */
+/* Runs before a selection from rows with starts, or with the number of rows in device memory.  Computes which keys of
+ * each row count. */
 #define HS_LANES 256
 
-/* n rows of `length` keys.
- * starts: null, or the place of the first key of each row that counts.  lengths: null, or the number of these keys.
- * count: null, or the number of rows that count; others are empty.
- * sizes: the number of keys of each row that count, none of which is beyond the row.
- * begins: null, or the index of the first of them, from the beginning of the call's rows; a call has `turn` rows. */
+/* There are n rows of `length` keys.
+ * starts: null, or for each row the position of the first key that counts.
+ * lengths: null, or for each row the number of keys that count.
+ * count: null, or the number of rows that count; further rows are empty.
+ * sizes: receives for each row the number of keys that count, at most up to the end of the row.
+ * begins: null, or receives for each row the index of the first key that counts, from the first row of its call on; a
+ * call has `turn` rows. */
 extern "C" __global__ void __launch_bounds__(HS_LANES)
     hs_bounds(const unsigned *starts, const unsigned *lengths, const unsigned *count, unsigned *sizes, unsigned *begins,
               long long n, long long length, long long turn)

@@ -1,16 +1,19 @@
-/* What follows a sort with indices in numeric order: 64-bit indices, and the bits of zeros and NaNs that keys had.
+/* Runs after a sort with indices in numeric order.  Widens indices to 64 bits, and restores the original bits of zeros
+ * and NaNs.
  *
- * Defined before: HS_INDEX, the type of indices; HS_KEYS, whether there are float keys, then HS_BITS, their type as
- * unsigned numbers, HS_MAGNITUDE and HS_INFINITY, the bits of all numbers without their sign, and of infinity. */
+ * Macros that the program defines: HS_INDEX, the type of indices; HS_KEYS, 1 if there are float keys.  With float keys,
+ * also HS_BITS, the unsigned type of a key's width; HS_MAGNITUDE, all bits of a key but its sign; HS_INFINITY, the bits
+ * of infinity. */
 #define HS_LANES 256
-#define HS_PAIRS 4 /* pairs of neighbours of a lane, HS_LANES pairs apart: lanes load and store them at once */
+#define HS_PAIRS 4 /* pairs of adjacent items of a lane, HS_LANES pairs apart; a pair is loaded and stored at once */
 #define HS_TILE (2 * HS_LANES * HS_PAIRS)
 
 struct __align__(2 * sizeof(HS_INDEX)) hs_two {
     HS_INDEX x, y;
 };
 
-/* An item among all rows, with its index in its row. ordinary: no key near the item is a zero or a NaN. */
+/* The rows of a call; `finished` finishes item i, whose index is `at`.  ordinary: true only if no key of the tile is a
+ * zero or a NaN. */
 struct hs_rows {
     long long n, length;
     int in_row;
@@ -33,9 +36,9 @@ struct hs_rows {
     }
 };
 
-/* from: the n indices that the sort wrote. to: the indices of the result, within the row; null: the indices do not
- * change. turn: null, or the number of a pass that has done all of this if it is from 1 to 255. length: of a row.
- * in_row: whether an index counts within its row; otherwise it counts within the whole array. */
+/* from: the n indices that the sort wrote. to: null, or receives the indices of the result, which count within the row.
+ * turn: null, or a number of a pass; from 1 to 255, it means that this pass has already done all of this. length: the
+ * keys of a row. in_row: 1 if indices in `from` count within their row, 0 if they count within the whole array. */
 extern "C" __global__ void __launch_bounds__(HS_LANES) hs_finish(const HS_INDEX *from, long long *to,
 #if HS_KEYS
                                                                  HS_BITS *keys, const HS_BITS *source,
@@ -58,11 +61,11 @@ extern "C" __global__ void __launch_bounds__(HS_LANES) hs_finish(const HS_INDEX 
 #pragma unroll
             for (int j = 0; j < HS_PAIRS; j++) at[j] = ((const hs_two *)(from + tile))[j * HS_LANES + threadIdx.x];
 #if HS_KEYS
-        /* if two sorted keys have one sign and are neither zeros nor NaNs, the same holds for all keys between */
+        /* if two sorted keys have the same sign and are neither zeros nor NaNs, so are all keys between them */
         const HS_BITS one = keys[tile], last = keys[min(tile + HS_TILE, n) - 1], magnitudes = (HS_BITS)HS_MAGNITUDE;
         const HS_BITS least = min(one & magnitudes, last & magnitudes), most = max(one & magnitudes, last & magnitudes);
         rows.ordinary = length >= n && (one > magnitudes) == (last > magnitudes) && least != 0 && most <= (HS_BITS)HS_INFINITY;
-        __syncthreads(); /* ends are read before any key changes */
+        __syncthreads(); /* all lanes have read the first and the last key before any key changes */
 #endif
         if (whole)
 #pragma unroll

@@ -1,10 +1,12 @@
-/* Before a selection from rows with lengths: a copy of the rows in which keys beyond the length are the last in order.
+/* Runs before a selection from rows with lengths.  Copies the rows, but replaces the keys beyond a row's length by the
+ * key that is last in order.
  *
- * Defined before: HS_BITS, the type of keys as unsigned numbers; HS_FILL, the last key in order. */
+ * Macros that the program defines: HS_BITS, the unsigned type of a key's width; HS_FILL, the last key in order. */
 #define HS_LANES 256
 
-/* from, to: n keys in rows of `length` keys.  starts: null, or the place of the first key of each row that counts.
- * lengths: the number of keys of each row that count, none of which is beyond the row.  A copied row begins at its start. */
+/* from, to: n keys in rows of `length` keys.  starts: null, or for each row the position of the first key that counts,
+ * which becomes the first key of the copy.  lengths: for each row the number of keys that count, at most up to the end
+ * of the row. */
 extern "C" __global__ void __launch_bounds__(HS_LANES)
     hs_masked(const HS_BITS *from, HS_BITS *to, const unsigned *starts, const unsigned *lengths, long long n,
               long long length)

@@ -1,9 +1,11 @@
-/* Copies a run of bytes of each of n records, in the order of the records or in that of an index.
+/* Copies some adjacent bytes of each of n records, in the order of the records or of an array of indices.
  *
- * Defined before: HS_UNIT, the type that is copied at a time, of which all addresses and pitches are multiples. */
+ * A macro that the program defines: HS_UNIT, the type that is copied at a time.  All addresses and pitches are
+ * multiples of its size. */
 
-/* from, to: the first run before and after, and the units from each to the next.  units: of a run.  index: the record
- * of each result; null: its own. */
+/* from, to: the bytes of the first record in the source and in the result.  from_pitch, to_pitch: the units from one
+ * record to the next.  units: the number of units to copy of a record.  index: for each result the number of its
+ * record; null if results have the order of the records. */
 extern "C" __global__ void __launch_bounds__(256) hs_rows(const HS_UNIT *from, long long from_pitch, HS_UNIT *to,
                                                           long long to_pitch, const unsigned *index, long long units,
                                                           long long n)

@@ -1,9 +1,9 @@
-/* After a selection, or after a sort of all rows: the indices of the first k keys of each row, and the entries of a
- * table.  Zeros and NaNs get their bits before the selection.
+/* Runs after a selection, or after a sort of all rows.  Stores the indices of the first k keys of each row, and the
+ * entries of a look-up table at these indices.  Restores the original bits of zeros and NaNs.
  *
- * Defined before: HS_BITS, the type of keys as unsigned numbers; HS_FILL, the key beyond the end of a row; HS_FLOATS,
- * whether keys are floats, then HS_MAGNITUDE and HS_INFINITY, the bits of all numbers without sign, and of infinity;
- * HS_ENTRY, the type of entries. */
+ * Macros that the program defines: HS_BITS, the unsigned type of a key's width; HS_FILL, the key beyond the end of a
+ * row; HS_FLOATS, 1 if keys are floats; HS_ENTRY, the type of entries.  With floats, also HS_MAGNITUDE, all bits of a
+ * key but its sign, and HS_INFINITY, the bits of infinity. */
 #define HS_LANES 256
 
 static __device__ __forceinline__ bool hs_special(HS_BITS key)
@@ -17,14 +17,16 @@ static __device__ __forceinline__ bool hs_special(HS_BITS key)
 }
 
 /* from, keys_from: indices and keys, in rows of `stride`.
- * order: null, or for each of the n results the place of its index in the row of `from`.
- * to, keys: the n results, k for each row.  to null: the indices stay, and only zeros and NaNs of `keys` change.
+ * order: null, or for each of the n results the position of its index in the row of `from`.
+ * to, keys: the n results, k for each row.  If `to` is null, no indices are stored; if `entries` is null
+ * as well, only zeros and NaNs of `keys` change.
  * source: the keys before the selection, in rows of `length` keys.
- * starts: null, or the place in its row of each row's index 0.
- * lengths: null, or the number of keys of each row that count; an index beyond is -1 in the result.
- * takes: null, or the number of results of each row; the rest is HS_FILL and index -1.
- * entries: null, or the entry of each result in `table`, which has `size` entries; -1 for index -1 and beyond the table.
- * table_starts: null, or the place of each row's entry 0; otherwise the table has the shape of `source`. */
+ * starts: null, or for each row the position in the row that index 0 means.
+ * lengths: null, or for each row the number of keys that count; an index beyond them becomes -1.
+ * takes: null, or for each row the number of results; further results are HS_FILL and index -1.
+ * entries: null, or receives the entry of each result in `table`, which has `size` entries.  The entry is -1 for index
+ * -1 and beyond the table.
+ * table_starts: null, or for each row the position of its entry 0.  If null, the table has the shape of `source`. */
 extern "C" __global__ void __launch_bounds__(HS_LANES)
     hs_selected(const long long *from, const long long *order, long long *to, const HS_BITS *keys_from, HS_BITS *keys,
                 const HS_BITS *source, const unsigned *starts, const unsigned *lengths, const unsigned *takes,

@@ -1,11 +1,13 @@
-/* The search for splitters: the keys at the boundaries between the parts of ranks, a digit of all boundaries in a round.
+/* The search for splitters: the keys at the boundaries between the parts of the array that ranks get.  Each round finds
+ * one more digit of the splitters of all boundaries.
  *
- * A round counts the keys of this rank below evenly spaced probes: probe i of a boundary is start + (i << shift), for i
- * from 0 to 2^bits.  The ranks gather their counts.  The digit of a boundary is the number of inner probes whose total is
- * less than the place of the boundary; the next round starts at the probe of that number.
+ * A round counts the keys of this rank that are less than evenly spaced probes.  Probe i of a boundary is
+ * start + (i << shift), for i from 0 to 2^bits.  The ranks gather their counts.  The digit of a boundary is the number
+ * of inner probes with fewer keys below them, on all ranks, than before the boundary.  The next round starts at the
+ * probe of that number.
  *
- * Defined before: HS_BITS, the type of keys as unsigned numbers; HS_KIND, 0 for unsigned, 1 for signed, 2 for float keys;
- * HS_DESCENDING, whether the greatest key is the first. */
+ * Macros that the program defines: HS_BITS, the unsigned type of a key's width; HS_KIND, 0 for unsigned, 1 for signed,
+ * 2 for float keys; HS_DESCENDING, 1 if the greatest key is the first. */
 #define HS_LANES 128
 #define HS_WARP 32
 #define HS_SIGN ((HS_BITS)((HS_BITS)1 << (8 * sizeof(HS_BITS) - 1)))
@@ -29,8 +31,8 @@ static __device__ __forceinline__ unsigned long long hs_ordered(HS_BITS key)
     return key;
 }
 
-/* The digit of a boundary, the same for all lanes of a warp. rows: the counts of rank 0 for this boundary; the counts
- * of the next rank follow at a distance of `width` words. place: the number of keys before the boundary. */
+/* Find the digit of a boundary; all lanes of a warp get it. rows: the counts of rank 0 for this boundary; those of the
+ * next rank are `width` words further on. place: the number of keys before the boundary. */
 static __device__ __forceinline__ long long hs_digit(const long long *rows, long long width, long long ranks,
                                                      long long bits, long long place)
 {
@@ -48,10 +50,10 @@ static __device__ __forceinline__ long long hs_digit(const long long *rows, long
     return low;
 }
 
-/* A round, with a row of blocks for each boundary. keys: the n keys of this rank in order. rows: the counts of all
- * ranks in the former round, of digits of `former` bits, or null in the first round. starts: the first probes of the
- * former round. next: receives the first probes of this round. places: the number of keys of all ranks before each
- * boundary. counts: receives 2^bits + 1 counts for each boundary. */
+/* One round; blockIdx.y is the number of a boundary. keys: the n keys of this rank in order. rows: the counts of all
+ * ranks in the previous round, whose digits had `former` bits; null in the first round. starts: probe 0 of each
+ * boundary in the previous round. next: receives probe 0 of each boundary in this round. places: for each boundary, the
+ * number of keys of all ranks before it. counts: receives 2^bits + 1 counts for each boundary. */
 extern "C" __global__ void __launch_bounds__(HS_LANES)
     hs_count_keys(const HS_BITS *keys, long long n, const long long *rows, long long ranks, long long former,
                   const unsigned long long *starts, unsigned long long *next, const long long *places,
@@ -70,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(HS_LANES)
     if (i > 1ll << bits) return;
 
     const unsigned long long probe = start + ((unsigned long long)i << shift);
-    long long low = i > 0 && probe <= start ? n : 0, high = n; /* beyond the greatest number of 64 bits are no keys */
+    long long low = i > 0 && probe <= start ? n : 0, high = n; /* an overflowed probe is greater than all keys */
     while (low < high) {
         const long long middle = low + (high - low) / 2;
         if (hs_ordered(keys[middle]) < probe)
@@ -81,10 +83,10 @@ extern "C" __global__ void __launch_bounds__(HS_LANES)
     counts[boundary * ((1ll << bits) + 1) + i] = low;
 }
 
-/* The end of the search, with a block of one warp for each boundary: the last round has shift 0.
+/* The end of the search, after the last round, which has shift 0.  Each boundary has a block of one warp.
  *
- * ends: receives two rows for each rank, with a count for each boundary: keys less than the key of the boundary; keys
- * less than or equal to it. */
+ * ends: receives two rows of counts for each rank, with a count for each boundary.  The first row counts the keys that
+ * are less than the splitter, the second the keys that are less than or equal to it. */
 extern "C" __global__ void __launch_bounds__(HS_WARP)
     hs_count_ends(const long long *rows, long long ranks, long long bits, const long long *places, long long *ends)
 {

@@ -1,9 +1,9 @@
-/* The HIP harness: what a device reports, and what CUDA's harness uses that HIP lacks. */
+/* The HIP harness: what a device reports, and functions that CUDA's harness uses but HIP lacks. */
 #include "hn_cuda.h"
 
 #include <stdio.h>
 
-/* The first launch of a graph copies it; ROCm before 5.3 has no other way. */
+/* Does nothing: the first launch of a graph copies it to the device, which is the only way before ROCm 5.3. */
 hipError_t hn_upload(hipGraphExec_t) { return hipSuccess; }
 
 extern "C" const char *hn_describe(int index, char *text, size_t size)

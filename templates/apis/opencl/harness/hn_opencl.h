@@ -14,7 +14,7 @@ extern struct hn_state {
     cl_mem buffers[HN_SLOTS], scratch; /* scratch: including the guard */
     uint64_t bytes[HN_SLOTS], scratch_bytes, sorted;
     size_t align;
-    int poison, unchecked; /* unchecked: no guard was looked at since the last sort */
+    int poison, unchecked; /* unchecked: 1 if the guard was not checked since the last sort */
 } hn;
 
 /* A call with the buffers of its roles, and the event of its end. */
@@ -24,7 +24,7 @@ typedef struct hn_record {
     cl_event event;
 } hn_record;
 
-/* Report an error of OpenCL, or a status of the runtime; null where it is success. */
+/* The text of an error: of OpenCL, or of a status of the runtime.  Null means success. */
 const char *hn_failed(const char *what, cl_int code);
 const char *hn_status(const char *what, hs_status status, const hs_opencl_error *error);
 

@@ -41,7 +41,7 @@ const char *hn_write(int slot, uint64_t offset, const void *data, uint64_t bytes
                                                                   (size_t)bytes, data, 0, NULL, NULL));
 }
 
-/* Read a part of any buffer; none where it has no bytes. */
+/* Read a part of a buffer; do nothing if `bytes` is 0. */
 static const char *hn_get(cl_mem memory, uint64_t offset, void *data, uint64_t bytes)
 {
     if (!bytes) return NULL;
@@ -105,7 +105,7 @@ static const char *hn_prepare(uint64_t bytes, cl_mem *part)
     return *part ? NULL : hn_failed("clCreateSubBuffer", code);
 }
 
-/* The part of a buffer from the place of a role to its end; null where the role is not played. */
+/* The buffer of a role, from the call's offset to its end; null if the call has no buffer in this role. */
 static cl_mem hn_part(const hn_call *call, int role, cl_int *code)
 {
     cl_buffer_region region;
@@ -121,7 +121,8 @@ static cl_mem hn_part(const hn_call *call, int role, cl_int *code)
     return clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, code);
 }
 
-/* The seconds from an event's `from` (CL_PROFILING_COMMAND_START or _END) to the end of another. */
+/* The seconds from the start or end of `first`, as `from` says (CL_PROFILING_COMMAND_START or _END), to the end of
+ * `last`. */
 static const char *hn_span(cl_event first, cl_profiling_info from, cl_event last, double *seconds)
 {
     cl_ulong begin = 0, end = 0;
@@ -131,8 +132,8 @@ static const char *hn_span(cl_event first, cl_profiling_info from, cl_event last
     return hn_failed("clGetEventProfilingInfo", code);
 }
 
-/* With the clock on, a barrier waits for the gate until everything is enqueued, so that the device never waits for the
- * host; the time runs from the end of the barrier. */
+/* With the clock on, the first command is a barrier that waits for an event, the gate.  The host opens the gate after
+ * it has enqueued everything, so the device never waits for the host.  The time runs from the end of the barrier. */
 static const char *hn_run(const hs_sort *sort, hn_record *record, double *seconds)
 {
     static const char *const names[] = HN_NAMES("opencl", "");

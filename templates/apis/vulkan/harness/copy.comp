@@ -1,4 +1,4 @@
-// Copies 16 bytes a lane, as the kernels of a sort would: what bench holds sorts against.
+// Copies 16 bytes a lane, as the kernels of a sort would.  hsgen bench compares sorts with this copy.
 // copy.h is this module's SPIR-V, made with: glslangValidator -V -Os -g0 --target-env vulkan1.1 -S comp copy.comp
 #version 450
 layout(local_size_x = 256) in;

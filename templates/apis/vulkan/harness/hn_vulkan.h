@@ -56,9 +56,10 @@ extern struct hn_state {
     double tick_seconds;
     uint32_t features;
     hs_vulkan_binding binding;
-    uint32_t first; /* 1 and 2: sorters are created with a first sort; 2: and completed */
+    uint32_t first; /* 1: sorters start with their first sort, which takes all calls.  2: likewise, but the harness then
+                       makes all other pipelines, which take the calls. */
     uint64_t binding_limit, sorted; /* sorted: the last n */
-    int poison, unchecked; /* unchecked: no guard was looked at since the last sort */
+    int poison, unchecked; /* unchecked: 1 if the guard was not checked since the last sort */
     hn_memory buffers[HN_SLOTS], staging, scratch; /* scratch: including the guard */
     hs_vulkan *sorter, *copier;
 } hn;
@@ -80,18 +81,18 @@ typedef struct hn_facts {
     uint32_t extension_count;
 } hn_facts;
 
-/* Report an error, formatted as by printf. */
+/* Format an error as printf does, and return the text. */
 const char *hn_fail(const char *format, ...);
 
-/* Report a result of Vulkan, or a status of the runtime with its result; null where it is success. */
+/* The text of an error: of a Vulkan result, or of a runtime's status with its Vulkan result.  Null means success. */
 const char *hn_code(const char *call, VkResult code);
 const char *hn_status(const char *call, hs_status status, VkResult code);
 
-/* Make an instance of the highest version up to 1.3, or keep the one that is there. */
+/* Make an instance of the highest version up to 1.3, unless there is one. */
 const char *hn_instance(int validation);
 void hn_close_instance(void);
 
-/* Discard what validation layers said. */
+/* Discard the messages of validation layers. */
 void hn_clear_messages(void);
 
 /* Query device `index`. */
@@ -102,21 +103,21 @@ int hn_controls(const hn_facts *facts);
 
 static inline int hn_is_slot(int slot) { return slot >= 0 && slot < HN_SLOTS; }
 
-/* Release a buffer with its memory, or make one of `bytes` bytes; `host`: mapped. */
+/* hn_drop releases a buffer and its memory; hn_make makes one of `bytes` bytes, mapped if `host` is 1. */
 void hn_drop(hn_memory *memory);
 const char *hn_make(hn_memory *memory, uint64_t bytes, int host);
 
-/* Begin the command buffer; end it, submit it and wait. */
+/* hn_begin begins the command buffer; hn_finish ends it, submits it and waits. */
 const char *hn_begin(void);
 const char *hn_finish(void);
 
-/* Make all commands before visible to these accesses of these stages. */
+/* Record a barrier: these accesses in these stages see the results of all earlier commands. */
 void hn_barrier(VkPipelineStageFlags to, VkAccessFlags accesses);
 
-/* Copy between a buffer and the host, through the staging buffer: from `from`, or to `to`. */
+/* Copy through the staging buffer: from the host's `from` to a buffer, or from a buffer to the host's `to`. */
 const char *hn_move(const hn_memory *memory, uint64_t offset, const void *from, void *to, uint64_t bytes);
 
-/* Whether the guard after scratch is whole, if a sort has run since the last look; else what is wrong. */
+/* Check the guard after scratch, if a sort has run since the last check.  Returns null, or a text if it changed. */
 const char *hn_check_guard(void);
 
 /* Stages and accesses of all that the harness records. */

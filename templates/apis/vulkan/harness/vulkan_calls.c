@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The part of a buffer from the place of a role to its end; nothing if the call has no buffer in this role. */
+/* The buffer of a role, from the call's offset to its end; all 0 if the call has no buffer in this role. */
 static hs_vulkan_buffer hn_part(const hn_call *call, int role)
 {
     hs_vulkan_buffer part;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the device has a feature's structures: by its version, or by an extension that is then to be enabled. */
+/* Whether the device knows the structures of a feature: from its version on, or by an extension, which is then added to
+ * those to enable. */
 static int hn_has(VkPhysicalDevice device, hn_facts *facts, uint32_t version, const char *name, int enable)
 {
     uint32_t count = 0, i;
@@ -21,7 +22,7 @@ static int hn_has(VkPhysicalDevice device, hn_facts *facts, uint32_t version, co
     return found;
 }
 
-/* Facts about cores, from vendors' extensions that are in no version of Vulkan. */
+/* Query facts about cores, by extensions of vendors that no version of Vulkan includes. */
 static void hn_ask_cores(VkPhysicalDevice device, hn_facts *facts)
 {
     VkPhysicalDeviceProperties2 base;
@@ -109,7 +110,7 @@ int hn_controls(const hn_facts *facts)
            (facts->control.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT);
 }
 
-/* `text` as the inside of a JSON string. */
+/* Write `text` as the content of a JSON string, without its quotes. */
 static const char *hn_quote(const char *text, char *out, size_t size)
 {
     size_t i = 0;

@@ -1,7 +1,7 @@
 /* The Vulkan harness: opening a device.  Options of hn_open:
- *   binding_limit=N  sorts whose bindings are greater take device addresses
+ *   binding_limit=N  bindings of more than N bytes are passed by device address
  *   binding=1        push descriptors instead of sets; binding=2: device addresses alone
- *   first=1          the sort that is compiled first takes all calls; first=2: until all pipelines are made
+ *   first=1          the sort that is compiled first takes all calls; first=2: all other pipelines are made too
  *   size_control=0   do not enable subgroup size control
  *   validation=1     core and synchronization validation; validation=2: GPU-assisted as well
  *   poison=1         fill scratch before every sort */
@@ -33,7 +33,7 @@ static const char *hn_options(const char *options, int *validation, int *size_co
     return NULL;
 }
 
-/* Everything of a device but its buffers. */
+/* Make the device and all that it needs, except buffers. */
 static const char *hn_device(const hn_facts *facts)
 {
     const float priority = 1;

@@ -9,7 +9,7 @@
 
 typedef struct hn_memory {
     WGPUBuffer buffer;
-    uint64_t bytes; /* as asked for; the buffer has whole words */
+    uint64_t bytes; /* the size that the caller asked for; the buffer has whole words */
 } hn_memory;
 
 extern struct hn_state {
@@ -18,15 +18,15 @@ extern struct hn_state {
     WGPUQueue queue;
     WGPUCommandEncoder encoder;
     WGPUQuerySet queries; /* null: the device has no clock */
-    WGPUBuffer ticks;     /* of the queries; then read through staging */
+    WGPUBuffer ticks;     /* gets the results of the queries, which the host reads through staging */
     double tick_seconds;
-    uint64_t total, largest; /* bytes: of memory, 0 if not known; of a buffer */
+    uint64_t total, largest; /* bytes of memory, 0 if unknown; bytes of the largest buffer */
     hs_webgpu_sorter *sorter;
     hn_memory buffers[HN_SLOTS], staging, scratch; /* scratch: including the guard */
     uint64_t sorted;       /* the last n */
     uint32_t width;        /* lanes of a subgroup; 0: not known, or there are no subgroups */
     int trusted;           /* modules are created without the checks of wgpu-native */
-    int poison, unchecked; /* unchecked: no guard was looked at since the last sort */
+    int poison, unchecked; /* unchecked: 1 if the guard was not checked since the last sort */
 } hn;
 
 enum { HN_STAGING = 1 << 24, HN_MESSAGES = 1 << 14 }; /* bytes */
@@ -37,24 +37,24 @@ static inline WGPUStringView hn_view(const char *text)
     return view;
 }
 
-/* Report an error, formatted as by printf. */
+/* Format an error as printf does, and return the text. */
 const char *hn_fail(const char *format, ...);
 
-/* Report a status of the runtime; null where it is success. */
+/* The text for a status of the runtime; null means success. */
 const char *hn_status(const char *call, hs_status status, const hs_webgpu_error *error);
 
-/* What WebGPU reported since hn_open, as an error; null: nothing. */
+/* The errors that WebGPU reported since hn_open, as a text; null if there are none. */
 const char *hn_reported(void);
 
-/* Release a buffer, or make one of `bytes` bytes. */
+/* hn_drop releases a buffer; hn_make makes one of `bytes` bytes. */
 void hn_drop(hn_memory *memory);
 const char *hn_make(hn_memory *memory, uint64_t bytes, WGPUBufferUsage usage);
 
-/* Begin an encoder; finish it, submit it and wait. */
+/* hn_begin begins an encoder; hn_finish finishes it, submits it and waits. */
 const char *hn_begin(void);
 const char *hn_finish(void);
 
-/* Read a part of a buffer, after all that was submitted. */
+/* Read a part of a buffer, after all submitted commands have run. */
 const char *hn_get(const hn_memory *memory, uint64_t offset, void *data, uint64_t bytes);
 
 /* Record a call for the sorter, with `scratch` bytes of scratch. */

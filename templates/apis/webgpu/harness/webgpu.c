@@ -51,7 +51,7 @@ const char *hn_buffer(int slot, uint64_t bytes)
                    WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst);
 }
 
-/* Bytes after the last whole word are written with 0 in the rest of its word, which belongs to no element. */
+/* WebGPU writes whole words.  If `bytes` ends within a word, the rest of the word becomes 0; it is no element's. */
 const char *hn_write(int slot, uint64_t offset, const void *data, uint64_t bytes)
 {
     const unsigned char *from = (const unsigned char *)data;
@@ -135,7 +135,7 @@ static void hn_tick(uint32_t which)
     if (hn.queries) wgpuCommandEncoderWriteTimestamp(hn.encoder, hn.queries, which);
 }
 
-/* Submit what is recorded between two ticks, wait, and get the time between them; -1 without a clock. */
+/* Submit the recorded commands, wait, and get the seconds between the two timestamps; -1 without a clock. */
 static const char *hn_timed(double *seconds)
 {
     uint64_t ticks[2] = {0, 0};

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The part of a buffer from the place of a role on; nothing where the role is not played. */
+/* The buffer of a role, from the call's offset on; all 0 if the call has no buffer in this role. */
 static hs_webgpu_buffer hn_part(const hn_call *call, int role)
 {
     hs_webgpu_buffer part = {NULL, 0};

@@ -71,7 +71,7 @@ static void hn_logged(WGPULogLevel level, WGPUStringView message, void *unused)
     if (level == WGPULogLevel_Error || (hn_validated && level == WGPULogLevel_Warn)) hn_note("log", message);
 }
 
-/* Make an instance and list its adapters, or keep those that are there. */
+/* Make an instance and list its adapters, unless this was done before. */
 static const char *hn_instance(int validation)
 {
     WGPUInstanceExtras extras;
@@ -130,7 +130,7 @@ static int hn_has(WGPUAdapter adapter, unsigned feature)
     return wgpuAdapterHasFeature(adapter, (WGPUFeatureName)feature) != 0;
 }
 
-/* Open a device with what its adapter offers, or with the limits that every browser grants. */
+/* Open a device with all that its adapter offers, or, if `least` is 1, with the limits that every browser grants. */
 static const char *hn_request(WGPUAdapter adapter, int least)
 {
     static const unsigned wanted[] = {WGPUFeatureName_TimestampQuery, WGPUNativeFeature_TimestampQueryInsideEncoders,
@@ -262,10 +262,11 @@ const char *hn_room(uint64_t *total, uint64_t *largest)
     return hn.device ? NULL : "no device is open";
 }
 
-/* The lanes of a subgroup, as a kernel sees them: adapters do not always report them.  0: it has none. */
+/* The number of lanes of a subgroup, which a kernel measures because not all adapters report it; 0 if there are no
+ * subgroups. */
 static unsigned hn_width(int index);
 
-/* The widths that a kernel may have parts of: all up to that of a subgroup. */
+/* List the widths of subgroup parts that a kernel may use: all powers of two up to the subgroup's width. */
 static void hn_list(unsigned width, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "1");

@@ -2,13 +2,13 @@ import type { Column, Field } from "./hs_webgpu_operations.js";
 import type { Bound, SorterOptions } from "./hs_webgpu_player.js";
 
 export interface ColumnSorterOptions extends Omit<SorterOptions, "value" | "order"> {
-    /** The bytes of an item of each array that calls put in order, multiples of 4. */
+    /** For each array that calls put in order: the bytes of an item, a multiple of 4. */
     itemBytes?: readonly number[];
 }
 
 export interface ColumnSorterCall {
-    /** The columns, the most significant first, each with room for whole 32-bit words: arrays, or fields of records.  They are
-     * only read. */
+    /** The columns, the most significant first: arrays, or fields of records.  Each buffer has whole 32-bit words, and
+     * is only read. */
     columns: readonly (Bound | Field)[];
     /** How many rows; by default as many as the first column holds. */
     n?: number;
@@ -28,7 +28,7 @@ export declare class ColumnSorter {
     static create(device: GPUDevice, columns: readonly Column[], options?: ColumnSorterOptions): Promise<ColumnSorter>;
     /** The greatest count of one call. */
     readonly maxN: number;
-    /** Compile what calls of up to n rows need and is not compiled yet. */
+    /** Compile the kernels that calls of up to n rows need, except those that are already compiled. */
     prepare(n?: number): Promise<void>;
     /** Free the buffers; commands that use them must have been submitted. */
     destroy(): void;

@@ -5,7 +5,8 @@ import { located, overlap, refuse, up } from "./hs_webgpu_player.js";
 const STORAGE = 128; // of GPUBufferUsage
 const WORD = 64; // bits of the widest key
 
-/* The results of all that is under way, or the first error when all have ended: nothing compiles after that. */
+/* Wait for all promises of a list, even if one fails, so that nothing compiles afterwards.  Returns their results, or
+ * throws the first error. */
 async function ended(list) {
     const results = await Promise.allSettled(list), failed = results.find((x) => x.status === "rejected");
     if (failed) throw failed.reason;
@@ -40,7 +41,7 @@ export class ColumnSorter {
         return Math.min(...this.#parts.map((x) => x.maxN));
     }
 
-    /** Compile what calls of up to n rows need and is not compiled yet. */
+    /** Compile the kernels that calls of up to n rows need, except those that are already compiled. */
     async prepare(n) {
         await Promise.all(this.#parts.map((x) => x.prepare(n)));
     }

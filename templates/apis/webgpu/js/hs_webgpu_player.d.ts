@@ -1,14 +1,14 @@
 export type KeyType =
     | "u8" | "u16" | "u32" | "u64" | "i8" | "i16" | "i32" | "i64" | "f16" | "bf16" | "f32" | "f64" | "bool";
 
-/** What moves along with a key: an element of 4, 8 or 16 bytes, or the index that the key had (an argsort). */
+/** What moves with each key: an element of 4, 8 or 16 bytes, or the original index of the key (an argsort). */
 export type ValueType =
     | "none" | "v4" | "v8" | "v16" | 4 | 8 | 16 | "u32" | "i32" | "f32" | "u64" | "i64" | "f64"
     | "index" | "index64" | "packed";
 
 export type Order = "ascending" | "descending";
 
-/** A buffer with the usage STORAGE, from an offset that is a multiple of 256. */
+/** A buffer with the usage STORAGE, or a part of one whose offset is a multiple of 256. */
 export type Bound = GPUBuffer | { buffer: GPUBuffer; offset?: number; size?: number };
 
 /** The facts of a sort. */
@@ -26,7 +26,8 @@ export interface SortFacts {
     readonly range: boolean;
     /** Whether it takes a count from device memory. */
     readonly counted: boolean;
-    /** The lanes of subgroups that kernels use; above 1, the device needs the feature "subgroups", and no narrower ones. */
+    /** The lanes of the subgroups that kernels use.  If more than 1, the device needs the feature "subgroups", and
+     * subgroups with at least as many lanes. */
     readonly subgroups: number;
     /** Whether it is for adapters that run on a CPU. */
     readonly fallback: boolean;
@@ -49,23 +50,24 @@ export interface SorterOptions {
     order?: Order;
     /** The algorithm by name; by default "auto" if there is such a sort. */
     algorithm?: string;
-    /** The greatest count of all calls; kernels that only more keys need are not compiled. */
+    /** The greatest count of any call.  Kernels that only greater counts need are not compiled. */
     maxN?: number;
-    /** Compile only what counts up to this one need before `create` resolves, and the rest when `prepare` or a call
-     * needs it: for a short start of a page. */
+    /** A page starts faster with a small `firstN`: before `create` resolves, only the kernels for counts up to firstN
+     * are compiled.  The others are compiled when `prepare` or a call needs them. */
     firstN?: number;
     /** The sorts to choose from; by default, all of the bundle. */
     sorts?: readonly (Sort | ListedSort)[];
 }
 
-/** What sorters and other operations have. */
+/** The members that sorters and other operations share. */
 export declare class Player {
     protected constructor();
     /** The greatest count of one call. */
     readonly maxN: number;
     /** The name of the sort: target and file. */
     readonly name: string;
-    /** Compile what calls of up to n elements need, and is not compiled yet; n is `maxN` by default. */
+    /** Compile the kernels that calls of up to n elements need, except those that are already compiled; n is `maxN` by
+     * default. */
     prepare(n?: number): Promise<void>;
     /** Free the buffers; commands that use them must have been submitted. */
     destroy(): void;

@@ -3,15 +3,16 @@ export { DEVICE_COUNT, DISCARD, ROLES, ROWS };
 const ROLE = Object.fromEntries(ROLES.map((name, i) => [name, i]));
 const ALIGNMENT = 256; // of bindings; no device requires more
 const INT = 2 ** 31 - 1;
-const UNUSED = 16; // bindings of a kernel, at most
-const KEPT = 32; // recorded calls of a sorter
+const UNUSED = 16; // the most bindings of a kernel
+const KEPT = 32; // the number of recorded calls that a sorter keeps
 const STORAGE = 128, UNIFORM = 64, INDIRECT = 256, COPY_SRC = 4, COPY_DST = 8; // of GPUBufferUsage
 const COMPUTE = 4; // of GPUShaderStage
 
 const TYPES = { u: 0, i: 1, f: 2, bf: 2 };
 const SIZES = { 4: "v4", 8: "v8", 16: "v16", u32: "v4", i32: "v4", f32: "v4", u64: "v8", i64: "v8", f64: "v8" };
 
-/* Sorts in place need a source that is not the destination: WebGPU binds no part of a buffer for writing twice. */
+/* Copies keys or values before a sort in place: its source may not be its destination, because WebGPU forbids to bind a
+ * part of a buffer twice if a kernel may write it. */
 const COPY = `@group(0) @binding(0) var<storage, read_write> source: array<u32>;
 @group(0) @binding(1) var<storage, read_write> destination: array<u32>;
 @group(1) @binding(0) var<uniform> words: vec4<i32>;
@@ -37,8 +38,8 @@ const moved = (value) => SIZES[value] ?? value ?? "none";
 const label = (s) => `u${s.bits}` + (s.value === "none" ? "" : ` with ${s.value}`);
 export const unlike = (order) => order !== undefined && order !== "ascending" && order !== "descending";
 
-/* The sort of a list that takes such calls, loaded if necessary.  Sorts for this kind of adapter come first, then sorts
- * with subgroups. */
+/* Choose the sort of a list for such calls, and load it if necessary.  Sorts for this kind of adapter (CPU or not) are
+ * preferred, among these the sorts with the widest subgroups, then algorithm "auto". */
 async function picked(what, sorts, device, key, options) {
     const { kind, bits } = typed(key), plain = PLAIN.includes(what);
     const value = moved(options.value), transform = !plain && (kind > 0 || options.order === "descending");
@@ -50,7 +51,7 @@ async function picked(what, sorts, device, key, options) {
     const fits = of.filter((s) => s.transform || !transform);
     if (!fits.length) refuse(`${key}, ${options.order ?? "ascending"}: the ${noun} was generated for unsigned ascending keys (hsgen generate --key, --order)`);
     const least = device.features.has("subgroups") ? (device.adapterInfo?.subgroupMinSize ?? 1) : 1;
-    const run = fits.filter((s) => s.subgroups <= least); // parts of wider subgroups serve as well
+    const run = fits.filter((s) => s.subgroups <= least); // kernels can use parts of wider subgroups
     if (!run.length) refuse(`the sorts need subgroups of ${fits[0].subgroups} lanes; the device has ${least} (requiredFeatures: ["subgroups"], or hsgen generate -t webgpu)`);
     const slow = !!device.adapterInfo?.isFallbackAdapter, rank = (s) => [s.fallback === slow, s.subgroups, s.algorithm === "auto"];
     const before = (a, b) => rank(b).reduce((found, x, i) => found || x - rank(a)[i], 0);
@@ -58,7 +59,7 @@ async function picked(what, sorts, device, key, options) {
     return run[0].load ? (await run[0].load()).default : run[0];
 }
 
-/* The interpreter of plans: docs/reference/json.md of hsgen describes the steps. */
+/* The interpreter of plans starts here.  docs/reference/json.md of hsgen describes the steps of a plan. */
 const passes = (begin, end, bits) => Math.max(1, Math.ceil((end - begin) / bits));
 
 function argument(step, call) {
@@ -82,7 +83,7 @@ function argument(step, call) {
     return step.value | (shift << 8) | (width << 16) | kept;
 }
 
-/* The work-groups of a step out of place; 0 if it does not run. */
+/* The number of work-groups of a step in a call out of place; 0 if the step does not run. */
 function groups(step, call) {
     const { n, number } = call, length = step.by === "length", bounded = length && number ? Math.floor(n / number) : n;
     if (bounded <= step.minN && !(n === 0 && step.atZero)) return 0;
@@ -127,8 +128,8 @@ export function located(name, given) {
 export const same = (a, b) => a.buffer === b.buffer && a.offset === b.offset;
 export const overlap = (a, b) => a.buffer === b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 
-/** The default numbers of a call. `bounded`: `number` is the upper bound of a number in device memory. `passed`: the
- * two numbers that kernels receive, or null for the numbers of each step. */
+/** The default members of a call. `bounded` is true if `number` is the upper bound of a number in device memory.
+ * `passed` has the two numbers that kernels receive; null means minN and maxN of each step. */
 export const CALL = { number: 0, passed: null, bounded: false, whole: true, counted: false, inPlace: false, discard: false };
 
 /** The basis of sorters and other operations: plans, pipelines and buffers. */
@@ -167,7 +168,7 @@ export class Player {
         return this._plan.name;
     }
 
-    /** Compile what calls of up to n elements need and is not compiled yet. */
+    /** Compile the kernels that calls of up to n elements need, except those that are already compiled. */
     async prepare(n = this._most) {
         if (!Number.isInteger(n) || n < 0 || n > this._most) refuse(`n: ${shown(n)} is no count from 0 to ${this._most}`);
         await this.#compile(n, true);
@@ -206,7 +207,7 @@ export class Player {
         this.#modules = [device.createShaderModule({ label: plan.name, code: enable + plan.wgsl }), device.createShaderModule({ label: "copy", code: COPY })];
     }
 
-    /* A kernel's pipeline as WebGPU describes it; the last kernel copies. */
+    /* The GPUComputePipelineDescriptor of a kernel; the kernel after the plan's last is the copy. */
     #described(kernel) {
         const [name, sizes] = this._plan.kernels[kernel] ?? ["copy", [4, 4]];
         const layout = this._device.createPipelineLayout({ bindGroupLayouts: [this.#layouts[sizes.length], this.#uniform] });
@@ -240,7 +241,7 @@ export class Player {
         this.#play(encoder, recorded, stamps);
     }
 
-    /* The bits of a call, and its order as flags. */
+    /* Check the order and the bit range of a call.  The result has the range and the flags of the order. */
     _ordered(call) {
         const plan = this._plan, what = plan.kind.replaceAll("_", " ");
         const order = call.order ?? this._order, begin = call.beginBit ?? 0, end = call.endBit ?? plan.bits;
@@ -263,7 +264,7 @@ export class Player {
         return n;
     }
 
-    /* Whether buffers hold the bytes that are accessed, and none overlaps one that is written. */
+    /* Refuse buffers that are smaller than the accessed bytes, or that overlap a written buffer. */
     _fits(spans, bytes, names, n, written) {
         const limit = this._device.limits.maxStorageBufferBindingSize, list = Object.entries(spans);
         for (const [role, span] of list) {
@@ -281,12 +282,13 @@ export class Player {
         return this.#numbers.get(buffer);
     }
 
-    /* A buffer of the sorter with at least these bytes.  One that was too small stays alive for commands that use it. */
+    /* A buffer of the sorter with at least these bytes.  A smaller one is replaced, but stays alive for commands that
+     * use it. */
     #room(name, bytes, usage = STORAGE | COPY_SRC) {
         const old = this.#buffers[name], limit = this._device.limits.maxBufferSize;
         if (old?.size >= bytes) return old;
         if (bytes > limit) refuse(`n: scratch of ${bytes} bytes is needed; the device allows ${limit} (maxBufferSize)`);
-        this.#calls.clear(); // they bind the smaller buffer
+        this.#calls.clear(); // the recorded calls bind the smaller buffer
         return (this.#buffers[name] = this._device.createBuffer({ label: `hs_webgpu ${name}`, size: up(bytes, 256), usage }));
     }
 
@@ -331,8 +333,8 @@ export class Player {
         return { kernel: this._plan.kernels.length, ranges: [from, to], grid, indirect: -1, numbers: [words, 0, 0, 0] };
     }
 
-    /* The ranges of a list of bindings.  In scratch, a range ends after n elements, or where the next range of the list
-     * begins, because ranges must not overlap. */
+    /* The part of a buffer for each binding of a list.  In scratch, a part ends after n elements, or where the next
+     * part of the list begins, because parts must not overlap. */
     #ranges(list, sizes, spans, n) {
         const starts = list.map((binding) => begins(binding, n));
         const inScratch = starts.filter((_, i) => list[i][0] === ROLE.scratch);
@@ -385,7 +387,7 @@ export class Player {
             if (launch.indirect < 0) pass.dispatchWorkgroups(...launch.grid);
             else pass.dispatchWorkgroupsIndirect(table, launch.indirect);
             if (!launch.first) return;
-            pass.end(); // within one pass, no buffer is both written and read as grids
+            pass.end(); // WebGPU forbids to write grids and to dispatch with them in one pass
             encoder.copyBufferToBuffer(scratch, 0, table, 0, 12 * this._plan.steps.length);
             pass = opened(undefined, last);
         });

@@ -1,7 +1,8 @@
 import type { Bound, SorterOptions } from "./hs_webgpu_player.js";
 
 export interface SplatSorterOptions extends Omit<SorterOptions, "value" | "order" | "algorithm"> {
-    /** 16 (default): depths from near to far in 65535 equal steps, in half the passes.  32: floats as they are. */
+    /** 16 (default): the depths from near to far are rounded to 65535 equal steps; the sort takes half the passes.  32:
+     * the depths are compared as floats. */
     keyBits?: 16 | 32;
 }
 
@@ -22,10 +23,10 @@ export interface SplatCall {
     far?: number;
     /** "far-first" by default. */
     order?: "far-first" | "near-first";
-    /** Indices of splats, n words: first those between near and far, in order; then the others. */
+    /** Receives n indices of splats, 32-bit words: first the splats between near and far, in order; then the others. */
     indexOut: Bound;
-    /** Where the number of splats between near and far goes, such as `instanceCount` of a draw: one word at an offset that
-     * is a multiple of 4; the usage has COPY_DST. */
+    /** Receives the number of splats between near and far, as one word, such as `instanceCount` of a draw.  Its offset
+     * is a multiple of 4; its usage has COPY_DST. */
     countOut?: GPUBuffer | { buffer: GPUBuffer; offset?: number };
 }
 
@@ -40,7 +41,7 @@ export declare class SplatSorter {
     readonly maxN: number;
     /** A buffer whose first word is the count of the last recorded call. */
     readonly count: GPUBuffer;
-    /** Compile what calls of up to n splats need, and is not compiled yet. */
+    /** Compile the kernels that calls of up to n splats need, except those that are already compiled. */
     prepare(n?: number): Promise<void>;
     /** Record a sort into an encoder.  Nothing waits for the device.
      *

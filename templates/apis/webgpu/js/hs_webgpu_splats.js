@@ -5,8 +5,9 @@ const UNIFORM = 64, STORAGE = 128, COPY_SRC = 4, COPY_DST = 8; // of GPUBufferUs
 const LANES = 256, ROW = 32768; // work-groups in a row of the grid
 const FLOATS = 12; // of the uniform buffer
 
-/* The key of a splat is its depth: the bits of a float of 0 or more ascend with it, and 16 bits divide near to far
- * evenly.  A splat out of that range has the greatest key, and the sort moves it behind all visible splats. */
+/* The key of a splat is its depth.  A key of 32 bits has the bits of a float of 0 or more, which ascend with the float.
+ * A key of 16 bits divides the depths from near to far evenly.  A splat outside of near to far has the greatest key, so
+ * the sort moves it behind all visible splats. */
 const WGSL = `
 struct Camera { row: vec4<f32>, near: f32, far: f32, n: u32, stride: u32, first: u32, bits: u32, ascending: u32 }
 @group(0) @binding(0) var<uniform> camera: Camera;
@@ -66,7 +67,7 @@ export class SplatSorter {
         return this.#visible;
     }
 
-    /** Compile what calls of up to n splats need and is not compiled yet. */
+    /** Compile the kernels that calls of up to n splats need, except those that are already compiled. */
     prepare(n) {
         return this.#sorter.prepare(n);
     }
@@ -113,7 +114,7 @@ export class SplatSorter {
         if (place) encoder.copyBufferToBuffer(this.#visible, 0, place.buffer, place.offset, 4);
     }
 
-    /* Several calls may be recorded before a submission, so each has its own words of a staging buffer. */
+    /* Several calls may be recorded before a submission, so each has its own staging buffer. */
     #stage(encoder, data) {
         const staging = this.#device.createBuffer({ size: data.byteLength, usage: COPY_SRC, mappedAtCreation: true });
         new Uint8Array(staging.getMappedRange()).set(new Uint8Array(data));

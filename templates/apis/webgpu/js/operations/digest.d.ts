@@ -1,5 +1,6 @@
     static create(device: GPUDevice, key: KeyType, options?: SorterOptions): Promise<Digest>;
-    /** Return the faults between the words of a digest before a sort and after it; `stable`: values were ascending. */
+    /** Compare the digests before and after a sort, and return the faults.  `stable`: true if the values ascended
+     * before the sort; stability is then checked too. */
     static faults(
         before: ArrayLike<number>,
         after: ArrayLike<number>,

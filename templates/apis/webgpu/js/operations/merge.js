@@ -1,5 +1,5 @@
 export class Merger extends MergerCalls {
-    /* The number of keys of the array in a role: `n`, or by default the number that its buffer holds. */
+    /* The number of keys of an array: `n`, or by default as many as the buffer of the role holds. */
     #count(n, spans, role) {
         return n ?? Math.floor((spans[role]?.room ?? 0) / this._plan.itemBytes);
     }

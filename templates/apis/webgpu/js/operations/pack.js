@@ -1,7 +1,8 @@
 const COLUMNS = ["source", "other", "other_values", "values"], MOST = 16; // bytes
 const STRIDE = 256; // the greatest, in bytes
 
-/* The types of columns, each a name or a pair of a name and an order, as numbers: bytes, and the number for kernels. */
+/* Check a list of column types, each a name or a pair of a name and an order.  Returns the bytes of each, the number by
+ * which kernels know it, and the bytes of a row. */
 function described(columns) {
     if (!Array.isArray(columns) || columns.length < 1 || columns.length > COLUMNS.length)
         refuse(`columns: give 1 to ${COLUMNS.length}`);
@@ -15,7 +16,7 @@ function described(columns) {
     return { found, bytes };
 }
 
-/* A column of a call: the buffer of an array or of records, and the stride and the offset of a field, or 0. */
+/* A column of a call: the buffer of an array or of records, and a field's stride and offset, which are 0 for arrays. */
 function placed(given, i, bytes) {
     if (!given?.records) return { bound: given, stride: 0, offset: 0 };
     const { records, stride, offset = 0 } = given, name = `columns[${i}]`;
@@ -63,7 +64,8 @@ export class Packer extends PackerCalls {
         return role === "destination";
     }
 
-    /* Columns by the names of their roles; the first bit is that of the columns, not of a key. */
+    /* Name the columns as the buffers of a call.  beginBit becomes firstBit, because it counts bits of a row, not of a
+     * key. */
     _checked({ columns, beginBit, ...call }) {
         const fields = this.#placed(columns);
         const named = Object.fromEntries(fields.map(({ bound }, i) => [`columns[${i}]`, bound]));

@@ -1,5 +1,5 @@
 export class SegmentedSorter extends SegmentedSorterCalls {
-    /* The count on the device is the number of segments, not of keys. */
+    /* `count` of a segmented sort is a number of segments, not of keys. */
     _ordered(call) {
         return super._ordered({ ...call, count: undefined });
     }

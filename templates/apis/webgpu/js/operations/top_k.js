@@ -3,7 +3,7 @@ export class TopK extends TopKCalls {
         return super.create(device, key, { order: "descending", ...options });
     }
 
-    /* The count on the device is the number of rows, not of keys. */
+    /* `count` of a selection is a number of rows, not of keys. */
     _ordered(call) {
         return super._ordered({ ...call, count: undefined });
     }

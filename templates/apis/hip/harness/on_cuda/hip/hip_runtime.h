@@ -1,4 +1,5 @@
-/* What HIP's kernels use, in CUDA: warps stand for wavefronts of 32 lanes, all of which exchange values together. */
+/* The parts of HIP that kernels use, defined by CUDA.  A warp stands for a wavefront of 32 lanes, all of which take
+ * part in each exchange. */
 #ifndef HN_HIP_RUNTIME_H
 #define HN_HIP_RUNTIME_H
 

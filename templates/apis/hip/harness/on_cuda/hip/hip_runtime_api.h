@@ -1,5 +1,5 @@
-/* HIP's functions by those of CUDA, so that `hsgen validate --api hip` can run HIP's kernels and runtime on an NVIDIA GPU.
- * Only what hsgen uses; never part of a bundle. */
+/* HIP's functions defined by those of CUDA, so that `hsgen validate --api hip` can run HIP's kernels and runtime on an
+ * NVIDIA GPU.  The file has only what hsgen uses, and is never part of a bundle. */
 #ifndef HN_HIP_RUNTIME_API_H
 #define HN_HIP_RUNTIME_API_H
 
