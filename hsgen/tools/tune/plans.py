@@ -95,7 +95,7 @@ class Plans:
         return [plan for _, _, plan in sorted(costs, key=lambda x: x[:2])]
 
     def _choices(self, label: str, which: str) -> tuple[str, ...]:
-        """Return which tables (`BEST`, `START`) plans may use for a label; `which` is the better one, and comes first."""
+        """Return which tables (`BEST`, `START`) plans may use for a label; the better one, `which`, comes first."""
         return (BEST, START) if which == BEST and final.entry(label, START) in self._rounds else (which,)
 
     def _divisible(self, chosen: Mapping[str, str]) -> bool:

@@ -194,7 +194,7 @@ def propose(
 
 
 def _parents(space: Space, board: Mapping[str, float], tables: Mapping[str, Table]) -> list[Table]:
-    """Return the `_PARENTS` best tables, and the best table of each of the `_PARENTS` best boxes, without duplicates."""
+    """Return the `_PARENTS` best tables, and the best table of each of the `_PARENTS` best boxes; no table twice."""
     order = sorted((x for x in board if x in tables), key=lambda x: (-board[x], x))
     firsts: dict[int | None, str] = {}
     for name in order:
