@@ -133,7 +133,7 @@ def _entries(r: Reader, where: str, table: Mapping[str, Any]) -> Iterator[Entry]
 
 
 def _of_strategy(r: Reader, where: str, strategy: str, variant: str, table: Any) -> Iterator[Entry]:
-    """Yield the entry of a strategy's table, or, if `table` is a list, the entries of its cases; record errors in `r`."""
+    """Yield the entry of a strategy's table; if `table` is a list, yield one for each case.  Record errors in `r`."""
     if isinstance(table, dict):
         before = len(r.errors)
         good = r.fields(_without_variants(r, table, where, strategy), where, fields(strategy))

@@ -18,7 +18,7 @@ from hsgen.targets.strategies import CASE, NAME
 
 STRATEGY = "strategy"
 Path = tuple[str | int, ...]
-"""The path of a table in a file, such as ("radix", "u32", "onesweep").  A case's path ends with its index in the list."""
+"""The path of a table in a file, such as ("radix", "u32", "onesweep").  A case's path ends with its index in a list."""
 Placed = dict[Path, dict[str, Any]]
 """The tables of one label in a file, by path: its own table, and before it that of its fallback, if there is one."""
 
