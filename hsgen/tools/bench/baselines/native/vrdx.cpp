@@ -269,8 +269,8 @@ extern "C" const char *baseline_prepare(void)
     });
 }
 
-// Sort; store the seconds by the device's clock.  The caller measures the wall time.  It includes the time for recording
-// commands, as it does for hsgen's sorts.
+// Sort; store the seconds by the device's clock.  The caller measures the wall time, which includes the time for
+// recording commands, as it does for hsgen's sorts.
 extern "C" const char *baseline_sort(double *by_device)
 {
     return guarded([=] {
