@@ -60,7 +60,7 @@ _TASK: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The rows of one plot.  `picture` is the plot as a data URL; if there is no plot, it is None, and `why` says why."""
+    """The rows of one plot.  `picture` is the plot as a data URL; if it is None, `why` says why there is no plot."""
 
     title: str
     rows: list[Record]

@@ -167,7 +167,10 @@ def facts(q: Query) -> tuple[Facts, dict[str, str]]:
 
 
 def _known(q: Query, probe: Probe) -> dict[str, tuple[Any, str]]:
-    """Return facts that are known for devices of this vendor, with their sources; they apply if the API reports none."""
+    """Return facts that are known for devices of this vendor, with their sources.
+
+    They apply if the API does not report these facts.
+    """
     properties, vendor = q.properties, q.properties["vendor"]
     if properties["type"] == "cpu":
         known = ("Intel(R) OpenCL" in properties.get("platform", ""), "llvmpipe" in properties["name"])
