@@ -73,10 +73,7 @@ def _check(
     style: str | None,
     as_json: bool,
 ) -> None:
-    """Compare a bundle with the files that hsgen generates today.
-
-    The files of `unknown` targets are only compared with the hashes that the manifest records.
-    """
+    """Compare a bundle with today's files; compare the files of `unknown` targets only with the manifest's hashes."""
     _refuse_others(folder, old, names)
     parts = recorded(folder, old.without(unknown), names)
     words = Modules(folder, old, old.prefix, checking=True, single=old.single)

@@ -151,7 +151,7 @@ class Drive:
 
     @property
     def words(self) -> str:
-        """Those options for the C runtime's harness that differ from its defaults, separated by spaces."""
+        """The options for the C runtime's harness that differ from its defaults, separated by spaces."""
         parts = ((word, *word.partition("=")[::2]) for word in self.options)
         return " ".join(word for word, name, value in parts if int(value) != self._api.options[name].default)
 

@@ -30,7 +30,7 @@ def gathered(
     """Return a decorator that adds options to a command, and passes their values to it as one object.
 
     The command receives the object as its argument `name`.  `build` constructs it; its parameters have the names of the
-    options.  They may also name arguments that decorators above this one add.
+    options.  A parameter may also be an argument that a decorator above this one adds.
     """
     words = tuple(inspect.signature(build).parameters)
 
@@ -47,7 +47,7 @@ def gathered(
 
 
 class Folder(click.Path):
-    """The path of a folder.  This type does not check that the folder exists; the command does when it opens it."""
+    """The path of a folder; the command checks that the folder exists when it opens it."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path, readable=False)

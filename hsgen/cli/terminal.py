@@ -49,7 +49,7 @@ def width() -> int:
 def console(stream: TextIO) -> Console:
     """Return a console of rich for a terminal.
 
-    The console does not interpret markup in texts.  It uses styles only if the terminal shows colours.
+    The console does not interpret markup in texts, and uses styles only if the terminal shows colours.
     """
     from rich.console import Console
 

@@ -69,7 +69,7 @@ def read_choices(
 def _expanded(r: Reader, name: str, where: str, table: dict[str, Any]) -> dict[str, Any]:
     """Return a table of parameters, with its rule expanded.
 
-    Some tables have a rule that defines all variants.  Then the result has a table for each variant.  If the rule has
+    A table may have a rule that defines all variants.  Then the result has a table for each variant.  If the rule has
     errors, the result is empty.
     """
     module: Any = ALGORITHMS[name]
@@ -168,8 +168,8 @@ def _firsts(
 def _modest(auto: Auto, key: str, choices: Mapping[tuple[str, str], Any], device: Device | None) -> Auto:
     """Derive the ranges for sorts with values from the ranges for sorts without values.
 
-    With values, merge passes need more scratch.  If the scratch of a range's greatest count, with 4-byte values,
-    exceeds `scratch_limit` - 256 KiB, the greatest count is reduced to a power of two for which it does not.
+    With values, merge passes need more scratch.  With 4-byte values, the scratch of a range's greatest count must not
+    exceed `scratch_limit` - 256 KiB.  If it does, the greatest count is reduced to a power of two.
     """
     rows = []
     for label, top in auto[:-1]:

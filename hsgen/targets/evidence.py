@@ -1,6 +1,6 @@
 """Evidence that a target works: the tables ``[[evidence]]`` of its file, called rows.
 
-This module summarizes rows and writes new ones.  A row contains a hash of the choices (parameters and ranges) that were
+The module summarizes rows and writes new ones.  A row contains a hash of the choices (parameters and ranges) that were
 compiled or run.  When the file's choices change, older rows remain true, but they prove nothing about the kernels of
 the present choices.
 """
@@ -131,8 +131,8 @@ def _replaced(have: Mapping[str, str], new: Mapping[str, str]) -> bool:
     """Whether the row `new` replaces the row `have`.
 
     Both must have the same level and API.  Rows at the level `compiled` must also be from the same compiler, in any
-    version.  Other rows must be from the same device, and their results must be the same up to the first colon, which
-    names the tool and the sorts.
+    version.  At other levels, rows must be from the same device.  Their results must be equal up to the first colon,
+    where the tool and the sorts are named.
     """
     if any(have.get(k) != new[k] for k in ("level", "api")):
         return False

@@ -1,7 +1,7 @@
 """The table ``[isa]`` of a target: for each offline compiler, the devices for which it compiles the target's kernels.
 
-The device names that each compiler knows are listed here.  So a target file is valid or invalid regardless of which
-compilers a machine has.
+The device names that each compiler knows are listed here, so that the validity of a target file does not depend on the
+compilers of a machine.
 """
 
 from __future__ import annotations

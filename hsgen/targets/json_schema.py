@@ -1,8 +1,8 @@
 """Builds the JSON Schema of target files, with which editors complete and check TOML.
 
-The schema is derived from the same descriptions of fields that the reader uses.  It accepts every file that the reader
-accepts.  It also accepts some invalid files, because it cannot express constraints between keys, which depend on the
-device.
+The schema is derived from the same descriptions of fields that the reader uses, and accepts every file that the reader
+accepts.  Some invalid files are accepted too, because the schema cannot express constraints between keys, which depend
+on the device.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _table(fields: Mapping[str, Field], description: str = "") -> Schema:
 def _variants(name: str, fields: Mapping[str, Field], description: str) -> Schema:
     """Return two definitions for an algorithm: a variant's table, and the algorithm's table.
 
-    The latter may contain tables of variants.  It must have all required keys, or contain nothing but variants.
+    The latter may contain tables of variants.  The keys of parameters may be missing only if there are variants.
     """
     table, names = _table(fields), list(fields)
     required = table.get("required", [])

@@ -119,7 +119,7 @@ def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[K
 def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
     """Return the ranges of counts of other parts at which this part serves calls that sort by some of the bits.
 
-    Such calls need a part that supports bit ranges.  At the counts of a part that does not, the next greater part that
+    The calls need a part that supports bit ranges.  At the counts of a part that does not, the next greater part that
     does serves them.  If there is no such greater part, the greatest part that supports bit ranges serves them.
     """
     able = [x for x in parts if EVERY[x.algorithm].TRAITS.bit_ranges]

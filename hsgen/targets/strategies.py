@@ -169,7 +169,7 @@ def _of_strategy(r: Reader, where: str, strategy: str, variant: str, table: Any)
 def _without_variants(r: Reader, table: Mapping[str, Any], where: str, strategy: str) -> dict[str, Any]:
     """Remove inner tables that are not stages of the strategy; record an error in `r` for each.
 
-    Such an inner table is usually a variant in the wrong place.
+    Usually the inner table is a variant in the wrong place.
     """
     stages = records.records(fields(strategy))
     variants = [k for k, v in table.items() if isinstance(v, dict) and k not in stages]

@@ -95,7 +95,7 @@ class Target:
     def keys_of(self, width: str) -> str:
         """Return the key width whose choices serve a key width.
 
-        These are u32 for u8 and u16 if the latter have no choices; otherwise the width itself.
+        Keys of type u8 or u16 use the choices of u32 if there are none for their own width.
         """
         has_tables = any(k == width for _, k in self.choices)
         return "u32" if width in ("u8", "u16") and not has_tables else width
@@ -232,9 +232,7 @@ def find(name: str) -> Target:
 
 @lru_cache(maxsize=256)
 def parse(text: str, stem: str, where: str) -> Target:
-    """Return the target in the text of a target file.
-
-    The target's name must be `stem`.  Error messages begin with `where`.
+    """Return the target in a target file's text; its name must be `stem`, and error messages begin with `where`.
 
     Raises:
         Usage: the errors of the text, one line each, up to a limit.

@@ -82,7 +82,7 @@ def _places(engine: Engine, work: Load) -> dict[str, tuple[int, int]]:
 def sorting(engine: Engine, work: Load, name: str = OWN) -> Run:
     """Return the run of a sort of hsgen, out of place between device buffers.
 
-    An untimed copy of the input precedes each sort.  So the contents of caches do not depend on the run before.  A
+    An untimed copy of the input precedes each sort, so that the contents of caches do not depend on the run before.  A
     merge has two input arrays, and the copy covers only the first.  Therefore an untimed merge precedes each merge
     instead.
     """

@@ -73,12 +73,11 @@ def measure(
 ) -> Iterator[list[Row]]:
     """Measure a sort; yield a list of rows for each combination of `sizes`, `segments` and `kinds`.
 
-    The first row is that of `engine`, and the last that of the copy.  The rows of baselines are in the order of
-    `against`.  `alternatives` are further sorts of hsgen by the name of their row, on the same device, for the same
-    keys and values.  Alternatives that `against` does not name precede the baselines.  If `engine` is a segmented sort,
-    an alternative may be a plain sort, which sorts all keys as one array.  If `spans` names an alternative, it is
-    measured only at counts in its spans.  A field `hsgen_ratio` above 1 means that `engine` is faster than the row's
-    run.  `segments` are numbers of segments, for segmented sorts.  `device` is the name of the device for the rows.
+    The first row is that of `engine`, the last that of the copy; baselines are in the order of `against`.
+    `alternatives` are further sorts of hsgen by row name, on the same device, for the same keys and values.
+    Alternatives that `against` does not name precede the baselines.  A plain sort among them sorts all segments as one
+    array.  If `spans` names an alternative, it is measured only at counts in its spans.  `hsgen_ratio` above 1 means
+    that `engine` is faster.  `segments` are numbers of segments.  `device` is the device's name for the rows.
 
     Raises:
         Usage: a baseline does not support the sort.

@@ -222,8 +222,8 @@ def _line(ax: Any, rows: Rows, name: str, style: Mapping[str, Any]) -> None:
 def _scales(matplotlib: Any, ax: Any, rows: Rows) -> None:
     """Set logarithmic axes and their ticks.
 
-    The x axis has ticks at powers of two.  The y axis has ticks at powers of ten, and also at their multiples by 2 and
-    5 if the rates span less than four powers of ten.
+    The x axis has ticks at powers of two, and the y axis at powers of ten.  If the rates span less than four powers of
+    ten, there are also ticks at 2 and 5 times the powers of ten.
     """
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")

@@ -25,8 +25,8 @@ def timed(runs: Sequence[Run], rounds: int, beat: Beat, renewed: Mapping[Engine,
     """Time all runs in `rounds` rounds; return the seconds of each run.  docs/guides/bench.md defines a round.
 
     The addresses of code and buffers change the time of a sort by up to 20 %.  Therefore the engines in `renewed` are
-    recompiled and get new buffers in each round, or in every third round if compilation takes long.  So the spread of
-    the times includes this effect.
+    recompiled and get new buffers in each round, or in every third round if compilation takes long.  The spread of the
+    times then includes this effect.
     """
     times, orders, every = [Times() for _ in runs], _orders(len(runs)), 1
     for number in range(rounds):

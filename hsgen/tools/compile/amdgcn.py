@@ -1,7 +1,7 @@
 """Compiles OpenCL kernels for AMD GPUs with clang's AMDGPU back end.
 
 The clang is that of the ziglang package from PyPI, or any clang of this machine.  ROCm's OpenCL compiler uses the same
-back end.  So registers and spills are the same as with a driver of the same LLVM version.  clang alone lacks the
+back end, and a driver of the same LLVM version gives the same registers and spills.  clang alone lacks the
 driver's headers and device library.  ``amdgcn.h`` in this folder defines the parts of OpenCL that hsgen's kernels use.
 Its shuffles may compile to other instructions than the driver's shuffles.
 """

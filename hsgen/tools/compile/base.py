@@ -18,8 +18,8 @@ class Use:
 
     `registers` is the number of registers of a lane (AMD: vector registers).  It is None for Intel, because Intel's
     hardware threads have a fixed number of registers.  `spill_bytes` is the memory for a lane's spilled registers
-    (Intel: for those of a hardware thread).  `occupancy` is the number of subgroups of the kernel that a compute unit
-    can hold at once, divided by the greatest number that it can hold of any kernel.
+    (Intel: for those of a hardware thread).  A compute unit can hold a limited number of subgroups at once.
+    `occupancy` is this number for the kernel, divided by the greatest number for any kernel.
     """
 
     registers: int | None = None
@@ -69,14 +69,13 @@ class Compiler(Protocol):
     def identity(self, device: str) -> str | None:
         """Return the name and version of the installed compiler that supports `device`; None without one.
 
-        This method is called once for each device, always from the same thread.
+        The method is called once for each device, always from the same thread.
         """
 
     def recipe(self, request: Request) -> str:
         """Return a text with all inputs of a result that the cache key does not contain otherwise.
 
-        Such inputs are compiler options, hashes of headers, and the version of the code that parses the compiler's
-        output.  The cache key is a hash of this text, the identity, the device, the kernels' text and their work-group
+        Examples are compiler options, hashes of headers, and the version of the code that parses the compiler's output.  The cache key is a hash of this text, the identity, the device, the kernels' text and their work-group
         sizes.
         """
 

@@ -38,7 +38,7 @@ def derived(target: Target, widths: Iterable[str]) -> list[Sort]:
 def _own(sort: Sort) -> Sort:
     """Remove the kernels of a preceding sort.
 
-    Some algorithms begin with another sort of the target, whose kernels are compiled separately.
+    An algorithm may begin with another sort of the target, whose kernels are compiled separately.
     """
     algorithm = sort.parts[0].algorithm
     if not EVERY[algorithm].TRAITS.joins:

@@ -1,7 +1,7 @@
 """Plans the jobs of offline compilers, and runs them in parallel.
 
 A job compiles the kernels of one sort for one device, all together.  If this fails, each kernel is compiled by itself.
-So it is known which kernel the compiler refuses, or on which kernel it crashes or hangs.  All other kernels have
+The results then say which kernel the compiler refuses, or on which kernel it crashes or hangs.  All other kernels have
 results.
 """
 

@@ -1,9 +1,9 @@
 """Compiles OpenCL kernels for Intel GPUs of Gen8 and later with ocloc, Intel's offline compiler.
 
-ocloc is the driver's own compiler.  It does not report the resources of a kernel, but its graphics compiler (IGC) can
-dump a listing with them.  If registers do not suffice, IGC compiles the kernel again, without unrolling and with arrays
-in memory.  So a kernel can have several listings, one for each attempt.  The valid listing is that whose instructions
-are in the binary.
+ocloc is the driver's own compiler.  ocloc does not report the resources of a kernel, but its graphics compiler (IGC)
+can dump a listing with them.  If registers do not suffice, IGC compiles the kernel again, without unrolling and with
+arrays in memory.  Then a kernel has several listings, one for each attempt.  The valid listing is that whose
+instructions are in the binary.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ Sources:
 class _Attempt:
     """An attempt of IGC to compile a kernel, with numbers from its listing.
 
-    `simd` is the lanes of a subgroup, `spilled` the bytes spilled by a hardware thread, and `attempt` the suffix of the
-    attempt's files in the dump.
+    `simd` is the lanes of a subgroup, and `spilled` the bytes that a hardware thread spills.  `attempt` is the suffix
+    of the attempt's files in the dump.
     """
 
     kernel: str

@@ -1,6 +1,6 @@
 """Builds drawings as inline SVG from boxes, lines and text; the page's style sheet defines their classes.
 
-Coordinates are in pixels, with x to the right and y downwards.  This module escapes all text, so its results can be
+Coordinates are in pixels, with x to the right and y downwards.  The module escapes all text, so its results can be
 inserted into HTML.
 """
 

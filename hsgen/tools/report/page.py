@@ -101,7 +101,7 @@ class TargetPart:
 class Contents:
     """Everything that a page shows, and how to compile its kernels.
 
-    If the page is about a bundle, `bundle` has facts about it as (name, value), and `common` has the files that all its
+    If the page is about a bundle, `bundle` has facts about it as (name, value).  `common` has the files that all its
     targets share, as (path, bytes).
     """
 

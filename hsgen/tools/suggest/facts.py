@@ -68,7 +68,7 @@ class Facts:
     def narrow(self) -> bool:
         """Whether the lanes of a subgroup share the registers of a hardware thread, as on Intel's GPUs.
 
-        Such a device is recognised by several subgroup widths, of which the least is at most 16.
+        The device then has several subgroup widths, of which the least is at most 16.
         """
         return not self.cpu and len(self.widths) > 1 and self.widths[0] <= 16
 

@@ -169,7 +169,7 @@ def facts(q: Query) -> tuple[Facts, dict[str, str]]:
 def _known(q: Query, probe: Probe) -> dict[str, tuple[Any, str]]:
     """Return facts that are known for devices of this vendor, with their sources.
 
-    They apply if the API does not report these facts.
+    The facts apply if the API does not report them.
     """
     properties, vendor = q.properties, q.properties["vendor"]
     if properties["type"] == "cpu":

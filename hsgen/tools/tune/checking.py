@@ -56,10 +56,7 @@ def cases(sort: Sort, seed: int, count: int = CASES) -> list[tuple[int, str]]:
 
 
 def ready(request: Mapping[str, Any], send: Send, late: list[str], end: float) -> dict[str, Candidate]:
-    """Compile and validate the candidates of a request; return the candidates that passed, by name.
-
-    `late` receives the names of candidates whose validation has not finished at the time `end`.
-    """
+    """Return the candidates that pass a validation, by name; `late` receives those not validated by the time `end`."""
     parsed = target.parse(request["text"], request["stem"], request["where"])
     signature = Signature(**request["signature"])
     context = host = None

@@ -29,8 +29,8 @@ Slower = AbstractSet[tuple[str, int]]
 def cut(times: Times, slower: Slower = frozenset(), free: Collection[str] = ()) -> Cut:
     """Return the fastest ranges for the counts at which all labels were measured; empty if there are none.
 
-    Every label after the first adds kernels that must be compiled and shipped.  So the label must reduce the log time
-    by `PRICE` per count, averaged over all counts.  Labels in `free` are shipped anyway, so their first range need not
+    Every label after the first adds kernels that must be compiled and shipped.  Therefore the label must reduce the log
+    time by `PRICE` per count, averaged over all counts.  Labels in `free` are shipped anyway, so their first range need not
     save anything.  No label serves a count that `slower` lists for it.  If `slower` is not empty, a label may have
     several ranges, and each further range must save `PRICE` too.
     """
@@ -97,7 +97,7 @@ def within(after: Cut, before: Cut, low: int, high: int) -> Cut:
 def raised(after: Cut, before: Cut, counts: Sequence[int]) -> Cut:
     """Return `after`, with each crossover moved up to the crossover of `before` where `before` uses the same label.
 
-    A crossover stays below the next measured count.  So measurements decide between which two counts it lies, and
+    A crossover stays below the next measured count.  Measurements thus decide between which two counts it lies, and
     `before` decides where it lies between these two.
     """
     out = list(after)

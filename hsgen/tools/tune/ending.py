@@ -31,7 +31,7 @@ Disqualify = Callable[[str, Table, str, str], None]
 class Failed(Exception):
     """A winner of the races failed afterwards.
 
-    The failure is in the journal.  So a second attempt, with the same journal, chooses another winner.
+    The failure is in the journal.  Therefore a second attempt, with the same journal, chooses another winner.
     """
 
 

@@ -224,8 +224,8 @@ def tables_of(
 ) -> dict[str, tuple[str, Table]]:
     """Return the entries of a final: (label, table) by the name of the entry.
 
-    Each label has a `START` entry if the file has a table for it, and a `BEST` entry if the best table is a different
-    sort.  `same` decides whether two tables of a label are the same sort.
+    A label has a `START` entry if the file has a table for it.  A label has a `BEST` entry if the best table is a
+    different sort.  `same` decides whether two tables of a label are the same sort.
     """
     out: dict[str, tuple[str, Table]] = {}
     for label, start in starts.items():

@@ -1,6 +1,6 @@
 """The baseline numpy without AVX-512.
 
-It runs in a process of its own, because numpy selects its instructions only once, at import.
+The sort runs in a process of its own, because numpy selects its instructions only once, at import.
 """
 
 from __future__ import annotations

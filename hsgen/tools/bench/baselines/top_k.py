@@ -41,8 +41,8 @@ def _in_any_order(keys: Keys, work: Load) -> Keys:
 def _indices(order: Any, work: Load) -> Any:
     """Return the expected indices if `order`, of shape (rows, k), is a valid selection; otherwise return `order`.
 
-    In a valid selection, the indices of a row are distinct, and their keys are the expected keys in any order.  So of
-    equal keys, any may be selected.
+    In a valid selection, the indices of a row are distinct, and their keys are the expected keys in any order.  Any of
+    several equal keys may be selected.
     """
     rows = work.keys.reshape(work.how.segment_count, -1)
     keys = _in_any_order(np.take_along_axis(rows, order, axis=1).reshape(-1), work)
@@ -84,7 +84,7 @@ def numpy(engine: Engine, work: Load) -> Run:
 def cub(engine: Engine, work: Load) -> Run:
     """Return a run of CUB's `DeviceTopK`, with preallocated temporary memory.
 
-    The result is not sorted.  Which of several equal keys are selected is not deterministic.
+    The result is not sorted.  The selection among equal keys is not deterministic.
 
     Raises:
         Unavailable: there are several rows, values or signed keys.  The run's first call also raises it if the engine

@@ -1,7 +1,7 @@
 """Suggests shapes of radix sorts, and the counts from which they are faster than merge sorts.
 
-The number of keys of a lane is that of Fuchsia's radix sort, because no other sort has published shapes for all these
-families of GPUs.  Shapes for CPUs were measured on the embedded OpenCL device and on lavapipe.  Crossovers are read
+The number of keys of a lane is that of Fuchsia's radix sort.  No other sort has published shapes for all these families
+of GPUs.  Shapes for CPUs were measured on the embedded OpenCL device and on lavapipe.  Crossovers are read
 from published charts.
 """
 
@@ -73,8 +73,8 @@ def _table(f: Facts, size: int, width: int) -> Table:
 def groups(f: Facts, subgroups: int, times: int = 2) -> Choice:
     """Return the greatest number of work-groups in a launch.
 
-    It is `times` the number of work-groups that the device holds at once, and rounded up to a power of two if `times`
-    exceeds 1.  `subgroups` is the number of subgroups of a work-group.
+    The result is `times` the number of work-groups that the device holds at once.  If `times` exceeds 1, the result is
+    rounded up to a power of two.  `subgroups` is the number of subgroups of a work-group.
     """
     resident = f.resident(subgroups)
     if resident is None:
