@@ -74,10 +74,9 @@ def measure(
     """Measure a sort; yield a list of rows for each combination of `sizes`, `segments` and `kinds`.
 
     The first row is that of `engine`, the last that of the copy; baselines are in the order of `against`.
-    `alternatives` are further sorts of hsgen by row name, on the same device, for the same keys and values.
-    Alternatives that `against` does not name precede the baselines.  A plain sort among them sorts all segments as one
-    array.  If `spans` names an alternative, it is measured only at counts in its spans.  `hsgen_ratio` above 1 means
-    that `engine` is faster.  `segments` are numbers of segments.  `device` is the device's name for the rows.
+    `alternatives` are further sorts of hsgen by row name, on the same device, for the same keys and values.  Those that
+    `against` does not name precede the baselines.  A plain sort among them sorts all segments as one array.  If `spans`
+    names an alternative, it is measured only there.  `hsgen_ratio` above 1: `engine` is faster.  `device`: its label.
 
     Raises:
         Usage: a baseline does not support the sort.

@@ -75,8 +75,8 @@ class Compiler(Protocol):
     def recipe(self, request: Request) -> str:
         """Return a text with all inputs of a result that the cache key does not contain otherwise.
 
-        Examples are compiler options, hashes of headers, and the version of the code that parses the compiler's output.  The cache key is a hash of this text, the identity, the device, the kernels' text and their work-group
-        sizes.
+        Examples are compiler options, hashes of headers, and the version of the code that parses the compiler's output.
+        The cache key is a hash of this text, the identity, the device, the kernels' text and their work-group sizes.
         """
 
     def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:

@@ -30,8 +30,8 @@ def cut(times: Times, slower: Slower = frozenset(), free: Collection[str] = ()) 
     """Return the fastest ranges for the counts at which all labels were measured; empty if there are none.
 
     Every label after the first adds kernels that must be compiled and shipped.  Therefore the label must reduce the log
-    time by `PRICE` per count, averaged over all counts.  Labels in `free` are shipped anyway, so their first range need not
-    save anything.  No label serves a count that `slower` lists for it.  If `slower` is not empty, a label may have
+    time by `PRICE` per count, averaged over all counts.  Labels in `free` are shipped anyway, so their first range need
+    not save anything.  No label serves a count that `slower` lists for it.  If `slower` is not empty, a label may have
     several ranges, and each further range must save `PRICE` too.
     """
     return priced(times, slower, free)[1]
