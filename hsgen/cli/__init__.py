@@ -1,4 +1,4 @@
-"""The command line.  Only this package uses argv, stdout, stderr, signals and exit codes."""
+"""The command line of hsgen.  Only this package uses argv, stdout, stderr, signals and exit codes."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from hsgen.cli.help_sections import SUMMARIES
 from hsgen.core.errors import HsgenError, Notice, Terminated, Usage, printable
 from hsgen.system import folders, processes
 
-PATIENCE = 10.0  # seconds for an orderly end after a signal; a driver may not return
-_settled = False  # True once this process is ending; further signals are ignored then
+PATIENCE = 10.0  # after a signal, seconds until the process is ended by force; a call of a driver may never return
+_settled = False  # True when this process is ending; then further signals are ignored
 _number: int = signal.SIGTERM  # the signal that has terminated this process
 
 
 class Commands(MutableMapping[str, click.Command]):
     """The commands by name.
 
-    A command is imported at its first use; `hsgen --help` and completion of names import no command.
+    A command is imported when it is first used.  `hsgen --help` and the completion of names import no command.
     """
 
     def __init__(self) -> None:
@@ -98,7 +98,7 @@ def _main(argv: list[str] | None) -> int:
         return e.exit_code
     except (click.Abort, KeyboardInterrupt, Terminated) as e:
         return _ended(e)
-    except OSError as e:  # an error that no command expects, such as a file system that disappears
+    except OSError as e:  # an error that no command handles, for example if a file system disappears
         _say(f"{e.filename or 'the system'}: {e.strerror or e}")
         return Usage.exit_code
     except Exception as e:
@@ -110,34 +110,35 @@ def _main(argv: list[str] | None) -> int:
 
 
 def _say(line: str, colour: str = "yellow") -> None:
-    """Print a line on stderr; on a terminal the prefix of the line has a colour."""
+    """Print a line on stderr after the prefix "hsgen:", which is coloured on a terminal."""
     click.echo(f"{terminal.styled('hsgen:', sys.stderr, fg=colour)} {printable(line)}", err=True)
 
 
 def _ended(by: BaseException) -> int:
-    """Kill all child programs, report that a signal has ended this process, and return its exit code.
+    """Kill all child processes, print that a signal ended this process, and return the exit code.
 
-    The thread of `_watch_signals` also kills the programs, but this process may exit before the thread runs.
+    The thread of `_watch_signals` kills the child processes too, but this process may exit before that thread runs.
     """
     processes.stop()
     terminated = isinstance(by, Terminated)
     try:
         _say("terminated" if terminated else "interrupted")
-    except OSError:  # the terminal is gone too; at exit Python would fail to flush stderr
+    except OSError:  # the terminal no longer exists; without stderr, Python does not try to flush it at exit
         sys.stderr = None
     return 128 + (_number if terminated else signal.SIGINT)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-    """Print a warning as one line; warnings of other packages get the name of their class."""
+    """Print a warning as one line; a warning that is not hsgen's begins with the name of its class."""
     _say(str(message) if issubclass(category, Notice) else f"{category.__name__}: {message}")
 
 
 def _watch_signals() -> None:
-    """Handle SIGTERM and SIGHUP: unwind the main thread, which removes temporary folders, and kill all child programs.
+    """Install handlers for SIGTERM, SIGHUP and SIGINT.
 
-    A thread kills the programs immediately, because the main thread may be inside a driver.  The thread ends this
-    process if the driver does not return.
+    A signal raises an exception in the main thread, which then removes temporary folders.  But the main thread may be
+    in a call of a driver.  Therefore a second thread kills all child processes at once.  After SIGTERM or SIGHUP, this
+    thread also ends the process if the main thread does not end it within `PATIENCE` seconds.
     """
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
@@ -163,7 +164,11 @@ def _interrupt(number: int, frame: object) -> None:
 
 
 def _ending(reader: int) -> None:
-    """Wait for a signal that ends the process."""
+    """Run the second thread of `_watch_signals`.
+
+    After any of the signals, kill all child processes.  After SIGTERM or SIGHUP, wait for `PATIENCE` seconds, then end
+    this process.  Usually the main thread ends the process earlier.
+    """
     terminating = (signal.SIGTERM, signal.SIGHUP)
     while (number := os.read(reader, 1)[0]) not in (*terminating, signal.SIGINT):
         pass
@@ -173,14 +178,14 @@ def _ending(reader: int) -> None:
     time.sleep(PATIENCE)
     folders.sweep()
     with suppress(OSError):
-        # bars hide the cursor
+        # progress bars hide the cursor, so show it again
         shown = b"\x1b[?25h" if terminal.is_terminal(sys.stderr) and not terminal.is_dumb() else b""
         os.write(2, shown + b"hsgen: terminated\n")
     os._exit(128 + number)
 
 
 def run() -> None:
-    """Entry point of the console script."""
+    """Run the command line as the console script `hsgen`, and exit."""
     global _settled
     try:
         if os.name == "posix":

@@ -1,4 +1,4 @@
-"""Annotations for GitHub Actions: workflow commands, which GitHub shows next to the files of a pull request."""
+"""Prints annotations for GitHub Actions: commands that GitHub shows as notes next to the files of a pull request."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ format_option = click.option(
 
 
 def annotate(folder: Path, rows: Iterable[tuple[str, str]], hint: str, style: str | None) -> bool:
-    """Print an error annotation for each (kind of difference, path) on GitHub; return True on GitHub.
+    """In GitHub Actions, print an error annotation for each (kind of difference, path), and return True.
 
-    `style` selects GitHub; the default is the environment.  The last annotation has the hint, and the number of further
-    files.
+    `style` "github" means that this process runs in GitHub Actions; with None, the environment says whether it does.
+    The last annotation has the hint.  If there are more rows than annotations, it also has the number of further files.
     """
     if style != "github" and (style is not None or os.environ.get("GITHUB_ACTIONS") != "true"):
         return False
@@ -44,7 +44,7 @@ def annotate(folder: Path, rows: Iterable[tuple[str, str]], hint: str, style: st
 
 
 def _relative(path: Path) -> str:
-    """Return the path as annotations name it: relative to the root of the repository."""
+    """Return a path relative to the root of the repository, as annotations require it."""
     root = os.environ.get("GITHUB_WORKSPACE")
     absolute = Path(os.path.abspath(path))  # noqa: PTH100  # follows no links
     inside = root is not None and absolute.is_relative_to(root)
@@ -52,7 +52,7 @@ def _relative(path: Path) -> str:
 
 
 def _command(message: str, path: str) -> str:
-    """Return a workflow command, with GitHub's escapes for data and for properties."""
+    """Return the line that makes GitHub show an error message at a file; special characters are escaped."""
     place = _escaped(path).replace(":", "%3A").replace(",", "%2C")
     return f"::error file={place},title=hsgen::{_escaped(message)}"
 

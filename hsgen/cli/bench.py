@@ -30,9 +30,10 @@ from hsgen.tools.bench.baselines import KNOWN
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The measurement of every sort: counts, inputs and baselines.
+    """What to measure for each sort: counts, inputs and baselines.
 
-    Without `against`, the baselines are numpy, if it supports the sort, and `hsgen:each` on a device of the target.
+    If `against` is None, the baselines are numpy, provided that it supports the sort, and on a device of the target
+    also `hsgen:each`.
     """
 
     counts: list[int]
@@ -46,17 +47,17 @@ class Task:
 
     @property
     def segments(self) -> list[int]:
-        """The numbers of segments; 0 for sorts without segments."""
+        """The numbers of segments to measure; [0] for sorts without segments."""
         return self.parts or [0]
 
     @property
     def inputs(self) -> Sequence[str]:
-        """The kinds of input."""
+        """The kinds of input to measure."""
         return self.kinds or ("random",)
 
     @property
     def baselines(self) -> list[str]:
-        """The baselines that are not sorts of hsgen."""
+        """The names of the baselines that are not sorts of hsgen."""
         return [name for name in self.against or [] if not name.startswith(bench_baselines.PREFIX)]
 
 
@@ -154,7 +155,7 @@ def bench(drive: Drive, bits: str | None, task: Task, require: bool, output: Out
 
 
 def _calls(sort: Sort, selection: Wanted, begin: int, end: int | None, task: Task) -> list[Options]:
-    """Return the calls of a sort: a call for each selected type and order."""
+    """Return the options of the calls to measure, one for each selected key type and order."""
     types = [TYPES[t] for t in TYPES if t in (selection.keys or (sort.label,))]
     kinds = sorted({t.kind for t in types if operations.of(sort).serves(sort, t)})
     orders = selection.orders or ORDERS[:1]

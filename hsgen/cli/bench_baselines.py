@@ -1,4 +1,4 @@
-"""Baselines of `hsgen bench`: options that name them, and other sorts of hsgen, measured in the same rounds."""
+"""The baselines of `hsgen bench`: the options that name them, and further sorts of hsgen as baselines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hsgen.tools.bench.baselines.build import PEERS
 
 
 def named(context: click.Context, option: click.Parameter, value: str | None) -> list[str] | None:
-    """Return the baselines that --against names, without repetitions.
+    """Return the names that --against lists, each once.
 
     Raises:
         Usage: a name is neither a known baseline nor a sort of hsgen.
@@ -43,7 +43,7 @@ def named(context: click.Context, option: click.Parameter, value: str | None) ->
 
 
 def headers(context: click.Context, option: click.Parameter, value: str | None) -> None:
-    """Use the headers of CUB in a folder for baselines.
+    """Make baselines use CUB's headers in the folder that --cccl names.
 
     Raises:
         Usage: the folder has no headers of CUB.
@@ -56,7 +56,7 @@ def headers(context: click.Context, option: click.Parameter, value: str | None) 
 
 
 def sources(context: click.Context, option: click.Parameter, value: str | None) -> None:
-    """Use the sources in a folder for baselines.
+    """Make baselines use sources in the folder that --peer-source names.
 
     Raises:
         Usage: there is no such folder.
@@ -70,17 +70,17 @@ def sources(context: click.Context, option: click.Parameter, value: str | None) 
 
 PREFIX = "hsgen:"
 EACH = "hsgen:each"
-"""The name for a set of baselines: each sort of the plan for any count, alone."""
+"""The name of a set of baselines: if the measured sort consists of several sorts, each of these sorts alone."""
 PLAIN = "plain"
-"""The label of the sort for any count of the same keys and values, without features."""
+"""The label of the sort "auto" for the same keys and values, but without features such as bit ranges."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
-    """A sort of hsgen as a baseline.
+    """A sort of hsgen that serves as a baseline.
 
-    where: the name or file of the sort's target.  label: the label of the sort, None for the label of the measured
-    sort.  spans: the counts at which the alternative is measured, None for every count.
+    where: the name of the sort's target, or the path of its file.  label: the label of the sort; None means the label
+    of the measured sort.  spans: the ranges of counts at which the sort is measured; None means all counts.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Alternative:
     spans: tuple[tuple[int, int], ...] | None = None
 
     def sort(self, measured: Sort, host: hosts.Host) -> Sort:
-        """Return the alternative's sort for the keys and values of the measured sort.
+        """Return the sort that this alternative names, for the keys and values of the measured sort.
 
         Raises:
             Usage: the target has no such sort.
@@ -111,10 +111,10 @@ class Alternative:
 
 
 def read(names: Sequence[str], target: str) -> dict[str, Alternative]:
-    """Return the sorts of hsgen among the names of baselines.
+    """Return the sorts of hsgen among the names of baselines, by name.
 
-    A sort is named hsgen:LABEL, hsgen:TARGET or hsgen:FILE.toml.  LABEL alone is a sort of `target`, the measured
-    sort's target. :LABEL may follow a target or file.
+    The name is hsgen:LABEL, hsgen:TARGET or hsgen:FILE.toml.  The last two may be followed by :LABEL.  A LABEL
+    without a target or file is a sort of `target`, the measured sort's target.
 
     Raises:
         Usage: a name is invalid.
@@ -139,10 +139,10 @@ def _read(name: str, default: str) -> Alternative:
 
 
 def alone(sort: Sort, where: str) -> dict[str, Alternative]:
-    """Return each sort of a plan as an alternative to the plan, at the counts at which the plan uses another sort.
+    """Return each part of the sort "auto" as an alternative, at the counts at which "auto" uses another part.
 
     Raises:
-        Usage: the sort is not the plan of a target for any count.
+        Usage: the sort is not "auto".
     """
     if sort.algorithm != target_files.AUTO:
         raise Usage(f"alternative {EACH}: {sort.name} is no sort for any count; leave out --algorithm")
@@ -158,24 +158,24 @@ def alone(sort: Sort, where: str) -> dict[str, Alternative]:
 
 
 def planned(sort: Sort, where: str, host: hosts.Host) -> bool:
-    """Return True if a sort is a plan of several sorts for any count, and the device is one of its target."""
+    """Return True if a sort is "auto" and consists of several sorts, and the device belongs to its target."""
     several = len({part.label for part in sort.parts if part.min_n < part.max_n}) > 1
     return sort.algorithm == target_files.AUTO and several and hosts.matches(target_files.find(where), host)
 
 
 def spans(alternatives: dict[str, Alternative]) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return the spans of the alternatives that are not measured at every count."""
+    """Return the spans of those alternatives that are not measured at all counts, by name."""
     return {name: a.spans for name, a in alternatives.items() if a.spans is not None}
 
 
 def _split(text: str) -> tuple[str, str | None]:
-    """Return a target or file, and the label that follows it or None; a text that ends in .toml is a file."""
+    """Split TARGET:LABEL or FILE.toml:LABEL into target or file, and label; without a label, it is None."""
     where, colon, label = text.rpartition(":")
     return (where, label) if colon and not text.endswith(".toml") else (text, None)
 
 
 def engines(alternatives: dict[str, Alternative], measured: Sort, host: hosts.Host) -> dict[str, Engine]:
-    """Return the engines of sorts that run through pyopencl, by name."""
+    """Compile the alternatives for pyopencl; return their engines by name."""
     return {
         name: places.direct(host, alternative.sort(measured, host), strict=True)
         for name, alternative in alternatives.items()
@@ -183,7 +183,7 @@ def engines(alternatives: dict[str, Alternative], measured: Sort, host: hosts.Ho
 
 
 def requests(alternatives: dict[str, Alternative], measured: Sort, host: hosts.Host, drive: Drive) -> dict[str, Any]:
-    """Return the worker's requests for engines of sorts that run through the C runtime, by name."""
+    """Build the alternatives for the C runtime; return what a worker's request must say about each, by name."""
     out = {}
     for name, alternative in alternatives.items():
         sort = alternative.sort(measured, host)

@@ -1,4 +1,4 @@
-"""The output of `hsgen bench`: a table for people, JSON and CSV for programs, and a plot."""
+"""Prints the rows of `hsgen bench` as a table, JSON or CSV, and draws the plot."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from hsgen.tools.bench.candidates import COPY
 T = TypeVar("T")
 
 AIM = 0.95
-"""The least speed of a plan, relative to each of its sorts alone, at which the plan needs no tuning."""
+"""The sort "auto" needs tuning if its speed, relative to one of its sorts alone, is below this number."""
 NUMPY = "numpy"
 HEAD = ["n", "what", "Mkeys/s", "min", "q1", "q3", "max", "device", "of roof", "hsgen is", "90 % interval"]
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The format in which the rows of a benchmark are printed, and the file of their plot."""
+    """How to print the rows of a benchmark, and the file for their plot."""
 
     as_json: bool
     as_csv: bool
@@ -61,7 +61,7 @@ class Output:
             plot.check(self.picture)
 
     def emit(self, rows: Sequence[Row], *, rounds: int, seed: int, notes: Sequence[str] = ()) -> None:
-        """Print the rows, with the notes below a table, and draw the plot."""
+        """Print the rows, and draw the plot; `notes` are lines that are printed below a table."""
         if self.as_json:
             emit_document(document(rows, rounds=rounds, seed=seed), "rows")
         elif self.as_csv:
@@ -88,9 +88,9 @@ def output_options(command: Callable[..., T]) -> Callable[..., T]:
 
 
 def _csv(rows: Sequence[Row]) -> str:
-    """Return the rows as CSV, under the names of their fields.
+    """Return the rows as CSV, with the names of the fields in the first line.
 
-    None is an empty cell.  True and False are as in JSON, and bit ranges have the form 0..32.
+    None becomes an empty cell.  True and False are written as in JSON, and bit ranges in the form 0..32.
     """
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -107,7 +107,7 @@ def _cell(value: Any) -> Any:
 
 
 def title(row: Row) -> str:
-    """Return the title of a sort's rows: the fields that are equal in all of them."""
+    """Return the title of a table: the values that are equal in all its rows."""
     words = [row.target, row.key + " down" * (row.order == "descending"), row.value or "no values", row.kind]
     words += [f"bits {row.bits[0]}..{row.bits[1]}"] if row.bits != [0, int(row.key[1:])] else []
     words += ["device-side count"] * row.device_count + ["run boundaries"] * row.run_boundaries
@@ -158,7 +158,7 @@ def _rate(value: float | None) -> str:
 
 
 def of_plan(sort: Sort, rows: Sequence[Row]) -> list[str]:
-    """Return a line that compares a plan with each of its sorts alone, if these sorts were measured."""
+    """Return a line that compares the sort "auto" with each of its sorts alone; no line if they were not measured."""
     alone = {f"{PREFIX}{part.label}" for part in sort.parts} if sort.algorithm == AUTO else set()
     ratios = [(r.hsgen_ratio, r) for r in rows if r.baseline in alone and r.hsgen_ratio is not None]
     if not ratios:
@@ -172,7 +172,10 @@ def of_plan(sort: Sort, rows: Sequence[Row]) -> list[str]:
 
 
 def of_host(sort: Sort, rows: Sequence[Row], options: Options, host: Host) -> list[str]:
-    """Return a line for each reason why numpy, on one core of the host, is faster than a sort at some counts."""
+    """Return lines that explain why numpy, on one core of the host, is faster than a sort at some counts.
+
+    There is a line for each reason; no line if numpy is never faster.
+    """
     times = {(r.n, r.kind, r.segments, r.baseline): r.seconds for r in rows}
     waiting: set[int] = set()
     working: set[int] = set()

@@ -1,4 +1,4 @@
-"""The options by which commands name a bundle and its targets, and the choices that a manifest records."""
+"""The options with which commands name a bundle and its targets; reads the choices that a bundle's manifest records."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def _either(place: Path | None, output: Path | None) -> Path:
 
 
 def place_options(command: Callable[..., T]) -> Callable[..., T]:
-    """Add the folder of a bundle to a command that reads it, as an argument or as -o.
+    """Let a command's user name the folder of a bundle, as an argument or with -o.
 
-    The command receives the folder as `folder`.
+    The command receives the folder as its argument `folder`.
     """
     argument = click.argument("place", metavar="[FOLDER]", type=Folder(), required=False)
     option = click.option(
@@ -53,9 +53,10 @@ targets_option = click.option(
 
 
 def recorded(folder: Path, manifest: Manifest, names: tuple[str, ...] = ()) -> dict[str, tuple[Target, Choice]]:
-    """Return the targets of a bundle with the choices that its manifest records.
+    """Return the targets of a bundle by name, with the choices that its manifest records.
 
-    `names` may include the files of targets.
+    `names` are targets that the command line names.  Among them must be the file of each target that does not come with
+    hsgen.
 
     Raises:
         Usage: a target neither comes with hsgen nor is among `names`.

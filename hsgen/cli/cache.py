@@ -70,10 +70,10 @@ def cache(
 
 
 def _chosen(api: str | None, archs: Sequence[str], device: str | None) -> list[Host]:
-    """Return the GPUs for which CUDA compiles; none for OpenCL.
+    """Return the GPUs for which kernels are compiled with CUDA; empty if OpenCL is used instead.
 
     Raises:
-        Usage: options do not go together, or an architecture is unknown.
+        Usage: options exclude each other, or an architecture is unknown.
         Unavailable: CUDA is requested, and there is no GPU.
     """
     if api == OPENCL or (device is not None and api is None):
@@ -86,10 +86,10 @@ def _chosen(api: str | None, archs: Sequence[str], device: str | None) -> list[H
 
 
 def _gpus(*, optional: bool) -> list[Host]:
-    """Return a GPU of this machine for each architecture.
+    """Return one GPU of this machine for each architecture.
 
     Raises:
-        Unavailable: there is no GPU, and the GPU is not `optional`.
+        Unavailable: there is no GPU.  If a GPU is `optional`, the result is empty instead.
     """
     from hsgen.cuda import driver
 
@@ -109,7 +109,7 @@ def _cuda(
     most: int,
     workers: int | None,
 ) -> dict[str, Any]:
-    """Compile kernels for GPUs; return the fields of the result."""
+    """Compile kernels for GPUs; return the fields of the result that the command prints."""
     folders.lasting("cubin")
     texts = warm.cuda_texts(gpus, keys, calls, values, most)
     show = progress("compiling", len(texts))
@@ -119,7 +119,7 @@ def _cuda(
 
 
 def _opencl(device: str | None, keys: Sequence[str], calls: Sequence[str], values: Sequence[str]) -> dict[str, Any]:
-    """Compile sorts for an OpenCL device; return the fields of the result."""
+    """Compile sorts for an OpenCL device; return the fields of the result that the command prints."""
     if warm.TOPK in calls:
         raise Usage("--call topk: goes with --api cuda; with opencl give sort or argsort")
     folders.lasting("tried")

@@ -1,4 +1,4 @@
-"""``hsgen compile``: every kernel of targets through offline compilers, without a device."""
+"""``hsgen compile``: compile every kernel of targets with offline compilers, without a device."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from hsgen.tools.compile.results import Missing, Result, wrongs
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """The format in which results are printed."""
+    """How to print the results."""
 
     every: bool
     as_page: bool
@@ -44,7 +44,7 @@ class Output:
             raise Usage("--markdown and --json: only one of them can be printed; omit one")
 
     def emit(self, run: Run, request: Request) -> None:
-        """Print the results of a run."""
+        """Print the results of a run in the selected format."""
         if self.as_json:
             emit_document(record(run.done, run.missing), "kernels")
         elif self.as_page:
@@ -56,7 +56,7 @@ class Output:
 
 @dataclass(kw_only=True)
 class Run:
-    """The jobs of a request, and their results."""
+    """The targets, the jobs and the missing compilers of a request, and the results of the jobs."""
 
     targets: list[Target]
     jobs: list[Job] = field(default_factory=list)
@@ -69,7 +69,7 @@ class Run:
         return [r for d in self.done for r in d.results]
 
     def perform(self, workers: int | None, timeout: float) -> None:
-        """Run the jobs and show their progress."""
+        """Run all jobs, and show the progress."""
         show = progress("compiling", len(self.jobs))
         self.done = jobs.ordered(show(jobs.run(self.jobs, workers or os.cpu_count() or 1, timeout)), self.jobs)
 
@@ -154,7 +154,7 @@ def compile(
 
 
 def _command(request: Request) -> str:
-    """Return the command that prints a page, with the options that change its contents."""
+    """Return the command that prints the same page again; only options that change the page are included."""
     selection = request.selection
     order = ("both",) if len(selection.orders) > 1 else selection.orders
     every = {"target": request.names, "compiler": request.compilers, "device": request.devices}
@@ -165,7 +165,7 @@ def _command(request: Request) -> str:
 
 
 def _worse(known: dict[str, Budget | None], results: Sequence[Result], *, complete: bool) -> list[str]:
-    """Return lines about numbers that are worse than recorded; print other differences on stderr."""
+    """Return a line for each number that is worse than in the budgets; print all further notes on stderr."""
     worse, notes = compared(known, results, complete)
     for note in notes:
         click.echo(f"hsgen: {note}", err=True)
@@ -173,7 +173,7 @@ def _worse(known: dict[str, Budget | None], results: Sequence[Result], *, comple
 
 
 def _end(lines: Sequence[str], run: Run, require: bool) -> None:
-    """Raise the error that determines the exit code."""
+    """Raise the error that determines the exit code; `lines` are the problems found."""
     if lines or (require and run.missing):
         raise Wrong(*lines, *(_lacking(run.missing) if require and not lines else ()))
     if not run.jobs and run.missing:

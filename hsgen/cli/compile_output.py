@@ -1,4 +1,4 @@
-"""The output of ``hsgen compile``: tables, JSON, evidence."""
+"""Prints the results of ``hsgen compile`` as tables or JSON, and records them as evidence."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def record(done: Sequence[Done], missing: Sequence[Missing]) -> dict[str, Any]:
 
 
 def show_results(results: Sequence[Result], *, kernels: bool) -> None:
-    """Print a line for each target and device; if `kernels`, first print a line for each kernel.
+    """Print a table with a line for each target and device; with `kernels`, first print a table of the kernels.
 
-    Devices on which a kernel needs equal resources share a line.
+    If a kernel needs equal resources on several devices, these devices share a line.
     """
     styles = {"registers": lambda cell: "bold red" * (cell == "failed"), "spill bytes": fault}
     for target in dict.fromkeys(r.place.target for r in results) if kernels else ():
@@ -118,10 +118,10 @@ def _line(s: Summary) -> list[object]:
 
 
 def evidence_files(names: Sequence[str], *, narrowed: bool) -> list[Path]:
-    """Return the files that receive the evidence of the named targets, or of all targets that come with hsgen.
+    """Return the target files in which evidence is recorded: those of `names`, or of all targets of hsgen.
 
     Raises:
-        Usage: only a part of the kernels is compiled, or a file belongs to an installation.
+        Usage: the command compiles only some of the kernels (`narrowed`), or a file is part of an installation.
     """
     if narrowed:
         raise Usage("--record: is about all plain sorts on all devices; omit --record, or the options that narrow them")
@@ -129,10 +129,9 @@ def evidence_files(names: Sequence[str], *, narrowed: bool) -> list[Path]:
 
 
 def emit_evidence(file: Path, target: Target, results: Sequence[Result], missing: Sequence[Missing]) -> None:
-    """Record each compiler that compiled every kernel without a spill in a target's file.
+    """Record evidence in a target's file: each compiler that compiled all kernels for all devices without a spill.
 
-    A compiler that is missing for any of the target's devices is not recorded.  The check of SPIR-V is not recorded,
-    because it concerns no instruction set.
+    The SPIR-V validator is not recorded, because it does not compile for an instruction set.
 
     Raises:
         Usage: the file cannot be edited or written.

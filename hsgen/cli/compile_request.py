@@ -1,4 +1,4 @@
-"""The request of ``hsgen compile``: targets, sorts, compilers and devices, and budgets."""
+"""What ``hsgen compile`` compiles (targets, sorts, compilers, devices), and the budgets with which it compares."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Request:
 
     @property
     def plain(self) -> bool:
-        """Whether the request is the default, except for a restriction to key widths."""
+        """Whether the request names no sorts, except that it may name key widths."""
         selection = self.selection
         widths = all(key in KEYS for key in selection.keys)
         return widths and not self.algorithms and not replace(selection, keys=())
@@ -50,7 +50,7 @@ class Request:
         return targets
 
     def check_devices(self) -> None:
-        """Check that a compiler supports each device.
+        """Check that each named device is known to a compiler.
 
         Raises:
             Usage: a device is unknown to all compilers.
@@ -66,7 +66,7 @@ class Request:
                 raise Usage(f"--device {device}: no compiler supports it; {hint}")
 
     def plan(self, targets: Sequence[Target], planner: Planner) -> tuple[list[Job], list[Missing]]:
-        """Return the jobs, and the missing compilers.
+        """Return the jobs of the request, and the missing compilers.
 
         Raises:
             Usage: a target that the command line names has nothing to compile, or no target has.
@@ -91,7 +91,7 @@ class Request:
         return planned, missing
 
     def _places(self, target: Target) -> list[tuple[str, str]]:
-        """Return the chosen (compiler, device) pairs of a target.
+        """Return those (compiler, device) pairs of a target that the request selects.
 
         Raises:
             Usage: there is no such pair.
@@ -109,13 +109,13 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Budgets:
-    """The files or folders of recorded numbers: `budget` to compare with, and `written` to write."""
+    """The paths of resource budgets: `budget` is compared with the results, and `written` receives them."""
 
     budget: Path | None
     written: Path | None
 
     def load(self, request: Request, targets: Sequence[Target]) -> dict[str, Budget | None] | None:
-        """Check both paths before anything is compiled; return the numbers to compare with, or None.
+        """Check both paths, before anything is compiled; return the budgets to compare with, or None.
 
         Raises:
             Usage: budgets do not cover the request, or a budget cannot be read.

@@ -1,7 +1,7 @@
-"""Arguments that a shell can complete: targets, algorithms and APIs, by the names of options.
+"""Shell completion of arguments that name targets, algorithms or APIs.
 
-The names come from code and from files, so a completion opens no device.  Modules with names are imported when a shell
-completes an argument, and not when a command runs.
+The names come from code and from files, so that a completion opens no device.  The modules that have these names are
+imported only when a shell completes an argument, not when a command runs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Target(click.types.StringParamType):
     name = "target"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return the targets that come with hsgen and the files whose names begin with the typed text."""
+        """Return the targets that come with hsgen, and the target files, whose names begin with the typed text."""
         from hsgen.targets import target as target_files
 
         folder = incomplete.rpartition("/")[0] + "/" * ("/" in incomplete)
@@ -35,7 +35,7 @@ class Algorithm(click.types.StringParamType):
     name = "name"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return the algorithms of the targets on the command line, or all algorithms without a target."""
+        """Return the algorithms of the targets that were typed before; without such a target, all algorithms."""
         from hsgen.algorithms import ALGORITHMS, AUTO, DERIVED, IMPLICIT
 
         typed = [ctx.params.get(word) or () for word in ("names", "name", "target")]
@@ -67,7 +67,7 @@ TYPES: dict[str, click.types.StringParamType] = {
 
 
 def completed(params: Iterable[click.Parameter]) -> list[click.Parameter]:
-    """Return the parameters; text parameters of a known kind get a type with completion."""
+    """Give those text parameters whose names are in `TYPES` a type with completion; return all parameters."""
     out = list(params)
     for param in out:
         if isinstance(param.type, click.types.StringParamType):

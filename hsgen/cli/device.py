@@ -1,4 +1,4 @@
-"""The device of a command: the device that ``--device`` names, or a choice among the listed devices."""
+"""Chooses the device of a command: the one that ``--device`` names, or the best one of those that are listed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def choose(
     *,
     able: bool = True,
 ) -> hosts.Host:
-    """Return the choice of `selection.pick` among the devices `listed` (None: OpenCL's devices).
+    """Return the device that `selection.pick` chooses among `listed`; if this is None, among OpenCL's devices.
 
     Raises:
         Usage: several devices have this name, or the name is empty.
@@ -46,7 +46,7 @@ def choose(
 
 
 def report(device: str, api: str) -> None:
-    """Print the device that a command uses on stderr, by its label (with platform and driver), and the API."""
+    """Print on stderr which device and which API a command uses; `device` is the device's label."""
     line = f"device: {printable(device)}, API {api}"
     if terminal.is_terminal(sys.stderr):
         line = textwrap.fill(line, terminal.width(), subsequent_indent="        ")
@@ -55,7 +55,10 @@ def report(device: str, api: str) -> None:
 
 @contextmanager
 def compared_with_evidence(target: str, api: str, host: hosts.Host, language: str) -> Iterator[None]:
-    """Add a line to a failure on a device without evidence: the devices that the target's evidence names."""
+    """If the block fails on a device without evidence, add a line to the error.
+
+    The line names the devices from which the target has evidence.
+    """
     try:
         yield
     except Wrong as e:

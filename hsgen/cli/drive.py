@@ -1,4 +1,4 @@
-"""The device driver of a command: API, runtime, target and sorts, with the options that choose them."""
+"""The options with which a command's user chooses a device, an API, a runtime, a target and sorts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ bundle_option = click.option(
 
 @dataclass(frozen=True, kw_only=True)
 class Drive:
-    """The device, API, runtime and sorts that a command line names."""
+    """The device, API, runtime, target and sorts that a command line names."""
 
     device: str | None = None
     target: str | None = None
@@ -81,7 +81,10 @@ class Drive:
 
     @property
     def api(self) -> str:
-        """The API that the command line names; the default is OpenCL, or the target's first API without OpenCL."""
+        """The API that the command line names.
+
+        The default is OpenCL; if the target does not support OpenCL, it is the target's first API.
+        """
         names = self.named_target.apis if self.named_target else tuple(APIS)
         return self.named_api or next((name for name in names if APIS[name].python), names[0])
 
@@ -148,12 +151,12 @@ class Drive:
 
     @property
     def words(self) -> str:
-        """The options for the harness that differ from the harness's defaults."""
+        """The options for the C runtime's harness that differ from its defaults, separated by spaces."""
         parts = ((word, *word.partition("=")[::2]) for word in self.options)
         return " ".join(word for word, name, value in parts if int(value) != self._api.options[name].default)
 
     def sorts(self, target: target_files.Target) -> list[Sort]:
-        """Return the sort for any count, or the named algorithm, for each key width and kind of value.
+        """Return a sort for each key width and kind of value: "auto", or the algorithm that the command line names.
 
         Raises:
             Usage: the target lacks a named algorithm, key, value or feature.
@@ -162,7 +165,7 @@ class Drive:
         return requested(target, choice, self.selection.keys)
 
     def library(self, target: target_files.Target, sort: Sort, baselines: Sequence[str] = ()) -> Path:
-        """Build the C runtime with one sort of a target; return the path of the library."""
+        """Build a library of the C runtime with one sort of a target; return its path."""
         bundle = (self.folder, read_manifest(self.folder)) if self.folder is not None else None
         names, signature = [sort.algorithm, *(COMPANIONS if self.large else [])], sort.signature
         key = (sort.label, baselines, bundle)
@@ -193,7 +196,7 @@ def _drive(
 
 
 def drive_options(command: Callable[..., T]) -> Callable[..., T]:
-    """Add the options that choose a device and its sorts to a command; the command receives `drive`."""
+    """Add the options of `Drive` to a command, which receives it as `drive`."""
     more = (api_option, runtime_option, option_option, bundle_option, algorithm_option)
     driven = wanted_options(gathered("drive", _drive, *more)(command))
     return target_option(device_option(driven))

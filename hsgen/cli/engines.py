@@ -1,4 +1,4 @@
-"""The device, target and library of a command, and the engines that run sorts on the device."""
+"""Finds the device, target and libraries of a command, and makes the engines that run sorts on the device."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hsgen.tools import worker
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """The place where sorts run: API, device, target, and the libraries that drive the device."""
+    """Where and how sorts run: the API, the device, the target, and the libraries that drive the device."""
 
     api: str
     target: str
@@ -34,13 +34,13 @@ class Place:
 
     @property
     def language(self) -> str:
-        """The suffix of a device's name if kernels run in a language other than their API's."""
+        """A suffix for the device's name, if kernels run in another language than that of their API; otherwise ""."""
         harness = APIS[self.api].harness
         runs = harness.runtime if harness else None
         return f", as {shims.LANGUAGE}" if self.shimmed else f", as SPIR-V through {runs.title}" if runs else ""
 
     def request(self, sort: Sort, task: str, **more: Any) -> dict[str, Any]:
-        """Return a request to the worker."""
+        """Return a request to `hsgen.tools.worker` for a task with a sort; `more` are further fields."""
         return {
             "task": task,
             "api": self.api,
@@ -57,7 +57,7 @@ class Place:
 
 
 def find(drive: Drive, baselines: Sequence[str] = ()) -> Place:
-    """Return the device to use, with the sorts of the target on it."""
+    """Return the device, the target and its sorts that a command line selects."""
     drive.check()
     api, native, target, device = drive.api, drive.native, drive.named_target, drive.device
     shown = devices(drive, baselines) if native else shims.takers() if drive.shimmed else None
@@ -81,9 +81,9 @@ def find(drive: Drive, baselines: Sequence[str] = ()) -> Place:
 
 
 def devices(drive: Drive, baselines: Sequence[str] = ()) -> list[hosts.Host]:
-    """Return the devices that the C runtime lists, without devices whose results are known to be wrong.
+    """Return the devices that the C runtime lists; devices that are known to give wrong results are left out.
 
-    The runtime is built with `baselines`, so that a benchmark builds the runtime only once.
+    The runtime is built with `baselines`, so that a benchmark can use the same library and builds it only once.
 
     Raises:
         Unavailable: there is no such device.
@@ -103,10 +103,10 @@ def devices(drive: Drive, baselines: Sequence[str] = ()) -> list[hosts.Host]:
 def direct(
     host: hosts.Host, sort: Sort, api: str = pyopencl.API.name, siblings: Sequence[Sort] = (), *, strict: bool = False
 ) -> pyopencl.Direct:
-    """Return an engine with a sort compiled for pyopencl, after a trial compilation in a process that may crash.
+    """Compile a sort for pyopencl, and return its engine.
 
-    The trial includes the `siblings` that the engine will run.  `strict`: always compile with optimization,
-    and fail where that crashes.
+    The compiler may crash.  Therefore the sort, and the `siblings` that the engine will run too, are first compiled in
+    another process.  With `strict`, sorts are always compiled with optimization, and a crash is an error.
     """
     source = shims.SHIMS[api].source(sort) if api in shims.SHIMS else render(sort, api)
     source = source if strict else builds.chosen(source)
@@ -122,7 +122,7 @@ def direct(
 
 
 def follow(request: dict[str, Any], label: str, length: int) -> Any:
-    """Run a task in a worker, show its progress, and return its result."""
+    """Perform a task in a worker process, show its progress, and return its result."""
     with bar(label, length) as report:
         for event in worker.call(request, label):
             if "done" in event:

@@ -27,7 +27,11 @@ trust_option = click.option(
 
 
 def unknown(texts: Mapping[str, str], known: str = "", *, trusted: bool) -> tuple[str, ...]:
-    """Return the names of the targets with an epilogue other than `known`; empty if all are `trusted`."""
+    """Return the names of the targets whose epilogue is unknown.
+
+    `texts` are epilogues by target name.  An epilogue is unknown unless it is empty or equal to `known`.  With
+    `trusted`, the result is empty.
+    """
     return () if trusted else tuple(name for name, text in texts.items() if text not in ("", known))
 
 
@@ -42,7 +46,7 @@ def refuse(folder: Path, names: Collection[str]) -> None:
 
 
 def same(folder: Path, manifest: Manifest, file: Path) -> None:
-    """Compare the epilogues of a bundle's targets with a file.
+    """Check that all targets of a bundle have the epilogue in a file.
 
     Raises:
         Usage: the file cannot be read, or has no epilogue.

@@ -26,7 +26,7 @@ from hsgen.targets import target as target_files
 from hsgen.targets.target import AUTO, Target
 
 Parts = dict[str, tuple[Target, Choice]]
-"""Targets of a bundle, each with the bundle's choice of its sorts."""
+"""The targets of a bundle by name, each with the choice of the sorts that the bundle contains."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class Request:
     glsl_only: bool
 
     def check(self) -> None:
-        """Check that options which choose within a target come with a target.
+        """Check that a target is named if options choose among its sorts.
 
         Raises:
             Usage: no target is named.
@@ -56,7 +56,9 @@ class Request:
             )
 
     def assemble(self, folder: Path, old: Manifest | None) -> tuple[Files, Manifest]:
-        """Return the files and the manifest of the bundle after the request; `old` is the manifest before it.
+        """Return the files and the manifest that the bundle must have after the request.
+
+        `old` is its present manifest; None for a new bundle.
 
         Raises:
             Usage: the request does not fit the bundle or its targets.
@@ -85,7 +87,7 @@ class Request:
         return _built(folder, old, remaining, parts, prefix, single)
 
     def _parts(self, remaining: Manifest | None) -> Parts:
-        """Return the named targets; each target's choice is the request merged with the bundle's choice."""
+        """Return the named targets, each with its choice: the request, merged with what the bundle has already."""
         targets = [target_files.find(name) for name in self.names]
         parts: Parts = {}
         for target, apis in zip(targets, shared_out(self.apis, targets), strict=True):
@@ -98,10 +100,10 @@ class Request:
         return self._without_spirv(parts) if self.glsl_only else parts
 
     def _without_spirv(self, parts: Parts) -> Parts:
-        """Return the parts with GLSL instead of SPIR-V.
+        """Return the targets with choices that have GLSL instead of SPIR-V.
 
         Raises:
-            Usage: no part has GLSL.
+            Usage: no target has GLSL.
         """
         able = {name for name, (_, choice) in parts.items() if any(APIS[api].spirv for api in choice.apis)}
         if not able:
@@ -179,7 +181,7 @@ def _report(folder: Path, change: Change, dry_run: bool, as_json: bool) -> None:
 def _built(
     folder: Path, old: Manifest | None, remaining: Manifest | None, parts: Parts, prefix: str, single: bool
 ) -> tuple[Files, Manifest]:
-    """Return the files and the manifest of a bundle.
+    """Render the files of a bundle; return the files and the manifest.
 
     Raises:
         Unavailable: the bundle lacks SPIR-V, and there is no GLSL compiler.

@@ -15,11 +15,11 @@ from hsgen.cli.topics import TOPICS
 from hsgen.core.errors import Usage, shown
 
 WIDEST = 100
-"""The greatest width of a page, in columns."""
+"""The greatest width of a topic's text on a terminal, in columns."""
 
 
 def _known(context: click.Context) -> list[str]:
-    """Return the topics, then the commands without a topic of the same name."""
+    """Return the names of the topics, followed by the names of commands that are no topics."""
     group = context.find_root().command
     commands = group.list_commands(context) if isinstance(group, click.Group) else []
     return list(dict.fromkeys([*TOPICS, *commands]))
@@ -49,7 +49,7 @@ def help(context: click.Context, topic: str | None, as_json: bool) -> None:
 
 
 def _chosen(topic: str | None) -> dict[str, tuple[str, str]]:
-    """Return the topic of this name, or all topics.
+    """Return the topic of this name, or all topics if `topic` is None.
 
     Raises:
         Usage: there is no such topic.
@@ -62,7 +62,7 @@ def _chosen(topic: str | None) -> dict[str, tuple[str, str]]:
 
 
 def _print(title: str, text: str) -> None:
-    """Print a topic, as a page on a terminal, otherwise as Markdown."""
+    """Print a topic: formatted on a terminal, otherwise as Markdown."""
     if not terminal.is_terminal(sys.stdout):
         click.echo(f"# {title}\n\n{text}", nl=False)
         return

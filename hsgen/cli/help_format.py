@@ -1,4 +1,7 @@
-"""The help of commands under headings, with examples; drawn by rich-click on a terminal, otherwise plain text."""
+"""Formats the help of commands, with options under headings and with examples.
+
+On a terminal, rich-click draws the help.  Otherwise it is plain text.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from hsgen.cli.completion import completed
 from hsgen.cli.help_sections import COMMANDS, EXAMPLES, OPTIONS, REST, SUMMARIES, Sections
 
 ARGUMENTS = "hsgen.cli.arguments"
-"""The key of a command's arguments in `click.Context.meta`."""
+"""The key of `click.Context.meta` under which a command's arguments are stored."""
 
 
 class Command(click.Command):
@@ -22,7 +25,7 @@ class Command(click.Command):
 
     @classmethod
     def of(cls, command: click.Command, summary: str) -> Command:
-        """Return `command` with such help and such arguments; `summary` is its line in the help of the group."""
+        """Return a copy of `command` of this class; `summary` is its line in the list of all commands."""
         return cls(
             command.name,
             callback=command.callback,
@@ -32,7 +35,7 @@ class Command(click.Command):
         )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments, and keep them for commands that print a command line to resume."""
+        """Parse the arguments, and store them for commands that print how to resume an interrupted run."""
         ctx.meta[ARGUMENTS] = tuple(args)
         return super().parse_args(ctx, args)
 
@@ -57,7 +60,7 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """The group of all commands, whose help lists them under headings, with summaries that are not cut."""
+    """The group of all commands; its help lists them under headings, with complete summaries."""
 
     def get_help(self, ctx: click.Context) -> str:
         """Return the help, for a terminal or as plain text."""
@@ -79,13 +82,16 @@ class Group(click.Group):
 
 
 def sections(command: click.Command, ctx: click.Context) -> Sections:
-    """Return the headings of a command, each with its options."""
+    """Return the headings in the help of a command, each with its options."""
     names = [param.opts[-1] for param in command.get_params(ctx) if isinstance(param, click.Option)]
     return arranged(OPTIONS.get(command.name or "", (("Options", (REST,)),)), names)
 
 
 def arranged(headings: Sections, names: Iterable[str]) -> Sections:
-    """Return the headings that have any of the names, each with its names in the order of `names`."""
+    """Distribute `names` among headings; return the headings that have any, each with its names in the given order.
+
+    The heading with the name `REST` gets all names that no heading lists.
+    """
     listed, have = {name for _, members in headings for name in members}, list(names)
     chosen = (
         (title, [n for n in have if n in members or (REST in members and n not in listed)])
@@ -99,7 +105,7 @@ def _title(examples: tuple[str, ...]) -> str:
 
 
 def _drawn(command: click.Command, ctx: click.Context, commands: Mapping[str, click.Command]) -> str:
-    """Return the help as rich-click draws it."""
+    """Return the help of a command as rich-click draws it on a terminal."""
     from rich_click import RichCommand, RichContext, RichGroup
     from rich_click.rich_panel import RichCommandPanel, RichOptionPanel, RichPanel
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 REST = "*"
-"""A name for the options or commands that no other heading has."""
+"""Stands for all options or commands that no heading lists."""
 
 Sections = tuple[tuple[str, tuple[str, ...]], ...]
 """Headings in order, each with its options or commands."""

@@ -27,10 +27,10 @@ seed_option = click.option("--seed", type=click.IntRange(0), default=1, show_def
 def gathered(
     name: str, build: Callable[..., Any], *options: Callable[[Callable[..., T]], Callable[..., T]]
 ) -> Callable[[Callable[..., T]], Callable[..., T]]:
-    """Return a decorator that adds options to a command and passes their values as one argument.
+    """Return a decorator that adds options to a command, and passes their values to it as one object.
 
-    The argument is called `name`, and `build` constructs it.  The parameters of `build` name the options.  They may
-    include arguments of decorators above this decorator.
+    The command receives the object as its argument `name`.  `build` constructs it; its parameters have the names of the
+    options.  A parameter may also be an argument that a decorator above this one adds.
     """
     words = tuple(inspect.signature(build).parameters)
 
@@ -47,7 +47,7 @@ def gathered(
 
 
 class Folder(click.Path):
-    """The path of a folder; the folder is checked when it is opened."""
+    """The path of a folder; the command checks that the folder exists when it opens it."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path, readable=False)
@@ -76,7 +76,7 @@ class Count(click.ParamType):  # type: ignore[type-arg]  # (generic since click 
 
 
 def parse_count(text: str) -> int | None:
-    """Return the count in a text, a number or a power such as 2^16; None if the text is not a count."""
+    """Parse a count, which is a number or a power such as 2^16; return None if the text is not a count."""
     match = re.fullmatch(r"(?:2\^(\d{1,2})|(\d{1,19}))", text.strip())
     if match is None:
         return None
@@ -84,7 +84,7 @@ def parse_count(text: str) -> int | None:
 
 
 class Seconds(click.FloatRange):
-    """A time in seconds, up to the longest wait of the system."""
+    """A time in seconds; the greatest time is the longest that the system can wait."""
 
     def __init__(self) -> None:
         super().__init__(0, processes.LONGEST, min_open=True)
@@ -115,7 +115,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # (generic since cli
 
 @contextmanager
 def required(require: bool) -> Iterator[None]:
-    """With --require, turn `Unavailable` into `Wrong`."""
+    """With --require, turn an `Unavailable` error of the block into `Wrong`: the exit code is then 1 instead of 3."""
     try:
         yield
     except Unavailable as e:

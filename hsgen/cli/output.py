@@ -1,4 +1,4 @@
-"""Output of commands: tables, text, JSON."""
+"""Prints the output of commands: tables, lines of text, and JSON."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from hsgen.core.errors import printable
 
 
 def emit_json(rows: Sequence[dict[str, Any]]) -> None:
-    """Print rows as a JSON list, with a line per row."""
+    """Print rows as a JSON list, each row on a line."""
     click.echo("[" + ",\n ".join(json.dumps(r) for r in rows) + "]")
 
 
 def emit_document(document: Mapping[str, Any], rows: str) -> None:
-    """Print an object as JSON; the field named `rows` is last, with a line per row."""
+    """Print an object as JSON; `rows` names the field with a list, which is printed last, each element on a line."""
     head = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in document.items() if name != rows]
     lines = ",\n  ".join(json.dumps(row) for row in document[rows])
     click.echo("{" + ",\n ".join([*head, f"{json.dumps(rows)}: [\n  {lines}]"]) + "}")
@@ -30,9 +30,10 @@ def emit_document(document: Mapping[str, Any], rows: str) -> None:
 def emit_table(
     head: Sequence[str], rows: Iterable[Sequence[object]], styles: Mapping[str, tables.Style] | None = None
 ) -> None:
-    """Print rows under a head; numbers are right-aligned, and control characters in foreign text are escaped.
+    """Print a table; numbers are right-aligned, and control characters are escaped.
 
-    A table on a terminal fits the terminal's width, and `styles` colour cells by the names of columns.
+    On a terminal, the table is fitted to the terminal's width, and cells have colours.  `styles` gives the style of a
+    column's cells, by the column's name.
     """
     cells = [[printable(c) for c in row] for row in rows]
     if terminal.is_terminal(sys.stdout):
@@ -45,7 +46,7 @@ def emit_table(
 
 
 def emit_text(text: str, indent: int = 0) -> None:
-    """Print a line; a terminal gets it wrapped between words, with `indent` spaces before further lines."""
+    """Print a line of text; on a terminal it is wrapped between words, and further lines begin with `indent` spaces."""
     if terminal.is_terminal(sys.stdout):
         lines = textwrap.wrap(
             text, terminal.width(), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
@@ -55,7 +56,7 @@ def emit_text(text: str, indent: int = 0) -> None:
 
 
 def fault(cell: str) -> str:
-    """Return the style of a number of faults: green for 0, red for other numbers."""
+    """Return the style of a cell with a number of faults: green for 0, bold red for others, none for "-"."""
     return "" if cell == "-" else "green" if cell == "0" else "bold red"
 
 

@@ -70,10 +70,10 @@ def probe(
 
 
 def _check(output: Path, force: bool) -> None:
-    """Check that a file can be written, before a device is queried.
+    """Check that a target file may be written, before a device is queried.
 
     Raises:
-        Usage: the name is not that of a new target file, or the file exists without `force`.
+        Usage: the name is not valid for a new target file; or the file exists, and `force` is False.
     """
     if output.suffix != ".toml":
         raise Usage(f"{output}: is not the name of a target file; give one that ends in .toml")
@@ -83,7 +83,7 @@ def _check(output: Path, force: bool) -> None:
 
 
 def _ask(api: str, device: str | None, bundle: Path | None) -> tuple[asked.Query, str]:
-    """Return the properties that a device reports, and the specification that names only this device."""
+    """Return the properties that a device reports, and the value of --device that selects only this device."""
     listed = hosts.hosts() if APIS[api].python else engines.devices(Drive(named_api=api, folder=bundle))
     host = choose(device, listed or None)
     if problem := hosts.unsound(host):

@@ -1,4 +1,4 @@
-"""Progress of long commands on stderr: a bar on a terminal, otherwise a plain line from time to time."""
+"""Shows the progress of long commands on stderr: on a terminal as a bar, otherwise as an occasional line of text."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from hsgen.cli import terminal
 T = TypeVar("T")
 
 FIRST = 30.0
-"""Seconds until the first line of progress without a terminal; the time doubles after each line."""
+"""Without a terminal, the seconds until the first line; each further line comes at twice the time of the last."""
 EVERY = 0.1
 """The least time between two drawings of a bar, in seconds."""
 
 
 def progress(label: str, length: int) -> Callable[[Iterator[T]], Iterator[T]]:
-    """Return a wrapper that shows the progress of an iteration of `length` items."""
+    """Return a wrapper for an iterator of `length` items, which shows the progress of the iteration."""
 
     def wrap(items: Iterator[T]) -> Iterator[T]:
         with bar(label, length) as report:
@@ -35,7 +35,10 @@ def progress(label: str, length: int) -> Callable[[Iterator[T]], Iterator[T]]:
 
 @contextmanager
 def bar(label: str, length: int) -> Iterator[Callable[[int], None]]:
-    """Show the progress of `label` while a block runs; the block receives a function that reports the number done."""
+    """Show progress while the block runs; the block receives a function, which it calls with the number of steps done.
+
+    `label` names the work, and `length` is the number of all steps.
+    """
     if terminal.is_terminal(sys.stderr) and not terminal.is_dumb():
         with _drawn(label, length) as report:
             yield report
@@ -46,9 +49,9 @@ def bar(label: str, length: int) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def _drawn(label: str, length: int) -> Iterator[Callable[[int], None]]:
-    """Draw a bar, which disappears at the end.
+    """Draw a bar while the block runs; the bar disappears at the end.
 
-    No thread draws the bar, because a thread would disturb measurements of sorts on a CPU.
+    The bar is drawn in the calls that report progress, and not by a thread, which would disturb measurements on a CPU.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -70,13 +73,13 @@ def _drawn(label: str, length: int) -> Iterator[Callable[[int], None]]:
 
 @dataclass(slots=True)
 class _Lines:
-    """The plain lines of a command; the time between lines doubles."""
+    """Prints the progress of a command as lines of text, at times that double after each line."""
 
     begin: float = field(default_factory=time.monotonic)
     after: float = FIRST
 
     def report(self, label: str, done: int, length: int) -> None:
-        """Print a line if the next line is due."""
+        """Print a line if it is time for the next line."""
         passed = time.monotonic() - self.begin
         if passed >= self.after:
             while self.after <= passed:
@@ -85,7 +88,7 @@ class _Lines:
 
 
 def _lines() -> _Lines:
-    """Return the lines of the running command."""
+    """Return the `_Lines` object of the running command, which all its progress displays share."""
     context = click.get_current_context(silent=True)
     lines = context.meta.setdefault(__name__, _Lines()) if context else _Lines()
     assert isinstance(lines, _Lines)

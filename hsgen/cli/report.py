@@ -1,4 +1,4 @@
-"""``hsgen report``: a page of HTML about a target or a bundle."""
+"""``hsgen report``: write an HTML page about targets or a bundle."""
 
 from __future__ import annotations
 
@@ -86,12 +86,12 @@ def report(
 
 
 def _note(line: str) -> None:
-    """Print the progress on stderr."""
+    """Print a line about the progress on stderr."""
     click.echo(f"hsgen: {line}", err=True)
 
 
 def _rows(files: tuple[Path, ...], known: list[str]) -> list[measured.Record]:
-    """Return the measurements in files; all measurements must be of known targets."""
+    """Return the rows of the benchmark documents `files`; all rows must measure targets in `known`."""
     rows: list[measured.Record] = []
     for file in files:
         records = measured.read(file)
@@ -101,7 +101,7 @@ def _rows(files: tuple[Path, ...], known: list[str]) -> list[measured.Record]:
 
 
 def _bundle(folder: Path, names: tuple[str, ...], trusted: bool) -> Contents:
-    """Return the contents of a page about a bundle; untrusted epilogues of its manifest are refused."""
+    """Return the contents of a page about a bundle; refuse epilogues that are unknown and not `trusted`."""
     refuse(folder, unknown(bundles.epilogues(folder, names), trusted=trusted))
     return bundles.contents(folder, names)
 
@@ -117,7 +117,7 @@ def _contents(names: tuple[str, ...]) -> Contents:
 
 
 def _fitting(contents: Contents, sizes: tuple[int, ...], arch: int | None) -> None:
-    """Check that options have an effect.
+    """Check that --plan and --arch have an effect.
 
     Raises:
         Usage: a count exceeds all sorts, or no target has CUDA kernels to compile for `arch`.
@@ -132,7 +132,7 @@ def _fitting(contents: Contents, sizes: tuple[int, ...], arch: int | None) -> No
 
 
 def _writable(path: Path) -> Path:
-    """Return the file to write, after a check before kernels are compiled.
+    """Check that a file can be written, before kernels are compiled; return its path.
 
     Raises:
         Usage: the path is a folder, or the folder of the file does not exist.

@@ -50,7 +50,7 @@ def show(target: str, selection: Wanted, algorithm: str | None, count: int | Non
 
 
 def _serves(target: target_files.Target, sort: Sort) -> list[str]:
-    """Return the values and features for which the target has a sort of this label and key width."""
+    """Return the kinds of values and the features that a target supports for a sort's label and key width."""
     signatures = {value: Signature(value=value) for value in VALUES if value != "none"}
     signatures |= {
         "types": Signature(key_transform=True),
@@ -100,11 +100,14 @@ def _record(target: target_files.Target, sort: Sort, count: int | None) -> dict[
 
 
 def _launches(sort: Sort, count: int) -> dict[str, Any]:
-    """Return the launches that sort `count` keys, the bytes that each launch moves, and the bound by memory."""
+    """Return the launches that sort `count` keys, with the bytes that each moves, as an object for JSON.
+
+    `roof_share` is the bytes that a copy of keys and values moves, divided by the bytes of all launches.
+    """
     moved = assembly.traffic(sort, count)
     least = (
         2 * count * (sort.item_bytes + sort.signature.value_bytes)
-    )  # a copy of keys and values: each read and written once
+    )  # the bytes that a copy moves, which reads and writes keys and values once
     return {
         "n": count,
         "launches": [
@@ -122,7 +125,7 @@ def _launches(sort: Sort, count: int) -> dict[str, Any]:
 
 
 def _params(params: object) -> dict[str, object]:
-    """Return the parameters of one part of a sort, with defaults."""
+    """Return the parameters of one part of a sort, including those with default values."""
     return {name: value for name, value in flat(params).items() if name not in ("key", "signature")}
 
 

@@ -1,4 +1,4 @@
-"""Counts and bit ranges on command lines."""
+"""Parses counts of keys and bit ranges on command lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HELP = (
 
 
 def parse_sizes(text: str, option: str = "sizes") -> list[int]:
-    """Return the counts that a text lists, in the order of the text, without repetitions.
+    """Parse a list of counts; return them in the order of the text, each once.
 
     The items of the text are separated by commas.  An item is a number, a power (2^16), or a range between powers of
     two.  2^10..2^24 means the powers of two; 2^10..2^24:4 means 4 counts per doubling, evenly spaced and rounded.  The
@@ -39,7 +39,7 @@ def parse_sizes(text: str, option: str = "sizes") -> list[int]:
 
 
 def _between(text: str, part: str, low: int, high: int, steps: int) -> list[int]:
-    """Return the counts of a range, `steps` per doubling."""
+    """Return the counts of a range between powers of two, with `steps` counts in each doubling."""
     if any(v & (v - 1) or v == 0 for v in (low, high)) or low > high:
         raise Usage(f"{text}: '{part}' must go from a power of two up to another, like 2^10..2^24")
     if not 1 <= steps <= 16:
@@ -49,7 +49,7 @@ def _between(text: str, part: str, low: int, high: int, steps: int) -> list[int]
 
 
 def parse_bits(text: str) -> tuple[int, int]:
-    """Return the first bit of a range such as 0..16, and its exclusive end.
+    """Parse a bit range such as 0..16; return its first bit and its exclusive end.
 
     Raises:
         Usage: the text is not a range.

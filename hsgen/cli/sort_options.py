@@ -1,4 +1,4 @@
-"""The options that choose sorts: key types, values, orders, features, an epilogue."""
+"""The options with which a command's user chooses sorts: key types, values, orders, features, and an epilogue."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The sorts that a command line names; options that it leaves out are empty."""
+    """The options of a command line that choose sorts; fields of options that were not given are empty."""
 
     keys: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class Wanted:
         return self != Wanted()
 
     def choice(self, target: Target, apis: Iterable[str] = (), algorithms: Iterable[str] = ()) -> Choice:
-        """Return the choice within a target that these names make.
+        """Return the choice of a target's sorts that these options make.
 
         Raises:
             Usage: the target lacks a named key, value, API, algorithm or feature.
@@ -50,7 +50,7 @@ class Wanted:
         return replace(chosen, max_n=self.max_n)
 
     def sorts(self, target: Target, algorithms: Iterable[str] = ()) -> list[Sort]:
-        """Return the sorts that these names select, for the labels `algorithms` or for every label of the target.
+        """Return the sorts that these options select, for the labels `algorithms`, or for all labels of the target.
 
         Raises:
             Usage: the target has no such sort.
@@ -77,7 +77,7 @@ class Wanted:
 
 
 class _Value(click.Choice):  # type: ignore[type-arg]  # (generic since click 8.2 only)
-    """A kind of values, by its name, its size in bytes, or a type of that size."""
+    """A kind of values.  The user may give its name, its size in bytes, or a type of that size."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the name; click reports an unknown name."""
@@ -155,12 +155,12 @@ def _wanted(
 
 
 def wanted_options(command: Callable[..., T]) -> Callable[..., T]:
-    """Add the options that choose sorts to a command, which receives them as `selection`."""
+    """Add the options of `Wanted` to a command, which receives it as `selection`."""
     return gathered("selection", _wanted, *_OPTIONS)(command)
 
 
 def fragment(path: Path) -> str:
-    """Return the text of an epilogue, with the line ends of generated files.
+    """Return the text of an epilogue file, with the line ends converted to those of generated files.
 
     Raises:
         Usage: the file cannot be read, or has no epilogue.

@@ -1,4 +1,7 @@
-"""Tables on a terminal.  A table fits the terminal's width by folded cells, or becomes a block of lines per row."""
+"""Prints tables on a terminal, fitted to its width.
+
+If a table is too wide, long cells are folded.  If that is not enough, each row becomes a block of lines.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +15,21 @@ from typing import Literal
 from hsgen.cli import terminal
 
 Style = Callable[[str], str]
-"""A function that returns the style of a cell: rich's name of a style, such as "red", or "" for no style."""
+"""A function that returns the style of a cell: the name of a style of rich, such as "red", or "" for no style."""
 
 LAYOUTS = ((2, 30), (1, 14))
-"""Layouts to try: the gap between columns, and the length of the longest word that is not folded, in characters.
+"""The layouts to try, as (gap between columns, longest word that is not folded), in characters.
 
-The second layout is for tables with mostly numbers.
+The second layout is used only for tables that consist mostly of numbers.
 """
 INDENT = 2
 TEXT = 16
-"""The least width of a column with longer texts."""
+"""The least width of a column whose natural width is more than twice this number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: its head and rows, a predicate for cells that are numbers, and the styles of columns by name."""
+    """A table: its head and rows, a function that recognises cells with numbers, and styles by column name."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -46,9 +49,9 @@ class Table:
     def widths(self, total: int, gap: int, word: int, length: Callable[[str], int] = len) -> list[int] | None:
         """Return the widths of the columns, or None if the table cannot fit into `total` characters.
 
-        A table that fits keeps its natural widths.  Otherwise, a column is at least as wide as its longest word or
-        number.  A column that needs no more than an equal share keeps its natural width.  Columns divide the rest in
-        proportion to the widths that they lack.
+        If the table fits, columns have their natural widths.  Otherwise, a column is at least as wide as its longest
+        word or number.  A column that needs no more than an equal share of the width keeps its natural width.  The
+        other columns divide the remaining width in proportion to what they lack.
         """
         columns = list(zip(self.head, *self.rows, strict=True))
         natural = [max(map(length, column)) for column in columns]
@@ -65,7 +68,7 @@ class Table:
         return [w + rest * (n - w) // lacking for n, w in zip(natural, least, strict=True)]
 
     def _words(self, cell: str) -> list[str]:
-        """Return the parts of a cell that are not broken: a number with its unit, or words."""
+        """Return the parts of a cell within which no line is broken: the words, or a whole number with its unit."""
         return [cell] if not cell or self.numeric(cell) else cell.split()
 
     def layout(self, total: int) -> tuple[int, list[int]] | None:
@@ -80,10 +83,10 @@ class Table:
 
 
 def show(table: Table) -> None:
-    """Print a table on stdout, which is a terminal.
+    """Print a table on stdout, which must be a terminal.
 
-    If the table cannot fit, the cells of its first column become titles of tables without this column.  If those
-    cannot fit either, each row becomes a block of lines.
+    If the table is too wide, it is divided into tables without the first column, and its cells become their titles.  If
+    these are still too wide, each row becomes a block of lines.
     """
     if layout := table.layout(terminal.width()):
         _print(table, *layout)
@@ -115,7 +118,7 @@ def _print(table: Table, gap: int, widths: Sequence[int], indent: int = 0) -> No
 
 
 def _title(table: Table, cell: str, number: int) -> None:
-    """Print the title of a part of a table; a title that is only a number gets the name of its column."""
+    """Print the title of a part of a table; if it is only a number, the name of its column precedes it."""
     from rich.text import Text
 
     console = terminal.console(sys.stdout)

@@ -1,4 +1,4 @@
-"""The file of a target, and its atomic replacement."""
+"""Finds the file of a target, and replaces it atomically."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from hsgen.system import resources
 
 
 def target_file(name: str, *, write: bool) -> Path:
-    """Return the file of a target.
+    """Return the path of a target's file; `write` says that the caller wants to write it.
 
     Raises:
-        Usage: `write` is True, but the file belongs to an installation.
+        Usage: `write` is True, but the file is part of an installed hsgen.
     """
     if name.endswith(".toml"):
         return Path(name)
@@ -24,7 +24,7 @@ def target_file(name: str, *, write: bool) -> Path:
 
 
 def replace(file: Path, text: str, after: str) -> None:
-    """Write a file completely or not at all; `after` ends the error message.
+    """Write a file completely or not at all; the error message ends with `after`.
 
     Raises:
         Usage: the file cannot be written.

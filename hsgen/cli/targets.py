@@ -80,7 +80,7 @@ def _list(every: Sequence[target_files.Target]) -> None:
 
 
 def _upgrade(file: Path) -> None:
-    """Rewrite a file in the present schema, completely or not at all, and print a line about it."""
+    """Upgrade a target file to the present schema, completely or not at all, and print a line about it."""
     text = documents.text(file, "give the path of a target file", name=f"target {shown(file)}")
     after = upgrade.upgraded(text, file.stem, shown(file))
     if after is None:
@@ -108,14 +108,14 @@ def _listed(t: target_files.Target) -> dict[str, Any]:
 
 
 def _offers(target: target_files.Target) -> list[tuple[str, str]]:
-    """Return the pairs of a supported key width and a label of the target for that width."""
+    """Return each (key width, label) that a target supports."""
     types = offered(target)
     have = [k for k in KEYS if k in types]
     return [(k, a) for k in have for a in (*target.labels(k), *target.derived(k), *target.implicit(k))]
 
 
 def _by_label(target: target_files.Target) -> dict[str, list[str]]:
-    """Return the key widths of each label."""
+    """Return the key widths that each label of a target supports."""
     out: dict[str, list[str]] = {}
     for key, label in _offers(target):
         out.setdefault(label, []).append(key)

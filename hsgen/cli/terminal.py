@@ -1,7 +1,7 @@
-"""The capabilities of output streams: width, colours and bars.
+"""What output streams support: width, colours, and progress bars.
 
-Output to a stream that is not a terminal is plain text without wrapping, for scripts.  rich is imported only for a
-terminal.
+If a stream is not a terminal, its output is plain text without line wrapping, for scripts.  The package rich is
+imported only for terminals.
 """
 
 from __future__ import annotations
@@ -34,17 +34,23 @@ def is_dumb() -> bool:
 
 
 def has_colours(stream: TextIO | None) -> bool:
-    """Return True if a stream is a terminal with colours; NO_COLOR, if not empty, turns colours off."""
+    """Return True if a stream is a terminal that shows colours, and the variable NO_COLOR is unset or empty."""
     return is_terminal(stream) and not is_dumb() and not os.environ.get("NO_COLOR")
 
 
 def width() -> int:
-    """Return the width of the terminal in columns: COLUMNS, or else the width that the system reports."""
+    """Return the width of the terminal in columns: the variable COLUMNS, or the width that the system reports.
+
+    The result is at least `NARROWEST`.
+    """
     return max(shutil.get_terminal_size().columns, NARROWEST)
 
 
 def console(stream: TextIO) -> Console:
-    """Return a console of rich for a terminal; it prints texts unchanged, and styles only on terminals with colours."""
+    """Return a console of rich for a terminal.
+
+    The console does not interpret markup in texts, and uses styles only if the terminal shows colours.
+    """
     from rich.console import Console
 
     colours = has_colours(stream)
@@ -62,10 +68,10 @@ def console(stream: TextIO) -> Console:
 
 
 def styled(text: str, stream: TextIO | None, **style: bool | str) -> str:
-    """Return a text in a style of click if the stream has colours, otherwise the text alone."""
+    """Return a text with a style of click if the stream shows colours; otherwise return the text unchanged."""
     return click.style(text, **style) if has_colours(stream) else text  # type: ignore[arg-type]
 
 
 def echo_good(text: str) -> None:
-    """Print a line on stdout, in green if stdout has colours."""
+    """Print a line on stdout, in green if stdout shows colours."""
     click.echo(styled(text, sys.stdout, fg="green"))

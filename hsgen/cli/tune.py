@@ -71,7 +71,7 @@ class Request:
         return request.Request(keys=self.keys, labels=self.labels, budget=self.budget, sizes=sizes)
 
     def field(self, text: str) -> Field:
-        """Return the device to tune on: the device that `hsgen validate` chooses with the same options.
+        """Return the device to tune on, which is chosen as by `hsgen validate` with the same options.
 
         Raises:
             Usage: `write` is set, and the device is not a device of the target.
@@ -86,7 +86,7 @@ class Request:
         drive.check()
         shown = engines.devices(replace(drive, target=None, named_api=drive.api)) if drive.native else None
         sorts: Sequence[Sort] = ()
-        with suppress(Usage):  # tables may be missing yet
+        with suppress(Usage):  # the file may lack tables that the tuning will add
             sorts = drive.sorts(self.target)
         host = choose(self.device, shown, self.target, sorts, able=False)  # the file's shapes need not fit the device
         more: dict[str, Any] = {"native": drive.native, "options": drive.words, "limit": self.limit}
@@ -97,7 +97,7 @@ class Request:
         return field
 
     def opened(self, text: str, field: Field) -> journal.Journal:
-        """Return the journal to continue.
+        """Open the journal of this tuning, or merge several journals into a new one; return it.
 
         Raises:
             Usage: the journal belongs to another tuning.
@@ -207,7 +207,7 @@ def tune(settings: Request, dask: str | None, require: bool, as_json: bool) -> N
 
 
 def _resume(arguments: Sequence[str]) -> str:
-    """Return the command that resumes a tuning: its own command line without journals that are already merged."""
+    """Return the command that resumes a tuning: its command line without --merge, because the merge is done."""
     words, rest = [], iter(arguments)
     for word in rest:
         if word == "--merge":
@@ -219,7 +219,7 @@ def _resume(arguments: Sequence[str]) -> str:
 
 @contextmanager
 def _resumable(book: journal.Journal) -> Iterator[None]:
-    """Print the command that resumes the search if a signal ends it."""
+    """If a signal ends the block, print the command that resumes the tuning."""
     try:
         yield
     except (KeyboardInterrupt, Terminated):
@@ -229,7 +229,10 @@ def _resumable(book: journal.Journal) -> Iterator[None]:
 
 
 def _evidence(field: Field, book: journal.Journal, result: Result, shapes: str) -> list[dict[str, str]]:
-    """Return the evidence of a tuning, a row per key width; empty on a GPU that is not a device of the target."""
+    """Return the rows of evidence of a tuning, one for each group of tables that were compared.
+
+    The result is empty on a GPU that does not belong to the target.
+    """
     if not field.level:
         return []
     row = {"level": field.level, "api": field.api, "device": field.name, "driver": field.driver}
@@ -242,7 +245,10 @@ _FAILED = ("label", "key", "table", "kind", "why")
 
 
 def emit(result: Result, change: str, book: journal.Journal, written: Path | None, *, as_json: bool) -> None:
-    """Print the result; `change` is the diff of the target file, `written` the file if it was changed."""
+    """Print the result of a tuning.
+
+    `change` is the diff of the target file.  `written` is the path of the file if it was changed, otherwise None.
+    """
     if as_json:
         document = {
             "schema": SCHEMA,

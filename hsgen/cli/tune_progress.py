@@ -1,6 +1,6 @@
-"""The progress of ``hsgen tune`` on stderr: phases, elapsed time, and the time left.
+"""Shows the progress of ``hsgen tune`` on stderr: the phase, the elapsed time, and the time left.
 
-A terminal gets a bar with the time and the phase.  Other streams get a line per step.
+On a terminal, this is a bar.  On other streams, each step gets a line.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from rich import progress
 
 NOTES = ("skip", "found")
-"""The phases without a duration: a skipped step, and a result."""
+"""The phases that take no time: "skip" reports a skipped step, and "found" a result."""
 BAR = 20
-"""The width of the bar, in columns; the text next to the bar has the remaining columns, and is folded."""
+"""The width of the bar in columns; the text next to it uses the remaining columns, and is folded if it is longer."""
 
 
 class _Bar:
-    """A bar of rich with a text.
+    """A progress bar of rich, with a text.
 
-    No thread draws the bar, because a thread would disturb measurements of sorts on a CPU.
+    The bar is not drawn by a thread, which would disturb measurements on a CPU.
     """
 
     def __init__(self, shown: progress.Progress) -> None:
@@ -49,7 +49,7 @@ class _Bar:
 
 
 class Progress:
-    """Shows the steps of a tuning with a budget in seconds; without a bar, as lines."""
+    """Shows the steps of a tuning; without a bar, each step gets a line.  The budget is in seconds."""
 
     def __init__(self, budget: float, bar: _Bar | None = None) -> None:
         self._budget = self._length = budget
@@ -57,7 +57,7 @@ class Progress:
         self._step, self._inner = "", ""
 
     def show(self, phase: str, text: str, left: float) -> None:
-        """Show a step: its phase, its subject, and the seconds left for this step and all later steps."""
+        """Show a step; `left` is the time in seconds for this step and all later steps."""
         elapsed = time.monotonic() - self._begin
         self._length = max(self._budget, elapsed + max(left, 0.0))
         if phase not in NOTES:
@@ -70,7 +70,7 @@ class Progress:
         self.beat("")
 
     def beat(self, inner: str) -> None:
-        """Update the elapsed time, and show the running part of the step if `inner` is not empty."""
+        """Update the elapsed time; if `inner` is not empty, it describes the part of the step that runs now."""
         self._inner = inner or self._inner
         if self._bar is not None:
             elapsed = min(time.monotonic() - self._begin, self._length)
@@ -80,7 +80,10 @@ class Progress:
 
 @contextmanager
 def showing(budget: float) -> Iterator[Progress]:
-    """Show the progress of a tuning: a bar if stderr is a terminal that can move its cursor, else a line per step."""
+    """Show the progress of a tuning while the block runs.
+
+    If stderr is a terminal that can move its cursor, there is a bar; otherwise each step gets a line.
+    """
     if not terminal.is_terminal(sys.stderr) or terminal.is_dumb():
         yield Progress(budget)
         return

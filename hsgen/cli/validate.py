@@ -89,10 +89,10 @@ def _check_options(selection: Wanted, full: bool, record: bool, large: int | Non
 
 
 def _shown(rows: list[dict[str, Any]], seed: int, as_json: bool) -> None:
-    """Print the results.
+    """Print the results of all sorts.
 
     Raises:
-        Wrong: a case failed.
+        Wrong: a test case failed.
     """
     if as_json:
         emit_json(rows)
@@ -109,7 +109,7 @@ def _shown(rows: list[dict[str, Any]], seed: int, as_json: bool) -> None:
 
 
 def _report_language(place: engines.Place) -> None:
-    """Print a line on stderr if kernels run in another language than their own."""
+    """Print a line on stderr if kernels run in another language than that of their API."""
     if place.language:
         shim = shims.SHIMS.get(place.api)
         otherwise = f", not as {shim.compiler} makes them" if shim else ""
@@ -118,20 +118,20 @@ def _report_language(place: engines.Place) -> None:
 
 
 def _recording(place: engines.Place) -> Path:
-    """Return the file that receives the evidence.
+    """Return the target file in which evidence is recorded.
 
     Raises:
-        Usage: a run on this device is not evidence, or the file belongs to an installation.
+        Usage: a run on this device is no evidence for the target, or the file is part of an installed hsgen.
     """
     _level(place)
     return target_file(place.target, write=True)
 
 
 def _level(place: engines.Place) -> str:
-    """Return the level of evidence that a run reaches.
+    """Return the level of evidence of a run on the device.
 
     Raises:
-        Usage: the device is not a device of the target.
+        Usage: a run on this device is no evidence for the target.
     """
     target, host = target_files.find(place.target), place.host
     level = evidence_level(target, host)
@@ -143,7 +143,7 @@ def _level(place: engines.Place) -> str:
 
 
 def _row(place: engines.Place, rows: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the evidence of a validation without failures, for the target's file."""
+    """Return the row of evidence of a validation without failures."""
     sorts = {r["algorithm"]: "" for r in rows}
     for name in sorts:
         keys = {f"{r['key']} with {r['value']}" if r["value"] else r["key"]: "" for r in rows if r["algorithm"] == name}
@@ -187,7 +187,7 @@ def _validate(place: engines.Place, sort: Sort, full: bool, seed: int, strict: b
 def _result(
     place: engines.Place, sort: Sort, report: validation.Report, greatest: int, seed: int, *, full: bool
 ) -> dict[str, Any]:
-    """The result of one sort, as it is printed."""
+    """Return the result of one sort as a row to print."""
     return {
         "target": sort.target,
         "api": place.api,

@@ -1,4 +1,7 @@
-"""Sorts of several parts: the combination of algorithms by count, and properties of a sort derived from its parts."""
+"""Combines several algorithms, the *parts*, into one sort.  Each part serves a range of counts of keys.
+
+Functions below `block` compute properties of such a sort from its parts.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +33,9 @@ def assemble(
 ) -> tuple[tuple[Kernel, ...], Plan, tuple[Part, ...]]:
     """Return the kernels, the plan and the parts of a sort in which each part serves its range of counts.
 
-    parts: in ascending order of counts.  The greatest count of the last part is that of its plan.  where: the table of
-    the sort, for messages.  groups: the greatest grid in one dimension.  lanes: the greatest work-group.  If a call
-    sorts by a part of the bits, the parts that support bit ranges serve all counts.
+    parts: the parts in ascending order of counts.  The last part serves as many keys as its plan allows.  where: the
+    name of the sort's table, for messages.  groups: the device's greatest grid in one dimension.  lanes: its greatest
+    work-group.  If a call sorts by a bit range, parts that support bit ranges serve all counts.
 
     Raises:
         Usage: a part other than the last cannot sort its greatest count; the last part cannot sort any of its counts;
@@ -61,23 +64,27 @@ def assemble(
 
 
 def sorting(part: Part, signature: Signature) -> Signature | None:
-    """Return the signature of the sort that precedes a part, or None if no sort precedes the part."""
+    """Return the signature of the sort that a part needs as its first step; None if it needs no sort.
+
+    A reduction of groups of equal keys, for example, sorts the keys first.
+    """
     after: Any = EVERY[part.algorithm]
     preceding: Signature | None = after.sorting(signature) if after.TRAITS.joins else None
     return preceding
 
 
 def joined(part: Part, sort: Sort) -> tuple[tuple[Kernel, ...], Plan, tuple[Part, ...]]:
-    """Return the kernels, the plan and the parts of a sort and of the part that follows it."""
+    """Return the kernels, the plan and the parts of `sort`, followed by `part`."""
     after: Any = EVERY[part.algorithm]
     kernels, plan = after.joined(part.params, sort.kernels, sort.plan)
     return kernels, plan, (part, *sort.parts)
 
 
 def limited(parts: Sequence[Part], max_n: int, signature: Signature) -> list[Part]:
-    """Return the parts of a sort for counts up to `max_n`.
+    """Return those parts that serve counts up to `max_n`.
 
-    If the signature has a bit range, one of the parts supports bit ranges, even if its own counts exceed `max_n`.
+    If the signature has a bit range, at least one part must support bit ranges.  If none of these parts does, the first
+    greater part that does is added, although its own counts exceed `max_n`.
     """
     served = [replace(x, max_n=min(x.max_n, max_n)) for x in parts if x.min_n < max_n]
     able = [x for x in parts if EVERY[x.algorithm].TRAITS.bit_ranges and x.min_n >= max_n]
@@ -87,8 +94,9 @@ def limited(parts: Sequence[Part], max_n: int, signature: Signature) -> list[Par
 
 
 def _shared_status(statuses: Sequence[DeviceStatus | None]) -> DeviceStatus | None:
-    """Return the common status of the first part with a status and of all later parts; None if one of these parts has
-    none.
+    """Return the status that a sort reports in device memory, from the status of each part.
+
+    All parts after the first part with a status must have a status too; otherwise the result is None.
     """
     reporting = list(dropwhile(lambda o: o is None, statuses))
     present = [o for o in reporting if o is not None]
@@ -98,7 +106,7 @@ def _shared_status(statuses: Sequence[DeviceStatus | None]) -> DeviceStatus | No
 
 
 def _one_width(kernels: Iterable[Kernel], where: str) -> None:
-    """Raise `Usage` unless all kernels with an exchange between lanes have subgroups of the same width."""
+    """Raise `Usage` if kernels whose lanes exchange values have subgroups of different widths."""
     widths = sorted({k.subgroup for k in kernels if k.subgroup > 1})
     if len(widths) > 1:
         raise Usage(
@@ -111,13 +119,13 @@ def _algorithm_of(part: Part) -> tuple[Algorithm, Any]:
 
 
 def block(sort: Sort) -> int:
-    """Return the number of keys that one work-group sorts; validations have many counts near this number."""
+    """Return the number of keys that one work-group of the first part sorts; validations test many counts near it."""
     algorithm, params = _algorithm_of(sort.parts[0])
     return algorithm.block(params)
 
 
 def _counts(sort: Sort, greatest: int, counts_of: Callable[[Algorithm, Any, int], Iterable[int]]) -> list[int]:
-    """Return the counts that `counts_of` returns for each part, within the part's range and up to `greatest`."""
+    """Return the counts up to `greatest` that `counts_of` returns for the parts, each within the part's range."""
     counts: set[int] = set()
     for part in sort.parts:
         algorithm, params = _algorithm_of(part)
@@ -128,18 +136,18 @@ def _counts(sort: Sort, greatest: int, counts_of: Callable[[Algorithm, Any, int]
 
 
 def test_counts(sort: Sort, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the sort changes its method or its algorithm."""
+    """Return the counts up to `greatest` near which the sort changes its steps or its algorithm."""
     inner = _counts(sort, greatest, lambda algorithm, params, top: algorithm.test_counts(params, top))
     return sorted({*inner, *(p.min_n for p in sort.parts if p.min_n <= greatest)})
 
 
 def row_test_counts(sort: Sort, greatest: int) -> list[int]:
-    """Return counts up to `greatest`; at these counts each guard of each kernel excludes at least one lane."""
+    """Return counts up to `greatest` at which every bounds check in every kernel excludes at least one lane."""
     return _counts(sort, greatest, lambda algorithm, params, top: algorithm.row_test_counts(params, top))
 
 
 def moved(sort: Sort, step: Step, n: int) -> int:
-    """Return the number of bytes that the launch of a step for `n` keys reads and writes."""
+    """Return the number of bytes that a step reads and writes for `n` keys; 0 if the device computes its grid."""
     if step.indirect:
         return 0
     kernel, name = sort.kernel(step.kernel), step.kernel
@@ -150,7 +158,7 @@ def moved(sort: Sort, step: Step, n: int) -> int:
     for part in sort.parts:
         name = name.removesuffix(suffix(sort.parts, part))
     params = kernel.params
-    if kernel.common is not None:  # several parts share the kernel: use the parameters of the part for this count
+    if kernel.common is not None:  # several parts share this kernel; take the parameters of the part that serves `n`
         parts = (x for x in sort.parts if x.algorithm == kernel.algorithm)
         params = next((x.params for x in parts if x.min_n < n <= x.max_n), params)
     return EVERY[kernel.algorithm].moved(params, replace(step, kernel=name), n)
@@ -162,7 +170,7 @@ def traffic(sort: Sort, n: int) -> int:
 
 
 def notes(sort: Sort) -> list[tuple[str, str]]:
-    """Return derived values of a sort, for people, as (name, value)."""
+    """Return (name, value) of properties of a sort, for people to read."""
     out: list[tuple[str, str]] = []
     for part in sort.parts:
         algorithm, params = _algorithm_of(part)

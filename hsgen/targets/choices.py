@@ -1,4 +1,4 @@
-"""The choices of a target: the tables of algorithms with their variants, and the algorithm for each count."""
+"""Reads the *choices* of a target file: each algorithm's parameters, and which algorithm serves which counts."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from hsgen.targets import assembly, ranges, strategies
 from hsgen.targets.strategies import VARIANT, WRONG_VARIANT, Labels
 
 ALL = 2**63 - 1
-"""The bound of a last range, which is above every count."""
+"""The greatest count of the last range; it exceeds every possible count."""
 
 
 def algorithm(label: str) -> str:
-    """Return the algorithm of a label such as radix or radix-bits2."""
+    """Return the algorithm of a label; a label is the algorithm's name, optionally with a variant: radix-bits2."""
     return label.split("-")[0]
 
 
 def read_choices(
     r: Reader, data: Mapping[str, Any], device: Device | None
 ) -> tuple[dict[tuple[str, str], Any], dict[str, Labels]]:
-    """Return the parameters of each (label, key) with a table, and for each key the labels of tables of strategies.
+    """Read all tables of parameters in the data of a target file.
 
-    Errors are recorded in `r`.  The parameters of a table with errors are None.
+    Return the parameters by (label, key width), and for each key width the names of the tables of strategies
+    (`Labels`).  Errors are recorded in `r`.  If a table has errors, or `device` is None, its parameters are None.
     """
     choices: dict[tuple[str, str], Any] = {}
     names: dict[str, Labels] = {}
@@ -66,7 +67,11 @@ def read_choices(
 
 
 def _expanded(r: Reader, name: str, where: str, table: dict[str, Any]) -> dict[str, Any]:
-    """Return a table, or the tables of variants if the table has a rule for variants; {} if it has errors."""
+    """Return a table of parameters, with its rule expanded.
+
+    A table may have a rule that defines all variants.  Then the result has a table for each variant.  If the rule has
+    errors, the result is empty.
+    """
     module: Any = ALGORITHMS[name]
     if not module.TRAITS.rule or not module.listed(table):
         return table
@@ -86,12 +91,12 @@ def _choice(
     table: Mapping[str, Any],
     device: Device | None,
 ) -> None:
-    """Read one table into `choices`; record its errors in `r`."""
+    """Read one table, and store its parameters in `choices`; record its errors in `r`."""
     module = ALGORITHMS[algorithm(label[0])]
     before = len(r.errors)
     values = r.fields(table, where, module.FIELDS)
     if device is None:
-        choices[label] = None  # the table exists but cannot be checked
+        choices[label] = None  # the table exists, but without the device's facts it cannot be checked
         return
     complete = len(r.errors) == before
     params = module.params(KEYS[label[1]], values) if complete else None
@@ -99,11 +104,11 @@ def _choice(
     wrong += module.problems(params, device) if complete else ()
     for name, problem, hint in wrong:
         r.error(f"{where}.{name}", problem, hint)
-    choices[label] = None if wrong else params  # `assemble` ignores a table with problems
+    choices[label] = None if wrong else params  # `_auto` assembles no sort from a table without parameters
 
 
 Auto = tuple[tuple[str, int], ...]
-"""The labels of the algorithms that a sort selects by count, each with the greatest count that it serves."""
+"""The ranges of the sort "auto" in ascending order: (label of an algorithm, greatest count that it serves)."""
 
 
 def read_autos(
@@ -113,9 +118,9 @@ def read_autos(
     names: Mapping[str, Labels],
     device: Device | None,
 ) -> dict[str, Any]:
-    """Return the fields `autos`, `autos_valued`, `autos_counted` and `firsts` of a target, each by key.
+    """Read the tables ``[sort.KEY]``; return a target's fields `autos`, `autos_valued`, `autos_counted` and `firsts`.
 
-    Only keys with a table in ``[sort]`` are included.  Errors are recorded in `r`.
+    Each field is by key width.  Key widths without a table ``[sort.KEY]`` are left out.  Errors are recorded in `r`.
     """
     plain: dict[str, Auto] = {}
     valued: dict[str, Auto] = {}
@@ -141,7 +146,7 @@ def read_autos(
 def _firsts(
     r: Reader, data: Mapping[str, Any], choices: Mapping[tuple[str, str], Any], names: Mapping[str, Labels]
 ) -> dict[str, str]:
-    """Return for each key the label of the sort whose kernels are compiled first, if ``[sort]`` names such a sort."""
+    """Return the value of `first` in each table ``[sort.KEY]`` that has it: the label of the sort compiled first."""
     firsts: dict[str, str] = {}
     tables = data.get(ranges.SORT)
     for key, table in tables.items() if isinstance(tables, dict) else ():
@@ -161,10 +166,10 @@ def _firsts(
 
 
 def _modest(auto: Auto, key: str, choices: Mapping[tuple[str, str], Any], device: Device | None) -> Auto:
-    """Return default rows for sorts with values, from the rows for sorts without values.
+    """Derive the ranges for sorts with values from the ranges for sorts without values.
 
-    Merge passes need scratch for the values.  A row whose scratch with 4-byte values exceeds `scratch_limit` less 256
-    KiB gets a smaller greatest count, a power of two.
+    With values, merge passes need more scratch.  With 4-byte values, the scratch of a range's greatest count must not
+    exceed `scratch_limit` - 256 KiB.  If it does, the greatest count is reduced to a power of two.
     """
     rows = []
     for label, top in auto[:-1]:
@@ -187,7 +192,10 @@ def _auto(
     upto: list[int],
     device: Device | None,
 ) -> Auto:
-    """Return the labels with their greatest counts; () if the rows or the tables of their labels have errors."""
+    """Return the ranges of a sort "auto" from labels and the greatest counts `upto` of all labels but the last.
+
+    The result is empty if the ranges have errors, or one of the labels' tables has.
+    """
     before = len(r.errors)
     for label in labels:
         if r.misspelt(f"{algorithm(label)}.{key}"):
@@ -212,7 +220,7 @@ def _auto(
 
 
 def unserved(parts: Sequence[Part], signature: Signature) -> str:
-    """Return a hint that names sorts which support a signature, if these parts do not support it; else ""."""
+    """Return "" if parts support a signature; otherwise a hint, for an error message, at sorts that support it."""
     traits = [EVERY[x.algorithm].TRAITS for x in parts]
     if (signature.segment_ends or signature.segment_count) and not all(x.segments for x in traits):
         return "segmented sorts have segment ends" if signature.segment_ends else "segmented sorts count segments"

@@ -1,7 +1,8 @@
-"""Evidence for a target: the rows of its file, their summary, and new rows.
+"""Evidence that a target works: the tables ``[[evidence]]`` of its file, called rows.
 
-A row contains the hash of the tables of choices to which it applies.  After a change of a shape, older rows remain
-true, but only for the older choices.  Older rows prove nothing about the kernels of the present choices.
+The module summarizes rows and writes new ones.  A row contains a hash of the choices (parameters and ranges) that were
+compiled or run.  When the file's choices change, older rows remain true, but they prove nothing about the kernels of
+the present choices.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ LEVELS = {
     "cpu": "run on a CPU runtime",
     "device": "run on the device",
 }
-"""The levels, each with its name in tables; the weakest level comes first."""
+"""The levels of evidence, the weakest first, each with its description in tables."""
 OLDER = " (older shapes)"
 
 _HEAD = "[[evidence]]"
@@ -30,15 +31,15 @@ _KEYS = ("level", "api", "device", "driver", "date", "result", "shapes")
 
 
 def shapes(data: Mapping[str, Any]) -> str:
-    """Return a hash of the choices of a target file, as 12 hexadecimal digits; no other table changes the hash."""
+    """Return a hash of a target file's choices, as 12 hexadecimal digits; other tables do not affect the hash."""
     chosen = {name: data[name] for name in ("sort", *TABLES) if name in data}
     return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def standing(rows: Sequence[Mapping[str, str]], now: str, level: str) -> dict[str, list[str]]:
-    """Return for each API the devices or compilers on which the choices reached a level.
+    """Return, by API, the names of the devices or compilers for which `rows` have evidence of a level.
 
-    now: the hash of the present choices.  If an API has only evidence for older choices, the names end in `OLDER`.
+    `now` is the hash of the present choices.  If an API has evidence for older choices only, the names end in `OLDER`.
     """
     out: dict[str, list[str]] = {}
     for api in APIS:
@@ -51,7 +52,7 @@ def standing(rows: Sequence[Mapping[str, str]], now: str, level: str) -> dict[st
 
 
 def cell(rows: Sequence[Mapping[str, str]], now: str, level: str) -> str:
-    """Return the text of a level in a table: the APIs with their devices or compilers; "-" without evidence."""
+    """Return a table cell about one level of evidence: APIs with their devices or compilers; "-" without evidence."""
     by_place: dict[str, list[str]] = {}
     for api, names in standing(rows, now, level).items():
         by_place.setdefault(", ".join(names), []).append(APIS[api].title)
@@ -59,7 +60,10 @@ def cell(rows: Sequence[Mapping[str, str]], now: str, level: str) -> str:
 
 
 def unnamed(rows: Sequence[Mapping[str, str]], api: str, device: str, driver: str) -> str:
-    """Return a sentence on the devices with evidence for an API; "" if evidence names this device and driver."""
+    """Return a message if no evidence for an API is from this device and driver; "" otherwise.
+
+    The message names the devices that the API has evidence from.
+    """
     ran = [(r["device"], r["driver"]) for r in rows if r["api"] == api and r["level"] != "compiled"]
     if (device, driver) in ran:
         return ""
@@ -68,20 +72,24 @@ def unnamed(rows: Sequence[Mapping[str, str]], api: str, device: str, driver: st
 
 
 def _parts(row: Mapping[str, str]) -> tuple[str, str]:
-    """Return the name and the platform of a row's device; the platform is "" if the row has none."""
+    """Split the `device` of a row, "NAME (PLATFORM)", into name and platform; the platform is "" if there is none."""
     match = re.fullmatch(r"(.+) \(((?:[^()]|\([^()]*\))+)\)", row["device"])
     return (row["device"], "") if match is None else (match[1], match[2])
 
 
 def _short(row: Mapping[str, str]) -> str:
-    """Return a device's name without its platform; for a CPU runtime that stood in for a device, only the platform."""
+    """Return the name of a row's device without its platform.
+
+    At the level `cpu`, a CPU runtime stood in for the device; then the platform, which is the runtime, is returned.
+    """
     name, platform = _parts(row)
     return platform if platform and row["level"] == "cpu" else name
 
 
 def _listed(row: Mapping[str, str]) -> str:
-    """Return the name of a device in tables; for a CPU runtime that stood in for a device, with the runtime and its
-    version.
+    """Return the name of a row's device for tables.
+
+    At the level `cpu`, the CPU runtime that stood in for the device, and its version, follow in parentheses.
     """
     name, platform = _parts(row)
     if not platform or row["level"] != "cpu":
@@ -91,18 +99,18 @@ def _listed(row: Mapping[str, str]) -> str:
 
 
 def _version(row: Mapping[str, str]) -> str:
-    """Return the version of a row's driver, with at most three numbers."""
+    """Return the version of a row's driver, shortened to at most three numbers, such as 25.0.7."""
     match = re.match(r"(?:[A-Za-z]+ )?\d+(?:\.\d+){0,2}", row["driver"])
     return match[0] if match else row["driver"]
 
 
 def recorded(text: str, where: str, row: Mapping[str, str]) -> str:
-    """Return the text of a target file with a new row of evidence; the row gets the hash of the file's choices.
+    """Add a row of evidence to the text of a target file, together with the hash of the file's choices.
 
-    The new row replaces rows of the same tool about the same sorts on the same device.
+    The new row replaces older rows of the same tool about the same sorts on the same device.
 
     Raises:
-        Usage: the format of the file's rows is not supported.
+        Usage: the layout of the file's rows is not supported.
     """
     data = tomllib.loads(text)
     new = {**row, "shapes": shapes(data)}
@@ -120,9 +128,11 @@ def recorded(text: str, where: str, row: Mapping[str, str]) -> str:
 
 
 def _replaced(have: Mapping[str, str], new: Mapping[str, str]) -> bool:
-    """Whether a new row replaces a row: it is of the same tool, the same device and the same sorts.
+    """Whether the row `new` replaces the row `have`.
 
-    A row of a compiler replaces all rows of this compiler.
+    Both must have the same level and API.  Rows at the level `compiled` must also be from the same compiler, in any
+    version.  At other levels, rows must be from the same device.  Their results must be equal up to the first colon,
+    where the tool and the sorts are named.
     """
     if any(have.get(k) != new[k] for k in ("level", "api")):
         return False
@@ -138,12 +148,12 @@ def _written(row: Mapping[str, str]) -> str:
 
 
 def _blocks(text: str, rows: Sequence[Mapping[str, str]]) -> list[tuple[str, Mapping[str, str] | None]]:
-    """Return the text in blocks, each with its row of evidence, or with None for other text.
+    """Split the text of a target file into blocks: (text, row of evidence), or (text, None) for all other text.
 
     Comments directly above a row belong to the row.
 
     Raises:
-        ValueError: the number of heads of rows differs from the number of rows.
+        ValueError: the number of lines ``[[evidence]]`` differs from the number of rows.
     """
     lines = text.splitlines(True)
     heads = [i for i, line in enumerate(lines) if re.match(r"\s*\[\[\s*evidence\s*\]\]", line)]

@@ -1,4 +1,4 @@
-"""The target for devices that no other target matches."""
+"""Chooses the target for a device that no target matches specifically."""
 
 from __future__ import annotations
 
@@ -15,20 +15,23 @@ from hsgen.targets.target import Target
 Known = TypeVar("Known", bound=Target | Head)
 
 GENERIC = "generic"
-"""The target for any device of most APIs."""
+"""The name of the target that matches any device, in most APIs."""
 
 
 def among(api: str, known: Iterable[Known]) -> Known | None:
-    """Return the target for any device of an API: generic, or else the first such target by name, or None."""
+    """Return a target that matches any device of an API; None if `known` has none.
+
+    The target `generic` is preferred; otherwise the result is the first by name.
+    """
     candidates = [t for t in known if api in t.apis and t.match == Match()]
     return min(candidates, key=lambda t: (t.name != GENERIC, t.name), default=None)
 
 
 def of(api: str) -> Target:
-    """Return the least specific target for an API among the targets of hsgen.
+    """Return the target of hsgen for an API that restricts its devices least.
 
     Raises:
-        Usage: no target is for the API.
+        Usage: no target of hsgen supports the API.
     """
     candidates = [t for t in heads.shipped() if api in t.apis]
     if not candidates:

@@ -1,6 +1,7 @@
-"""The heads of hsgen's target files: what a host needs to recognise the devices of a target.
+"""Reads only the *head* of a target file: the name, the APIs and the table ``[match]``.
 
-A head is read in less than a millisecond, a whole target in 10 to 60 ms, because its sorts are assembled and checked.
+A head is enough to choose the target for a device.  Reading it takes less than a millisecond.  Reading a whole target
+takes 10 to 60 ms, because its sorts are assembled and checked.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from hsgen.targets.matching import Match, read_match
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The name, the APIs and the match of a target that comes with hsgen."""
+    """The name, the APIs and the table ``[match]`` of a target that comes with hsgen."""
 
     name: str
     apis: tuple[str, ...]
@@ -24,7 +25,7 @@ class Head:
 
 @cache
 def shipped() -> tuple[Head, ...]:
-    """Return the heads of all targets that come with hsgen, by name."""
+    """Return the heads of all targets that come with hsgen, sorted by name."""
     return tuple(_head(name) for name in sorted(p.stem for p in resources.targets().glob("*.toml")))
 
 

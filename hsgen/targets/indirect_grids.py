@@ -1,4 +1,8 @@
-"""Device-side counts: the first step of a plan computes the grids of all other steps from a count in device memory."""
+"""Adds support for device-side counts to a plan.
+
+The count of keys is then in device memory, and the host does not know it.  A first step computes the grids of all other
+steps from this count.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +16,14 @@ from hsgen.core.plan import Binding, Grid, Guard, IndirectGrids, Plan, Step, fix
 from hsgen.core.scratch import Scratch, ScratchRule, aligned
 
 LANES = 64
-"""The number of lanes of a work-group that computes grids, unless the device has smaller work-groups."""
+"""The work-group size of the step that computes grids, in lanes, unless the device's greatest work-group is smaller."""
 
 
 def counted(kernels: tuple[Kernel, ...], plan: Plan, lanes: int = LANES) -> tuple[tuple[Kernel, ...], Plan]:
-    """Return the kernels and the plan with a first step that computes grids from a device-side count.
+    """Add a first step that computes the grids of all other steps; return the kernels and the plan with it.
 
-    The first step stores the grids at the start of scratch; the scratch of the other steps follows.  lanes: the
-    greatest work-group of the device.
+    The step stores the grids at the start of scratch.  The scratch of the other steps moves behind the grids.  `lanes`
+    is the greatest work-group of the device.
     """
     room = aligned(12 * (len(plan.steps) + 1))
     rows = _grid_rows(kernels, plan)
@@ -50,7 +54,10 @@ def counted(kernels: tuple[Kernel, ...], plan: Plan, lanes: int = LANES) -> tupl
 
 
 def _grid_rows(kernels: Iterable[Kernel], plan: Plan) -> tuple[tuple[Guard, Grid], ...]:
-    """Return the guard and the grid of each step; the guard of an `always` kernel includes counts from 0 on."""
+    """Return the guard and the grid of each step, from which the first step computes the grids.
+
+    Steps with an `always` kernel also run for count 0 and for all small counts, so their guards start at 0.
+    """
     always = {k.name for k in kernels if k.always}
     return tuple(
         (replace(s.guard, min_n=0, at_zero=True) if s.kernel in always else s.guard, s.grid) for s in plan.steps

@@ -1,6 +1,7 @@
-"""The names of devices in offline compilers, and the table ``[isa]`` of a target, which lists some of these names.
+"""The table ``[isa]`` of a target: for each offline compiler, the devices for which it compiles the target's kernels.
 
-The names are plain data, because the validity of a target file must not depend on the compilers of a machine.
+The device names that each compiler knows are listed here, so that the validity of a target file does not depend on the
+compilers of a machine.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from hsgen.apis import cuda, hip, opencl, vulkan
 from hsgen.core.fields import Field, Reader
 
 SPIRV = "spirv"
-"""The name of the check of SPIR-V modules, which every target for Vulkan has; the name is not a key of ``[isa]``."""
+"""The name of the SPIR-V validator, which checks every target for Vulkan; it is not a key of ``[isa]``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """An offline compiler: the API whose kernels it compiles, and the names of devices in any of its versions."""
+    """A kind of offline compiler: the API whose kernels it compiles, and all devices of any of its versions."""
 
     api: str
     devices: tuple[str, ...]
@@ -34,16 +35,16 @@ _AMDGCN = _named(
     "801 802 803 805 810 900 902 904 906 908 909 90a 90c 940 942 950 1010 1011 1012 1013 1030 1031 1032 1033 1034 1035 "
     "1036 1100 1101 1102 1103 1150 1151 1152 1153 1200 1201",
 )
-"""The processors of LLVM from GCN3 on (LLVM's "User Guide for AMDGPU Backend", section "Processors")."""
+"""LLVM's names of AMD's GPUs from GCN 3 on ("User Guide for AMDGPU Backend", section "Processors")."""
 
 KINDS = {
-    # The lists of NVRTC 11.8 and 12.9 and of nvcc 13.0, and the targets of earlier compilers.
+    # The devices of NVRTC 11.8, NVRTC 12.9 and nvcc 13.0, and those of earlier compilers.
     "cuda": Kind(
         cuda.API.name,
         _named("sm_{}", "30 32 35 37 50 52 53 60 61 62 70 72 75 80 86 87 88 89 90 100 101 103 110 120 121"),
     ),
-    # The list of `ocloc compile --help`, version 22.43, without families of devices (gen9, xe-hpg); from bmg-g21 on,
-    # version 26.27.
+    # The devices that `ocloc compile --help` lists, without families such as gen9.  Up to pvc, the list is that of
+    # version 22.43; from bmg-g21 on, that of version 26.27.
     "ocloc": Kind(
         opencl.API.name,
         _named(
@@ -66,7 +67,7 @@ KINDS = {
         ),
     ),
 }
-"""The offline compilers by name; the names are the keys of ``[isa]``."""
+"""The kinds of offline compilers, by their keys in ``[isa]``."""
 
 _FIELDS = {
     name: Field("strs", f'devices that {name} compiles for, for example ["{kind.devices[-1]}"]', False, filled=True)
@@ -75,7 +76,10 @@ _FIELDS = {
 
 
 def read_isa(r: Reader, data: Mapping[str, Any], apis: list[str]) -> dict[str, tuple[str, ...]]:
-    """Return the devices by compiler, in the order of `KINDS`; record errors in `r`.  apis: the APIs of the target."""
+    """Read the table ``[isa]``; return the devices of each compiler.  Errors are recorded in `r`.
+
+    `apis` are the APIs of the target; a compiler for another API is an error.
+    """
     by_compiler: dict[str, tuple[str, ...]] = {}
     for name, devices in r.fields(r.table(data, "isa", required=False) or {}, "isa", _FIELDS).items():
         kind, where = KINDS[name], f"isa.{name}"

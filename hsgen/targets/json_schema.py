@@ -1,7 +1,8 @@
-"""The JSON Schema of target files, for editors that complete and check TOML.
+"""Builds the JSON Schema of target files, with which editors complete and check TOML.
 
-The schema is derived from the fields that the reader checks.  The schema accepts every file that the reader accepts.
-Constraints between keys depend on the device, so the schema lacks them and accepts some invalid files.
+The schema is derived from the same descriptions of fields that the reader uses, and accepts every file that the reader
+accepts.  Some invalid files are accepted too, because the schema cannot express constraints between keys, which depend
+on the device.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ Schema = dict[str, Any]
 
 _TYPES = {"int": "integer", "bool": "boolean", "str": "string", "ints": "integer", "strs": "string"}
 _TEXT = {"pattern": "^[ -~]*$", "minLength": 1, "maxLength": LONGEST_TEXT}
-"""The schema of texts that `hsgen.core.fields.presentable` accepts."""
+"""The schema of the texts that `hsgen.core.fields.presentable` accepts."""
 
 
 def _field(field: Field) -> Schema:
-    """Return the schema of a value."""
+    """Return the schema of the value of a field."""
     one: Schema = {"type": _TYPES[field.kind]}
     if field.kind in ("int", "ints"):
         one |= {"minimum": field.least, "maximum": field.greatest}
@@ -38,14 +39,14 @@ def _field(field: Field) -> Schema:
 
 
 def _object(properties: Schema, *, required: list[str], description: str = "") -> Schema:
-    """Return the schema of a table with these properties and no unknown keys."""
+    """Return the schema of a table with these properties, in which no other keys are allowed."""
     head = {"description": description} if description else {}
     needed = {"required": required} if required else {}
     return {**head, "type": "object", "properties": properties, **needed, "additionalProperties": False}
 
 
 def _table(fields: Mapping[str, Field], description: str = "") -> Schema:
-    """Return the schema of a table with these fields; dotted names are keys of inner tables."""
+    """Return the schema of a table with these fields; a dotted name, as bucket.items, is a key of an inner table."""
     required = [name for name, field in fields.items() if field.required and DOT not in name]
     properties = {name: _field(field) for name, field in fields.items() if DOT not in name}
     for record in records(fields):
@@ -55,14 +56,14 @@ def _table(fields: Mapping[str, Field], description: str = "") -> Schema:
 
 
 def _variants(name: str, fields: Mapping[str, Field], description: str) -> Schema:
-    """Return the definitions of a variant's table, and of a table that also contains tables of variants.
+    """Return two definitions for an algorithm: a variant's table, and the algorithm's table.
 
-    Such a table has all required keys, or it contains only variants.
+    The latter may contain tables of variants.  The keys of parameters may be missing only if there are variants.
     """
     table, names = _table(fields), list(fields)
     required = table.get("required", [])
     variant = _reference(f"{name}_variant")
-    both = [x for x in names if re.fullmatch(strategies.VARIANT, x)]  # a variant may have the name of a key
+    both = [x for x in names if re.fullmatch(strategies.VARIANT, x)]  # keys whose names are also valid for variants
     either = {x: {"anyOf": [table["properties"][x], variant]} for x in both}
     return {
         f"{name}_variant": table,
@@ -81,7 +82,11 @@ def _variants(name: str, fields: Mapping[str, Field], description: str) -> Schem
 
 
 def _ruled(name: str, tables: Schema) -> Schema:
-    """Return the schema of a table of variants, or of a table with a rule and with changes for single variants."""
+    """Return the schema of an algorithm's table that may have a rule for its variants.
+
+    Without a rule, the table follows the schema `tables`.  With a rule, it has the rule's keys, and tables with the
+    changed keys of single variants.
+    """
     module: Any = ALGORITHMS[name]
     shared, more = _table(module.RULE), _table(module.FIELDS)
     more.pop("required")
@@ -90,7 +95,7 @@ def _ruled(name: str, tables: Schema) -> Schema:
 
 
 def _listed(strategy: str, description: str) -> Schema:
-    """Return the schema of a strategy's table, or of a list of tables with a case for each range of counts."""
+    """Return the schema of a strategy, which is one table, or a list with one table for each range of counts."""
     fields = strategies.fields(strategy)
     case = _table({**strategies.CASE, **fields})
     case["properties"][strategies.NAME] |= {"pattern": f"^{strategies.VARIANT}$"}
@@ -106,7 +111,7 @@ def _reference(name: str) -> Schema:
 
 
 def _definitions() -> Schema:
-    """Return the definitions of the tables of all algorithms."""
+    """Return the schema's definitions, which describe the tables of all algorithms."""
     definitions: Schema = {}
     for name, algorithm in ALGORITHMS.items():
         if not hasattr(algorithm, "STRATEGIES"):
@@ -131,7 +136,7 @@ def _definitions() -> Schema:
 
 
 def _algorithm(name: str) -> Schema:
-    """Return the schema of an algorithm's tables by key width."""
+    """Return the schema of all tables of an algorithm, one for each key width."""
     return _object(
         dict.fromkeys(KEYS, _reference(name)), required=[], description=f"{name}: tables by the width of keys"
     )
@@ -157,7 +162,7 @@ def _match() -> Schema:
 
 
 def target_schema() -> Schema:
-    """Return the JSON Schema of a target file, in draft 7, which editors of TOML support."""
+    """Return the JSON Schema of target files, in draft 7, the version that TOML editors support."""
     top = {name: _field(field) for name, field in schema.TOP.items()}
     top["name"] |= {"pattern": "^[a-z0-9]+(-[a-z0-9]+)*$", "maxLength": LONGEST_NAME}
     top["summary"] |= _TEXT

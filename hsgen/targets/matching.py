@@ -1,4 +1,4 @@
-"""The table ``[match]``: the properties by which a host recognises the devices of a target."""
+"""The table ``[match]`` of a target: the properties that a device must have to belong to the target."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ FIELDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """The properties by which a host recognises a device of the target.  An empty tuple matches every device.
+    """The properties that a device must have to belong to a target.  An empty tuple allows every device.
 
-    types: OpenCL device types.  vendors: vendor numbers.  names, platforms: parts of names.  compute: the least and the
-    greatest compute capability.
+    types: the allowed OpenCL device types.  vendors: the allowed vendor numbers.  names: texts of which the device's
+    name must contain one.  platforms: texts of which the name of the OpenCL platform or Vulkan driver must contain one.
+    compute: the least and the greatest compute capability.
     """
 
     types: tuple[str, ...] = ()
@@ -33,17 +34,17 @@ class Match:
 
 
 def rank(match: Match) -> int:
-    """Return a number that orders matches: by the number of properties, then by the least compute capability.
+    """Return a number that is greater for a more specific match.
 
-    An API that does not report compute capabilities selects the newest of the targets that differ only in this
-    property.
+    The number of properties counts first, then the least compute capability.  Some APIs do not report compute
+    capabilities.  If several targets differ only in this property, the greatest rank is then that of the newest target.
     """
     named = sum(bool(x) for x in (match.types, match.vendors, match.names, match.platforms, match.compute))
     return 1000 * named + (match.compute[0] if match.compute else 0)
 
 
 def read_match(r: Reader, data: Mapping[str, Any]) -> Match:
-    """Return the content of the table ``[match]``; record errors in `r`."""
+    """Read the table ``[match]``; record errors in `r`."""
     match = r.fields(r.table(data, "match", required=False) or {}, "match", FIELDS)
     for part in (*match.get("names", []), *match.get("platforms", [])):
         if not presentable(part):

@@ -1,4 +1,8 @@
-"""Optional tables: parameters of algorithms that replace parameters derived from the device."""
+"""Optional tables of a target, for algorithms that need no table.
+
+The parameters of such an algorithm are derived from the device and from other tables.  An optional table replaces some
+of the derived values.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +17,16 @@ from hsgen.core.keys import KEYS, TYPES, Signature
 from hsgen.core.records import changed
 
 Tables = Mapping[tuple[str, str], Mapping[str, Any]]
-"""The values of optional tables, by algorithm and key."""
+"""The values of all optional tables, by (algorithm, key width)."""
 
 
 def specialized(
     choices: Mapping[str, Any], tables: Tables, name: str, key: str, signature: Signature, device: Device
 ) -> Any:
-    """Return the parameters of an algorithm for a key width and a signature, or None if they are not supported.
+    """Return the parameters of an algorithm for a key width and a signature, with the values of its optional table.
 
-    choices: the parameters of the target by label.  Narrow keys without a separate table use the table of u32.
+    The result is None if the algorithm does not support them.  `choices` are the target's parameters by label.  Keys of
+    8 or 16 bits use the table of u32, unless they have a table of their own.
     """
     params = IMPLICIT[name].specialize(choices, KEYS[key], signature, device)
     if params is None:
@@ -33,8 +38,10 @@ def specialized(
 def replaced(
     choices: Mapping[tuple[str, str], Any], tables: Tables, label: str, key: str, values: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the field of a target that holds a label's values, `choices` or `tables`, with other values for the label;
-    the result is by the field's name.
+    """Replace the values of a label's table.
+
+    The values are in one of two fields of a target: `tables` if the label's table is optional, otherwise `choices`.
+    Return {name of the field: its new value}.
     """
     if label in OPTIONAL:
         return {"tables": {**tables, (label, key): values}}
@@ -42,25 +49,28 @@ def replaced(
 
 
 def _parts(name: str) -> Iterable[tuple[str, str]]:
-    """Return (field, algorithm) of each field of an algorithm's parameters that another algorithm's table replaces."""
+    """Return (field, algorithm) for fields of an algorithm's parameters that are the parameters of another algorithm.
+
+    The optional table of that other algorithm applies to such a field.
+    """
     parts: Mapping[str, str] = getattr(IMPLICIT[name], "PARTS", {})
     return parts.items()
 
 
 def _table(tables: Tables, name: str, key: str) -> Mapping[str, Any]:
-    """Return the values of an algorithm's table for a key width; empty without a table."""
+    """Return the values of an algorithm's optional table for a key width; empty without a table."""
     return tables.get((name, key), tables.get((name, _word(key)), {}))
 
 
 def _word(key: str) -> str:
-    """Return the width whose table is used for a width that has no table: u32 for narrower keys."""
+    """Return the key width whose table serves a width without a table: u32 for u8 and u16, otherwise the same width."""
     return "u32" if KEYS[key].bytes < 4 else key
 
 
 def read(
     r: Reader, data: Mapping[str, Any], choices: Mapping[tuple[str, str], Any], device: Device | None
 ) -> dict[tuple[str, str], Mapping[str, Any]]:
-    """Return the values of all optional tables of a target file; record errors in `r`."""
+    """Read all optional tables of a target file; record errors in `r`."""
     tables: dict[tuple[str, str], Mapping[str, Any]] = {}
     for name in OPTIONAL:
         table = r.table(data, name, required=False) or {}
@@ -80,7 +90,10 @@ def read(
 def _problems(
     name: str, key: str, values: Mapping[str, Any], choices: Mapping[tuple[str, str], Any], device: Device
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield the problems of a table as (key, problem, hint): of single values, or else of all parameters."""
+    """Yield the problems of an optional table as (key, problem, hint).
+
+    Single values are checked first.  If they are correct, all parameters are checked together.
+    """
     wrong = list(OPTIONAL[name].alone(values, device))
     yield from wrong
     by_label = {label: p for (label, k), p in choices.items() if k in (key, _word(key))}

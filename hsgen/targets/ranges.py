@@ -1,4 +1,7 @@
-"""Ranges of counts, each with the sort that serves it: rows such as ``{ to = 131072, use = "bitonic" }``."""
+"""Reads the ranges of counts in the tables ``[sort.KEY]``.
+
+A range is a row such as ``{ to = 131072, use = "bitonic" }``: up to 131072 keys, the sort bitonic serves a call.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,17 @@ from hsgen.core.fields import Field, Reader
 from hsgen.targets.strategies import Labels
 
 SORT = "sort"
-"""The name of the table with the ranges of counts."""
+"""The name of the tables with the ranges of counts."""
 LISTS = RANGES, VALUED, COUNTED = "ranges", "ranges_values", "ranges_counts"
-"""The names of the lists of rows: for all sorts, for sorts with values, and for sorts without values but with
-device-side counts.
+"""The keys of the lists of rows.
+
+`RANGES` serves all sorts, unless one of the others is given: `VALUED` serves sorts with values, and `COUNTED` sorts
+without values but with a device-side count.
 """
 FIRST = {
     "first": Field("str", 'the sort whose kernels are compiled first, such as "radix-reduce_scan"', required=False)
 }
-"""The field for the sort that serves calls while the kernels of other sorts are compiled."""
+"""The field that names the sort whose kernels are compiled first; it serves calls until the others are compiled."""
 ROW = {
     "use": Field("str", 'a label, for example "bitonic" or "radix-onesweep"'),
     "to": Field("int", "the greatest count of the row; none in the last row", required=False, least=1),
@@ -26,10 +31,11 @@ _HINT = 'write rows such as [{ to = 131072, use = "bitonic" }, { use = "radix-on
 
 
 def read(r: Reader, table: Mapping[str, Any], where: str, names: Labels) -> dict[str, tuple[list[str], list[int]]]:
-    """Return the labels, and the greatest counts of all labels but the last, of each list of rows, by its name.
+    """Read the lists of rows in a table ``[sort.KEY]``; errors are recorded in `r`.
 
-    A row that names a list is replaced by the cases of the list; the last case serves the counts up to the row's
-    greatest count.  Errors are recorded in `r`.
+    Return, by the name of the list, the labels, and the greatest counts of all labels but the last.  A row may name a
+    list of tables, whose cases have ranges of their own.  Then the row is replaced by the cases; the last case serves
+    counts up to the row's greatest count.
     """
     r.unknown(table, where, (*LISTS, *FIRST))
     ranges: dict[str, tuple[list[str], list[int]]] = {}
@@ -53,7 +59,10 @@ def read(r: Reader, table: Mapping[str, Any], where: str, names: Labels) -> dict
 
 
 def _expanded(rows: list[dict[str, Any]], names: Labels) -> tuple[list[str], list[int]]:
-    """Return the labels of rows and of the cases of lists, and the greatest counts of all labels but the last."""
+    """Replace rows that name lists by the cases of the lists.
+
+    Return the labels, and the greatest counts of all labels but the last.
+    """
     labels: list[str] = []
     upto: list[int | None] = []
     for row in rows:

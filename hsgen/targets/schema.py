@@ -1,4 +1,4 @@
-"""The schema of target files without their choices: the fields of tables, and constraints between tables."""
+"""The schema of target files, except for the parameters of algorithms: fields, and constraints between tables."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ TABLES = ("device", "match", "isa", "evidence", "sort", *ALGORITHM_TABLES)
 
 
 def newest(data: Mapping[str, Any], where: str) -> None:
-    """Check that a file has the newest schema.
+    """Check that a file does not have an older or newer schema; other errors of its number are found later.
 
     Raises:
-        Usage: the file has another schema.  For the previous schema, the message names the command that rewrites it.
+        Usage: the file has another schema.  For the previous schema, the message names the command that upgrades it.
     """
     version = data.get("schema")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1 or version == SCHEMA:
@@ -74,7 +74,7 @@ def newest(data: Mapping[str, Any], where: str) -> None:
 
 
 def name(r: Reader, top: Mapping[str, Any], stem: str) -> None:
-    """Record an error in `r` if the target's name is invalid or differs from `stem`, the file's name."""
+    """Record an error in `r` if the target's name is invalid, or differs from the file's name without .toml, `stem`."""
     if wrong := target_problem(top.get("name", "x")):
         problem, hint = wrong
         r.error("name", f"{shown(repr(top['name']))} {problem}", hint)
@@ -83,7 +83,7 @@ def name(r: Reader, top: Mapping[str, Any], stem: str) -> None:
 
 
 def able(r: Reader, names: list[str], choices: Mapping[tuple[str, str], Any], device: Device | None) -> None:
-    """Record errors in `r` for choices that an API of the target does not support."""
+    """Record an error in `r` for each choice or fact that one of the target's APIs (`names`) does not support."""
     for api in map(APIS.__getitem__, names):
         if device and 0 < api.local_bytes < device.local_bytes:
             hint = f"give local_bytes = {api.local_bytes}, and tables that fit, or omit the API"
@@ -111,7 +111,7 @@ def able(r: Reader, names: list[str], choices: Mapping[tuple[str, str], Any], de
 
 
 def evidence(r: Reader, data: Mapping[str, Any]) -> tuple[Mapping[str, str], ...]:
-    """Return the rows of evidence; record errors in `r`."""
+    """Read the rows of evidence; record errors in `r`."""
     rows = data.get("evidence", [])
     if not isinstance(rows, list) or not all(isinstance(x, dict) for x in rows):
         r.error("evidence", "is not a list of tables", "write each entry as [[evidence]]")
@@ -120,5 +120,5 @@ def evidence(r: Reader, data: Mapping[str, Any]) -> tuple[Mapping[str, str], ...
 
 
 def tuples(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values with tuples instead of lists."""
+    """Return the values with all lists converted to tuples."""
     return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}

@@ -1,6 +1,7 @@
-"""The conversion of target data from schema 2 to schema 3, for `hsgen.targets.upgrade`.
+"""Converts the data of a target file from schema 2 to schema 3, for `hsgen.targets.upgrade`.
 
-In schema 2, the keys of a radix sort's stages had prefixes, and variants followed their strategy.
+Schema 2 differs in two ways.  Keys of a radix sort's stages have prefixes, such as `bucket_items`; in schema 3 they are
+in inner tables.  Variants follow their strategy in names; in schema 3 they precede it.
 """
 
 from __future__ import annotations
@@ -46,19 +47,20 @@ NEW: Mapping[str, Mapping[str, str]] = {
     "cooperative": {"places": "bins"},
     "single": {"places": "bins"},
 }
-"""For each strategy whose keys differ, the keys of schema 3 by the keys of schema 2."""
+"""The keys of schema 3 by the keys of schema 2, for each strategy whose keys differ."""
 HYBRID = "hybrid"
 FIRST = variant(1, exclusive=False)
-"""The variant of prefix sums whose table becomes the rule from which all variants follow."""
+"""The variant of prefix sums whose table becomes the rule; the tables of all variants then follow from the rule."""
 Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Tables that become the cases of one list: consecutive rows of a range of counts with the same fallback.
+    """Tables that become the cases of one list: they serve consecutive ranges of counts and have the same fallback.
 
-    key: the key width.  range: the name of the ranges.  first: the index of the first row.  paths: the tables in schema
-    2, in ascending order of counts.  tops: the greatest counts of all tables but the last.  to: the path of the list.
+    key: the key width.  range: the name of the list of rows that uses them.  first: the index of the first such row.
+    paths: the paths of the tables in schema 2, in ascending order of counts.  tops: the greatest counts of all tables
+    but the last.  to: the path of the list in schema 3.
     """
 
     key: str
@@ -70,31 +72,31 @@ class Run:
 
     @property
     def use(self) -> str:
-        """The name of the list in ranges."""
+        """The name by which rows of ranges refer to the list."""
         return name_of(self.to)
 
 
 def name_of(path: Path) -> str:
-    """Return the name of a table in ranges: its path without the key."""
+    """Return the name by which rows of ranges refer to a table: its path without the key width."""
     return "-".join((path[0], *path[2:]))
 
 
 def moved(path: Path) -> Path:
-    """Return the path in schema 3 of a strategy's table; in schema 3, a variant precedes its strategy."""
+    """Return the path of a strategy's table in schema 3, where a variant precedes its strategy."""
     radix, key, strategy, *variant = path
     return (radix, key, *variant, strategy)
 
 
 def behind(fallback: str) -> str:
-    """Return the name in schema 3 of a fallback in schema 2."""
+    """Return the name of a fallback in schema 3 from its name in schema 2."""
     strategy, _, variant = fallback.partition(DOT)
     return DOT.join(x for x in (variant, strategy) if x)
 
 
 def records_of(strategy: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the table of a strategy with the keys of schema 3.
+    """Return a strategy's table with the keys of schema 3.
 
-    The bound `above` of a pair bucket is omitted if the other keys determine it.
+    If a pair bucket's bound `above` has the value that follows from its other keys, it is omitted.
     """
     flat = {NEW.get(strategy, {}).get(key, key): value for key, value in values.items()}
     table = nested(flat)
@@ -109,7 +111,7 @@ def records_of(strategy: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tables(data: Mapping[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the path and the values of each table of a strategy."""
+    """Yield the path and the values of each strategy's table in schema 2."""
     for key, strategies in data.get(RADIX, {}).items():
         for strategy, table in strategies.items():
             plain = {k: v for k, v in table.items() if not isinstance(v, dict)}
@@ -140,7 +142,7 @@ def _runs(
     known: Mapping[Path, dict[str, Any]],
     used: list[str],
 ) -> Iterator[Run]:
-    """Yield the runs of one range.  Each table in a run is a variant and serves no other row."""
+    """Yield the runs in one list of rows.  Each table in a run is a variant, and no other row uses it."""
     group: list[int] = []
     for i, row in enumerate([*rows, {"use": ""}]):
         path = names.get(row["use"], ())
@@ -162,7 +164,10 @@ def _run(
     names: Mapping[str, Path],
     known: Mapping[Path, dict[str, Any]],
 ) -> Run | None:
-    """Return a run whose list has the variant of its fallback; None if another table has the path of the list."""
+    """Return the run of the rows `group`; None if another table already has the path of its list.
+
+    The list gets the variant of the fallback that all its tables share.
+    """
     paths = tuple(names[rows[i]["use"]] for i in group)
     variant = str(known[paths[0]][FALLBACK]).partition(DOT)[2]
     to = tuple(x for x in (RADIX, key, variant, HYBRID) if x)
@@ -173,14 +178,14 @@ def _run(
 
 
 def case(run: Run, path: Path, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the case of a list for a table."""
+    """Return the case that a table becomes in the list of a run."""
     at = run.paths.index(path)
     table = {k: v for k, v in records_of(path[2], values).items()}
     return {"name": path[3], **({"up_to": run.tops[at]} if at < len(run.tops) else {}), **table}
 
 
 def rows(lists: list[Run], key: str, name: str, before: list[dict[str, Any]], names: Mapping[str, str]) -> Any:
-    """Return the rows of a range with the names of schema 3; one row replaces the rows of each list's cases."""
+    """Return a list of rows with the names of schema 3; one row replaces all rows of the cases of one list."""
     merged = [run for run in lists if (run.key, run.range) == (key, name)]
     out = []
     for i, row in enumerate(before):
@@ -193,12 +198,12 @@ def rows(lists: list[Run], key: str, name: str, before: list[dict[str, Any]], na
 
 
 def renamed(data: Mapping[str, Any], key: str) -> dict[str, str]:
-    """Return the names in ranges of schema 3 by the names in ranges of schema 2."""
+    """Return the names that rows of ranges use in schema 3, by the names that they use in schema 2."""
     return {name_of(path): name_of(moved(path)) for path, _ in tables(data) if path[1] == key}
 
 
 def converted(data: Mapping[str, Any], schema: int) -> dict[str, Any]:
-    """Return the data of a schema 2 file in schema 3; the hashes of evidence are unchanged."""
+    """Convert the data of a schema 2 file to schema 3; the hashes in rows of evidence are not converted."""
     lists = runs(data)
     listed = {path: run for run in lists for path in run.paths}
     out: dict[str, Any] = {**data, "schema": schema}
@@ -221,9 +226,10 @@ def converted(data: Mapping[str, Any], schema: int) -> dict[str, Any]:
 
 
 def sums(table: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return one table with a rule for the prefix sums of a width, and with tables for variants that differ.
+    """Combine the tables of all variants of prefix sums, for one width, into one table with a rule.
 
-    Return None if the variants are not pairs of inclusive and exclusive sums, or do not have the same keys.
+    The result also has a table for each variant that differs from the rule.  Return None if that is impossible: each
+    number of columns must have an inclusive and an exclusive variant, and all variants must have the same keys.
     """
     first = table.get(FIRST)
     if not isinstance(first, dict) or not all(isinstance(x, dict) for x in table.values()):

@@ -1,4 +1,7 @@
-"""The shares of a sort of several parts: the kernels and steps of each part for its range of counts."""
+"""The *shares* of a sort that consists of several parts (algorithms).
+
+The share of a part is what it contributes to the sort: its kernels, and its steps, restricted to its range of counts.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,10 @@ from hsgen.core.sort import Part
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """A part of a sort with its kernels, steps and scratch.
+    """A part of a sort, with its kernels, steps and scratch.
 
-    plan: the part's plan, from which the steps come.  low, high: the counts of the steps are above `low` up to `high`.
-    tail: the suffix of the names of its kernels.
+    plan: the complete plan of the part's algorithm.  steps: those of its steps that the part needs.  low, high: the
+    steps serve counts above `low`, up to `high`.  tail: the suffix of the names of the part's kernels.
     """
 
     part: Part
@@ -34,15 +37,16 @@ class Share:
 
     @property
     def device_status(self) -> DeviceStatus | None:
-        """The status of the part for counts above `low`, or None."""
+        """The status that the part reports in device memory, for counts above `low`; None if it reports none."""
         status = self.plan.device_status
         return status and replace(status, min_n=max(status.min_n, self.low))
 
 
 def placed(parts: Sequence[Part], part: Part, where: str, signature: Signature, groups: int) -> Share:
-    """Return the share of a part in a sort.
+    """Return the share of `part` in a sort that consists of `parts`.
 
-    If the signature has a bit range, a part with bit ranges also serves the counts of parts without bit ranges.
+    If the signature has a bit range, parts that do not support bit ranges serve only calls that sort by all bits.  At
+    their counts, another part serves calls that sort by some of the bits.
 
     Raises:
         Usage: the part cannot sort its greatest count.
@@ -71,10 +75,11 @@ def placed(parts: Sequence[Part], part: Part, where: str, signature: Signature, 
 
 
 def bounded(share: Share) -> Share:
-    """Return a share for a device-side count: its scratch offsets depend on its greatest count, not on the capacity.
+    """Adapt a share to a device-side count, where the host knows only the capacity, not the count.
 
-    Parts with a status are an exception: all parts report the status at the same offset, which depends only on the
-    capacity.  The scratch rules of such parts are bounded by their counts.
+    Scratch offsets then depend on the part's greatest count instead of the capacity.  Parts with a status are an
+    exception, because all parts must report the status at the same offset, which depends only on the capacity.  In
+    these parts, the scratch sizes are bounded by the part's counts instead.
     """
     if share.plan.device_status:
         rows = (replace(r, units=min(r.units, -(-r.max_n // r.unit)), max_n=ANY_N) for r in share.scratch.rules)
@@ -84,14 +89,15 @@ def bounded(share: Share) -> Share:
 
 
 def within(plan: Plan, groups: int) -> Plan:
-    """Return the plan for the counts whose grids have at most `groups` work-groups in each dimension."""
+    """Limit a plan to the counts for which no grid has more than `groups` work-groups in a dimension."""
     return replace(plan, max_n=launched_up_to(plan.steps, plan.max_n, groups))
 
 
 def suffix(parts: Sequence[Part], part: Part) -> str:
-    """Return the suffix of the names of a part's kernels.
+    """Return the suffix of the names of a part's kernels; "" in most cases.
 
-    The suffix is the label if the sort has several shapes of the algorithm and this part is not the first; else "".
+    A sort may contain several parts of the same algorithm with different parameters.  Then the kernels of all such
+    parts but the first get the part's label as a suffix.
     """
     several = EVERY[part.algorithm].TRAITS.several
     first = next((x for x in parts if several and x.algorithm == part.algorithm), part)
@@ -99,9 +105,10 @@ def suffix(parts: Sequence[Part], part: Part) -> str:
 
 
 def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[Kernel]:
-    """Return the kernels that the steps launch, with the suffix `tail`.
+    """Return those kernels that the steps launch, with the suffix `tail` added to their names.
 
-    `always` is false for the kernels of later parts, because a later part must not clear the status of an earlier part.
+    Kernels with a suffix belong to a later part.  Their field `always` is set to False, because otherwise a later part
+    would clear the status of an earlier part.
     """
     used = {s.kernel for s in steps}
     return [
@@ -110,10 +117,10 @@ def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[K
 
 
 def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
-    """Return the ranges of counts of other parts in which this part serves calls with a bit range.
+    """Return the ranges of counts of other parts at which this part serves calls that sort by some of the bits.
 
-    At the counts of a part that does not support bit ranges, the next part that does serves such calls; if no later
-    part does, the last such part.
+    The calls need a part that supports bit ranges.  At the counts of a part that does not, the next greater part that
+    does serves them.  If there is no such greater part, the greatest part that supports bit ranges serves them.
     """
     able = [x for x in parts if EVERY[x.algorithm].TRAITS.bit_ranges]
     unable = [x for x in parts if x not in able] if able else []
@@ -125,7 +132,11 @@ def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
 
 
 def _narrowed(steps: Iterable[Step], low: int, high: int, part: str) -> list[Step]:
-    """Return the steps restricted to counts above `low` up to `high`; `part`: their bit ranges, any, whole or part."""
+    """Restrict steps to counts above `low`, up to `high`, and to calls with certain bit ranges.
+
+    `part` says which bit ranges the steps serve: "any", only the "whole" key, or only a "part" of it.  Steps that serve
+    no such call are left out.
+    """
     fits = (
         s if part in ("any", s.guard.range) else replace(s, guard=replace(s.guard, range=part))
         for s in steps
@@ -135,7 +146,10 @@ def _narrowed(steps: Iterable[Step], low: int, high: int, part: str) -> list[Ste
 
 
 def merged(shares: Sequence[Share]) -> list[Share]:
-    """Return the shares without duplicate kernels: later parts launch the kernels of earlier parts with equal text."""
+    """Remove duplicate kernels from shares.
+
+    If a kernel of a later part has the same text as a kernel of an earlier part, both parts launch the earlier kernel.
+    """
     known: list[tuple[Kernel, str]] = []
     out = []
     for x in shares:

@@ -1,9 +1,12 @@
-"""Tables of strategies: ``[radix.KEY.STRATEGY]``, ``[radix.KEY.VARIANT.STRATEGY]``, and lists of such tables.
+"""Reads the tables of algorithms that have strategies, such as radix sorts.
 
-The label of a table contains its variant, as in radix-bits2.  The label of a table without a variant is the algorithm,
-unless another table names it as a fallback.  A list ``[[radix.KEY.VARIANT.STRATEGY]]`` has a case for each range of
-counts.  Each case but the last has a greatest count, `up_to`.  The label of a case contains its `name`, by default the
-variant followed by the number of the case.
+A table is ``[radix.KEY.STRATEGY]`` or ``[radix.KEY.VARIANT.STRATEGY]``.  Its label is the algorithm, with the variant
+as a suffix, as in radix-bits2.  A strategy may need a *fallback*, the table of another strategy.  A table that serves
+as a fallback has no label of its own.
+
+A list ``[[radix.KEY.VARIANT.STRATEGY]]`` has several tables, its *cases*, one for each range of counts.  Each case but
+the last has a greatest count, `up_to`.  The suffix in the label of a case is its `name`, by default the variant
+followed by the number of the case.
 """
 
 from __future__ import annotations
@@ -30,18 +33,18 @@ CASE: Mapping[str, Field] = {
     NAME: Field("str", "the name of the case, with which the names of its kernels end", required=False),
     UP_TO: Field("int", "the greatest count of the case; none in the last one", required=False, least=1),
 }
-"""The keys of a case in addition to the keys of its strategy."""
+"""The keys that a case has in addition to the keys of its strategy."""
 Case = tuple[str, int | None]
-"""The label of a case, and the greatest count that it serves; None for the last case."""
+"""The label of a case, and the greatest count that it serves (None for the last case)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A table of a strategy.
+    """A table of a strategy, as the file has it.
 
-    variant: the variant in its path; "" for none.  label: the variant in its label.  where: its path.  values: its
-    valid values.  complete: the table has no errors.  number: the index of a case in its list; None outside of lists.
-    up_to: the greatest count of a case, or None.
+    variant: the variant in the table's path; "" if there is none.  label: the suffix in its label: the variant, or a
+    case's name.  where: the path, for messages.  values: the valid values.  complete: the table has no errors.  number:
+    the index of a case in its list; None if the table is no case.  up_to: the greatest count of a case, or None.
     """
 
     strategy: str
@@ -55,20 +58,23 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """The name by which other tables refer to the table; all cases of a list have the same name."""
+        """The name by which other tables refer to this table; all cases of a list have the same name."""
         return ".".join(x for x in (self.variant, self.strategy) if x)
 
 
 @dataclass(slots=True, kw_only=True)
 class Labels:
-    """The names in ranges.  tables: labels by full names of tables.  lists: cases by full names of lists."""
+    """The names that rows of ranges may use, such as radix-bits2-onesweep.
+
+    tables: the labels of tables, by these names.  lists: the cases of lists, by these names.
+    """
 
     tables: dict[str, str] = field(default_factory=dict)
     lists: dict[str, tuple[Case, ...]] = field(default_factory=dict)
 
 
 def fields(strategy: str) -> Mapping[str, Field]:
-    """Return the fields of a strategy's table."""
+    """Return the fields of a strategy's table, including its fallback if the strategy needs one."""
     keys = STRATEGIES[strategy].FIELDS
     if strategy not in FALLBACKS:
         return keys
@@ -79,7 +85,10 @@ def fields(strategy: str) -> Mapping[str, Field]:
 def read(
     r: Reader, choices: dict[tuple[str, str], Any], name: str, key: str, table: Mapping[str, Any], device: Device | None
 ) -> Labels:
-    """Read the strategies of a key into `choices`, by (label, key); return the names of tables in ranges."""
+    """Read all tables of an algorithm's strategies for one key width.
+
+    The parameters are stored in `choices`, by (label, key width).  Return the names that rows of ranges may use.
+    """
     entries = list(_entries(r, f"{name}.{key}", table))
     single = {e.name: e for e in entries if e.number is None}
     behind = {str(e.values.get(FALLBACK, "")) for e in entries}
@@ -106,7 +115,7 @@ def read(
 
 
 def _entries(r: Reader, where: str, table: Mapping[str, Any]) -> Iterator[Entry]:
-    """Yield the tables of all strategies, with and without a variant; record errors in `r`."""
+    """Yield all tables of strategies for one key width, with and without variants; record errors in `r`."""
     for name, sub in table.items():
         if name in STRATEGIES:
             yield from _of_strategy(r, f"{where}.{name}", name, "", sub)
@@ -124,7 +133,7 @@ def _entries(r: Reader, where: str, table: Mapping[str, Any]) -> Iterator[Entry]
 
 
 def _of_strategy(r: Reader, where: str, strategy: str, variant: str, table: Any) -> Iterator[Entry]:
-    """Yield the table of a strategy, or the cases of its list; record errors in `r`."""
+    """Yield the entry of a strategy's table; if `table` is a list, yield one for each case.  Record errors in `r`."""
     if isinstance(table, dict):
         before = len(r.errors)
         good = r.fields(_without_variants(r, table, where, strategy), where, fields(strategy))
@@ -158,7 +167,10 @@ def _of_strategy(r: Reader, where: str, strategy: str, variant: str, table: Any)
 
 
 def _without_variants(r: Reader, table: Mapping[str, Any], where: str, strategy: str) -> dict[str, Any]:
-    """Return a table without inner tables that are not stages; record an error for each such inner table."""
+    """Remove inner tables that are not stages of the strategy; record an error in `r` for each.
+
+    Usually the inner table is a variant in the wrong place.
+    """
     stages = records.records(fields(strategy))
     variants = [k for k, v in table.items() if isinstance(v, dict) and k not in stages]
     for name in variants:
@@ -168,7 +180,10 @@ def _without_variants(r: Reader, table: Mapping[str, Any], where: str, strategy:
 
 
 def _fallback(entry: Entry, entries: Mapping[str, Entry]) -> Entry | None:
-    """Return the fallback of an entry, the entry itself if its strategy needs no fallback, or None if it is missing."""
+    """Return the fallback that an entry names; None if there is no such table, or its strategy cannot be a fallback.
+
+    If the entry's strategy needs no fallback, the result is the entry itself.
+    """
     if entry.strategy not in FALLBACKS:
         return entry
     base = entries.get(str(entry.values.get(FALLBACK, "")))
@@ -176,7 +191,10 @@ def _fallback(entry: Entry, entries: Mapping[str, Entry]) -> Entry | None:
 
 
 def _params(r: Reader, entry: Entry, entries: Mapping[str, Entry], key: str, device: Device | None) -> Any:
-    """Return the parameters of a table and of its fallback; record errors in `r`, and then return None."""
+    """Return the parameters that a table and its fallback give together; None if there are errors.
+
+    Errors are recorded in `r`.
+    """
     base = _fallback(entry, entries) or entry
     behind = FALLBACKS.get(entry.strategy, {}).get(base.strategy, {})
     values = {**base.values, **{k: v for k, v in entry.values.items() if k != FALLBACK}, **behind}

@@ -1,7 +1,8 @@
-"""Tables of a target file by label.  The functions do not check values.
+"""Gets and changes the parameters of a label in the data of a target file, without checking values.
 
-The table of a label has the keys of its table in the file; keys of a stage have dotted names.  If the algorithm has
-strategies, the table also has the key `strategy` and the keys of the fallback's table.
+For this module, a label has one flat table of parameters.  In the file, the parameters can be in several places.  Keys
+of a stage are in an inner table; here they have dotted names.  The strategy is part of a table's path; here it is the
+key `strategy`.  A fallback has a table of its own; here its keys are in the same table.
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ from hsgen.targets.strategies import CASE, NAME
 
 STRATEGY = "strategy"
 Path = tuple[str | int, ...]
-"""The path of a table in a file, such as ("radix", "u32", "onesweep"); a case ends with its index in the list."""
+"""The path of a table in a file, such as ("radix", "u32", "onesweep").  A case's path ends with its index in a list."""
 Placed = dict[Path, dict[str, Any]]
-"""Tables by their paths; the table of a fallback comes first."""
+"""The tables of one label in a file, by path: its own table, and before it that of its fallback, if there is one."""
 
 
 def head(path: Path) -> str:
-    """Return the line with which a table starts in a file, such as ``[radix.u32.onesweep]``."""
+    """Return the line that begins a table in a file, such as ``[radix.u32.onesweep]``."""
     names = DOT.join(str(x) for x in path if isinstance(x, str))
     return f"[[{names}]]" if isinstance(path[-1], int) else f"[{names}]"
 
 
 def placed_of(data: Mapping[str, Any], label: str, key: str) -> Placed:
-    """Return the tables of a label in a file, by path; empty if the label has no table."""
+    """Return the tables that a label has in a file, by path; empty if it has none, or if they follow from a rule."""
     name, _, variant = label.partition("-")
     table = data.get(name, {}).get(key, {})
     if not _strategies(name):
@@ -48,7 +49,7 @@ def placed_of(data: Mapping[str, Any], label: str, key: str) -> Placed:
 
 
 def table_of(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | None:
-    """Return the table of a label, or None if the file has no table for the label."""
+    """Return the flat table of a label; None if the file has no table for the label."""
     if (ruled := _ruled(data, label, key)) is not None:
         return ruled
     parts = placed_of(data, label, key)
@@ -64,14 +65,14 @@ def table_of(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | 
 
 
 def expanded(name: str, table: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the table of an algorithm and a key; if the table has a rule for variants, the tables of the variants."""
+    """Return an algorithm's table for a key width; if it has a rule for variants, return a table for each variant."""
     module: Any = TABLES[name]
     tables: Mapping[str, Any] = module.expanded(table) if module.TRAITS.rule and module.listed(table) else table
     return tables
 
 
 def _ruled(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | None:
-    """Return the table of a variant by the rule of its algorithm's table; None without such a rule."""
+    """Return the table of a label that follows from a rule for variants; None if the file has no such rule."""
     name, _, variant = label.partition("-")
     table = data.get(name, {}).get(key, {})
     every = expanded(name, table)
@@ -80,7 +81,7 @@ def _ruled(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | No
 
 
 def labels(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield each (label, key) with a table in a file."""
+    """Yield each (label, key width) for which a file has a table."""
     for name in (x for x in TABLES if x in data):
         for key, table in data[name].items():
             variants = [x for x in expanded(name, table) if x not in _stages(name)]
@@ -91,9 +92,9 @@ def labels(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def placed(data: Mapping[str, Any], label: str, key: str, table: Mapping[str, Any]) -> Placed:
-    """Return the tables of a file for the table of a label, by path.
+    """Return the tables that a file must have, by path, so that a label gets the flat table `table`.
 
-    The paths are unchanged if the strategy of the label is unchanged.
+    If the label keeps its strategy, the tables keep their paths.
     """
     name, _, variant = label.partition("-")
     if not _strategies(name):
@@ -118,7 +119,7 @@ def placed(data: Mapping[str, Any], label: str, key: str, table: Mapping[str, An
 
 
 def changed(data: Mapping[str, Any], label: str, key: str, table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data of a file with another table for a label."""
+    """Return the data of a file in which a label has the flat table `table`."""
     out: dict[str, Any] = _copied(data)
     strategies, before = _strategies(label.partition("-")[0]), placed_of(data, label, key)
     for path in before:
@@ -149,7 +150,10 @@ def _at(data: Any, path: Path) -> Any:
 
 
 def full(data: Mapping[str, Any], label: str, key: str) -> str:
-    """Return the name of a label's table in ranges, such as radix-bits2-onesweep; for a case, the label."""
+    """Return the name by which rows of ranges refer to a label's table, such as radix-bits2-onesweep.
+
+    For a case of a list, the result is the label.
+    """
     parts = placed_of(data, label, key)
     if not parts or not _strategies(label.partition("-")[0]):
         return label
@@ -158,14 +162,17 @@ def full(data: Mapping[str, Any], label: str, key: str) -> str:
 
 
 def rows(data: Mapping[str, Any], key: str, labels: Sequence[str], upto: Sequence[int]) -> list[dict[str, Any]]:
-    """Return the rows of `ranges` for labels; `upto`: the greatest counts of all labels but the last."""
+    """Return rows of ranges for labels; `upto` has the greatest counts of all labels but the last."""
     names = [full(data, label, key) for label in labels]
     out: list[dict[str, Any]] = [{"to": n, "use": x} for x, n in zip(names, upto, strict=False)]
     return [*out, {"use": names[-1]}]
 
 
 def renamed(before: Mapping[str, Any], after: Mapping[str, Any], key: str, labels: Sequence[str]) -> dict[str, Any]:
-    """Return the table ``[sort.KEY]`` of a file after labels have moved to other strategies."""
+    """Return the table ``[sort.KEY]`` of the file `before`, with the names that `labels` have in the file `after`.
+
+    A label's name changes when its strategy changes.
+    """
     names = {full(before, x, key): full(after, x, key) for x in labels}
     table = before.get(SORT, {}).get(key, {})
     return {
@@ -175,13 +182,13 @@ def renamed(before: Mapping[str, Any], after: Mapping[str, Any], key: str, label
 
 
 def _strategies(name: str) -> Mapping[str, Any]:
-    """Return the strategies of an algorithm by name; most algorithms have no strategies."""
+    """Return the strategies of an algorithm by name; empty for most algorithms."""
     strategies: Mapping[str, Any] = getattr(TABLES[name], "STRATEGIES", {})
     return strategies
 
 
 def _fallbacks(name: str, strategy: str) -> Mapping[str, Any]:
-    """Return the possible fallbacks of a strategy by name; most strategies have no fallbacks."""
+    """Return the possible fallbacks of a strategy by name; empty for most strategies."""
     fallbacks: Mapping[str, Any] = getattr(TABLES[name], "FALLBACKS", {}).get(strategy, {})
     return fallbacks
 
@@ -196,18 +203,18 @@ def _rest(variant: str) -> tuple[str, ...]:
 
 
 def _values(name: str | int, table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters in a table of an algorithm without strategies: all but the tables of its variants."""
+    """Return the parameters in the table of an algorithm without strategies, without the inner tables of variants."""
     stages = _stages(str(name))
     return {k: v for k, v in table.items() if k in stages or not isinstance(v, dict)}
 
 
 def _stages(name: str) -> set[str]:
-    """Return the names of the inner tables of an algorithm's parameters."""
+    """Return the names of an algorithm's stages, whose parameters are in inner tables."""
     return {field.partition(DOT)[0] for field in TABLES[name].FIELDS if DOT in field}
 
 
 def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table with dotted names instead of inner tables."""
+    """Replace inner tables by keys with dotted names."""
     out: dict[str, Any] = {}
     for name, value in table.items():
         out |= {f"{name}{DOT}{k}": v for k, v in value.items()} if isinstance(value, dict) else {name: value}
@@ -215,7 +222,7 @@ def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tables(name: str, table: Mapping[str, Any]) -> Iterator[tuple[Path, dict[str, Any], str]]:
-    """Yield (path after the key, values, variant in the label) for each table of a key."""
+    """Yield (path after the key width, values, suffix in the label) for each table of one key width."""
     known = _strategies(name)
     for first, sub in table.items():
         strategies = {(first,): sub} if first in known else {(first, x): v for x, v in sub.items() if x in known}

@@ -1,6 +1,6 @@
-"""Targets: the facts and the choices for a device family, read from strict TOML.
+"""Targets: the facts of a device family and the choices for it, read from a TOML file and checked.
 
-The module names no algorithm; the registry lists the algorithms.  The module renders no text.
+The module names no algorithm, because the registry lists the algorithms.  The module renders no text.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from hsgen.targets.matching import Match, read_match
 
 
 def _of_type(label: str, key: str, signature: Signature) -> Signature:
-    """Return the signature that supports a key type; unchanged if the label has no algorithm."""
+    """Adapt a signature to a key type, as the label's operation requires; unchanged if the label is unknown."""
     known = label == AUTO or algorithm(label) in EVERY
     return operation(label).of_type(signature, TYPES[key]) if known else signature
 
 
 def _width(key: str, signature: Signature) -> str:
-    """Return the width of keys in kernels; packed values are the lower halves of 64-bit keys."""
+    """Return the key width in kernels.  With packed values, kernels sort 64-bit keys whose lower halves are values."""
     width = TYPES[key].key
     if signature.value != "packed":
         return width
@@ -47,18 +47,19 @@ def _width(key: str, signature: Signature) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Target:
-    """The content of a target file.  Targets are compared by identity, so results can be cached for each.
+    """The content of a target file.
 
-    choices: an algorithm's parameters by (label, key name).  A label is the algorithm's name, with a variant as an
-    optional suffix, as in radix-bits2.
-    autos: for each key name, the labels of the algorithms that the sort "auto" selects by count, each with the greatest
-    count that it serves.
-    autos_valued: the same for sorts with values.
-    autos_counted: the same for sorts without values but with device-side counts.
-    firsts: for each key name, the label of the sort whose kernels are compiled first.
-    isa: for each offline compiler, the devices for which it compiles the kernels.
-    named: labels by (full name of a strategy's table, key name); a full name is, for example, radix-onesweep.
-    tables: the optional tables.
+    Two targets are equal only if they are the same object, so that results can be cached by target.
+
+    choices: the parameters of algorithms by (label, key width).  A label is the algorithm's name, optionally with a
+    variant as a suffix, as in radix-bits2.
+    autos: the ranges of the sort "auto" by key width: labels with the greatest count that each serves.
+    autos_valued: the ranges for sorts with values.
+    autos_counted: the ranges for sorts without values but with a device-side count.
+    firsts: the label of the sort whose kernels are compiled first, by key width.
+    isa: the devices for which each offline compiler compiles the kernels.
+    named: labels by (name of a strategy's table in ranges, key width); such a name is, for example, radix-onesweep.
+    tables: the values of the optional tables.
     shapes: the hash of all choices (`hsgen.targets.evidence.shapes`).
     """
 
@@ -79,38 +80,41 @@ class Target:
     shapes: str = ""
 
     def labels(self, key: str) -> list[str]:
-        """Return the valid labels for a key type: "auto" first, if it exists, then the labels of choices."""
+        """Return the labels of all sorts for a key type: "auto" first, if it exists, then those of `choices`."""
         width = TYPES[key].key
         table_width = self.keys_of(width)
         have = [a for a, k in self.choices if k == table_width and self._specialized(a, width, PLAIN) is not None]
         return [AUTO] * any(a in have for a, _ in self.autos.get(table_width, ())) + have
 
     def autos_for(self, signature: Signature) -> Mapping[str, Auto]:
-        """Return `autos`, `autos_valued` or `autos_counted`, for a signature."""
+        """Return the ranges for a signature: `autos`, `autos_valued` or `autos_counted`."""
         if signature.value_bytes:
             return self.autos_valued
         return self.autos_counted if signature.device_count else self.autos
 
     def keys_of(self, width: str) -> str:
-        """Return the width whose choices serve a width: u32 for u8 and u16 without choices, else the same width."""
+        """Return the key width whose choices serve a key width.
+
+        Keys of type u8 or u16 use the choices of u32 if there are none for their own width.
+        """
         has_tables = any(k == width for _, k in self.choices)
         return "u32" if width in ("u8", "u16") and not has_tables else width
 
     def implicit(self, key: str) -> list[str]:
-        """Return the algorithms that need no table and support a key type."""
+        """Return the algorithms that support a key type and whose tables are optional."""
         key_type = TYPES[key]
         plain = {name: operation(name).of_type(PLAIN, key_type) for name in IMPLICIT}
         return [name for name in IMPLICIT if self._specialized(name, key_type.key, plain[name]) is not None]
 
     def derived(self, key: str) -> list[str]:
-        """Return the labels without a table in the target that support a key type by derived parameters."""
+        """Return the labels that support a key type, without a table of their own, by parameters of other tables."""
         width = TYPES[key].key
         have = [label for label in DERIVED if (label, width) not in self.choices]
         return [label for label in have if self._specialized(label, width, PLAIN) is not None]
 
-    @lru_cache(maxsize=1024)  # noqa: B019  # `parse` keeps targets for the life of the process, too
+    @lru_cache(maxsize=1024)  # noqa: B019  # the cache keeps targets alive; so does the cache of `parse`
     def _specialized(self, label: str, width: str, signature: Signature) -> Any:
-        """Return the parameters of a label for a width and a signature, or None if they are not supported."""
+        """Return the parameters of a label for a key width and a signature; None if the label does not support them."""
         if label in IMPLICIT:
             by_label = {a: p for (a, k), p in self.choices.items() if k == self.keys_of(width)}
             return optional.specialized(by_label, self.tables, label, width, signature, self.device)
@@ -122,10 +126,12 @@ class Target:
         return ALGORITHMS[algorithm(label)].specialize(have, KEYS[width], signature, self.device)
 
     def _upto(self, label: str, key: str, chosen: str, signature: Signature) -> Auto:
-        """Return the labels of a sort with their greatest counts, by the choices for the width `chosen`.
+        """Return the ranges of a sort: those of "auto", or one range of all counts for any other label.
+
+        `chosen` is the key width whose choices are used.
 
         Raises:
-            Usage: the target has no choices for them.
+            Usage: the target has no such sort for `key`.
         """
         upto = self.autos_for(signature).get(chosen, ()) if label == AUTO else ((label, ALL),)
         known = {*IMPLICIT, *DERIVED, *(name for name, k in self.choices if k == chosen)}
@@ -135,7 +141,10 @@ class Target:
         return upto
 
     def _parts(self, upto: Auto, width: str, signature: Signature, *, stable: bool) -> list[Part]:
-        """Return the parts of a sort that support a signature; `stable`: only stable parts."""
+        """Return those parts of the ranges `upto` that support a signature; with `stable`, only stable parts.
+
+        A part also serves the counts of preceding parts that were left out.
+        """
         parts, low = list[Part](), 0
         for name, top in upto:
             params = self._specialized(name, width, signature)
@@ -148,7 +157,7 @@ class Target:
         return parts
 
     def default(self, key: str, signature: Signature = PLAIN, max_n: int = ALL) -> Sort:
-        """Return the sort "auto" for a key type and counts up to `max_n`; if there is none, the first sort of the file.
+        """Return the sort "auto" for a key type and up to `max_n` keys; without "auto", the first sort of the file.
 
         Raises:
             Usage: the target has no choices for such keys.
@@ -205,7 +214,7 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Target:
-    """Return the target of hsgen with this name, or the target in the file `name`, which ends in .toml.
+    """Return the target of hsgen called `name`; if `name` ends in .toml, return the target in the file of that path.
 
     Raises:
         Usage: the target or the file does not exist, or the file has errors (one line per error).
@@ -223,7 +232,7 @@ def find(name: str) -> Target:
 
 @lru_cache(maxsize=256)
 def parse(text: str, stem: str, where: str) -> Target:
-    """Return the target in a text; `stem`: the name that it must have, `where`: the prefix of error lines.
+    """Return the target in a target file's text; its name must be `stem`, and error messages begin with `where`.
 
     Raises:
         Usage: the errors of the text, one line each, up to a limit.

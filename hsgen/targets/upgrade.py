@@ -1,8 +1,8 @@
-"""The upgrade of target files from schema 2 to schema 3, line by line, with their comments.
+"""Upgrades target files from schema 2 to schema 3, line by line, so that comments are preserved.
 
 A variant of a radix sort moves before its strategy.  The keys of a stage become one inline table.  Tables that serve
-consecutive ranges of counts become the cases of one list.  Evidence for the present choices gets the hash of the
-upgraded choices.
+consecutive ranges of counts become the cases of one list.  The hash of the choices changes, so rows of evidence with
+the old hash get the new hash.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _HINT = "write each table as [NAME.KEY] with a line a key, each row of a range o
 
 
 def upgraded(text: str, stem: str, where: str) -> str | None:
-    """Return the text in the newest schema, or None if the text already has the newest schema.
+    """Convert the text of a target file to the newest schema; return None if it already has the newest schema.
 
     Raises:
-        Usage: the file has errors, or its format is not supported.
+        Usage: the file has errors, or its layout is not supported.
     """
     data = documents.toml(text, where, "the file must be TOML")
     if data.get("schema") == schema.SCHEMA:
@@ -59,7 +59,7 @@ def upgraded(text: str, stem: str, where: str) -> str | None:
 
 @dataclass(slots=True)
 class _Block:
-    """The lines of a table: the comments above its head, and all lines up to the block of the next table."""
+    """The lines of a table: the comments directly above its head, its head, and all lines before the next block."""
 
     path: Path
     lines: list[str] = field(default_factory=list)
@@ -71,7 +71,7 @@ class _Block:
 
 
 def _rewritten(text: str, data: Mapping[str, Any]) -> str:
-    """Return the text with each table rewritten."""
+    """Return the text of a file with all its tables converted to the newest schema."""
     runs, known = schema2.runs(data), dict(schema2.tables(data))
     listed = {path: run for run in runs for path in run.paths}
     blocks = _blocks(text)
@@ -91,9 +91,9 @@ def _rewritten(text: str, data: Mapping[str, Any]) -> str:
 
 
 def _blocks(text: str) -> list[_Block]:
-    """Return the lines before the first table as a block, and a block for each table.
+    """Split a text into blocks, one for the lines before the first table and one for each table.
 
-    Comments directly above the head of a table belong to its block.
+    Comments directly above the head of a table belong to the table's block.
     """
     blocks = [_Block(())]
     for line in text.splitlines(True):
@@ -108,7 +108,7 @@ def _blocks(text: str) -> list[_Block]:
 
 
 def _written(block: _Block, data: Mapping[str, Any], known: Mapping[Path, Any], runs: list[Run]) -> list[str]:
-    """Return the lines of a table that does not become a case of a list."""
+    """Return the converted lines of a table that does not become a case of a list."""
     if block.path in known:
         return _strategy(block, schema2.moved(block.path), known[block.path])
     if len(block.path) == 2 and block.path[0] == SORT:
@@ -117,9 +117,9 @@ def _written(block: _Block, data: Mapping[str, Any], known: Mapping[Path, Any], 
 
 
 def _strategy(block: _Block, to: Path, values: Mapping[str, Any], more: str = "", *, case: bool = False) -> list[str]:
-    """Return the lines of a strategy's table at its new path.
+    """Return the converted lines of a strategy's table, with the new path `to`.
 
-    more: lines to insert after the head.  case: the table becomes a case of a list.
+    `more` has lines to insert after the head.  With `case`, the table becomes a case of a list.
     """
     at, strategy = block.head, block.path[2]
     old, new = DOT.join(block.path), DOT.join(to)
@@ -147,7 +147,7 @@ def _strategy(block: _Block, to: Path, values: Mapping[str, Any], more: str = ""
 
 
 def _comments_first(lines: list[str]) -> list[str]:
-    """Return the lines with comments after an inline table moved above the inline table."""
+    """Move comments that follow the line of an inline table above that line."""
     out: list[str] = []
     for line in lines:
         table = len(out) and line.startswith("#") and re.match(r"\w+ = \{", out[-1])
@@ -156,7 +156,7 @@ def _comments_first(lines: list[str]) -> list[str]:
 
 
 def _plain(line: str, match: re.Match[str], name: str) -> str:
-    """Return the line of a key outside of stages, with the new name of the key or of the fallback."""
+    """Return the line of a key that belongs to no stage, with the key's new name or the fallback's new name."""
     if name == FALLBACK:
         value = match[2].strip('"')
         return line.replace(f'"{value}"', f'"{schema2.behind(value)}"', 1)
@@ -168,16 +168,16 @@ def _inline(values: Mapping[str, Any]) -> str:
 
 
 def _case(block: _Block, run: Run, values: Mapping[str, Any]) -> list[str]:
-    """Return the lines of a table that becomes a case of a list."""
+    """Return the converted lines of a table that becomes a case of a list."""
     at = run.paths.index(block.path)
     more = f'name = "{block.path[3]}"\n' + (f"up_to = {run.tops[at]}\n" if at < len(run.tops) else "")
     return _strategy(block, run.to, values, more, case=True)
 
 
 def _sum(block: _Block, sums: Mapping[str, Any]) -> list[str]:
-    """Return the lines of a variant of prefix sums, with its comments.
+    """Return the converted lines of a variant of prefix sums; all its comments are kept.
 
-    The first variant becomes the table with the rule; other variants have only the keys that differ from the rule.
+    The first variant becomes the table with the rule.  Other variants keep only keys that differ from the rule.
     """
     _, key, name = block.path
     first, differing = name == schema2.FIRST, sums.get(name, {})
@@ -203,7 +203,7 @@ def _sum(block: _Block, sums: Mapping[str, Any]) -> list[str]:
 
 
 def _ranges(block: _Block, data: Mapping[str, Any], runs: list[Run]) -> list[str]:
-    """Return the lines of a sort for any count with new names; one row replaces the cases of a list."""
+    """Return the lines of a table ``[sort.KEY]`` with the new names; one row replaces all rows of one list's cases."""
     key = block.path[1]
     names = schema2.renamed(data, key)
     inner = {schema2.name_of(path): run for run in runs if run.key == key for path in run.paths}
@@ -221,6 +221,6 @@ def _ranges(block: _Block, data: Mapping[str, Any], runs: list[Run]) -> list[str
 
 
 def _renamed(line: str, names: Mapping[str, str]) -> str:
-    """Return a line of a sort for any count with the new names of tables."""
+    """Return a line of a table ``[sort.KEY]``, with the new names of the tables that it names."""
     line = _USE.sub(lambda m: f'{m[1]}"{names.get(m[2], m[2])}"', line)
     return re.sub(r'^(\s*first\s*=\s*)"([^"]*)"', lambda m: f'{m[1]}"{names.get(m[2], m[2])}"', line)

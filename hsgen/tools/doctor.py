@@ -1,4 +1,4 @@
-"""The devices and tools of this machine, and the commands that need each missing device or tool."""
+"""Finds the devices and tools of this machine that hsgen can use; says what does not work without the missing ones."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from hsgen.tools.compile.compilers import COMPILERS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A device or tool that hsgen can use.
+    """A kind of device or tool that hsgen can use.
 
-    `found` names the device or tool, None if it is missing.  `costs` says what is unavailable without it, and how to
-    install it.
+    `what` names the kind.  `found` describes the device or tool of this machine; None if it is missing.  `costs` says
+    what does not work without it, and how to install it.
     """
 
     what: str
@@ -42,7 +42,7 @@ _INSTALL = extras.command("cpu-device")
 
 def findings() -> list[Finding]:
     """Return all findings, in a fixed order."""
-    python = _python()  # first, because cuda.bindings would use another version of NVRTC that is already loaded
+    python = _python()  # first: if another version of NVRTC were loaded before, cuda.bindings would use that version
     problem = toolchain.embedded_problem()
     why = f": {problem}" if problem else ""
     out = [
@@ -68,12 +68,12 @@ def findings() -> list[Finding]:
 
 
 def _name(host: devices.Host, hosts: Sequence[devices.Host]) -> str:
-    """Return a device as ``--device`` accepts it, and its driver."""
+    """Return a device's name in the form that ``--device`` accepts, followed by its driver in parentheses."""
     return f"{selection.specification(host, hosts)} ({host.driver})"
 
 
 def _metal() -> Finding:
-    """Return the device that runs Metal's kernels."""
+    """Return the device on which Metal's kernels can be validated, without Metal."""
     title, costs = "Metal", f"validate --api metal; {metal_shim.UNDRIVEN}"
     try:
         host = selection.candidates(metal_shim.takers())[0]
@@ -84,7 +84,7 @@ def _metal() -> Finding:
 
 
 def _native() -> list[Finding]:
-    """Return the devices that a bundle's C runtime lists."""
+    """Return the devices that a bundle's C runtime lists, for each API that it supports."""
     out = []
     for api in having(lambda api: api.harness and not api.python):
         title, costs = f"{api.title} device", f"validate and bench --api {api.name}"
@@ -155,7 +155,7 @@ def _python() -> list[Finding]:
 
 
 def _offline() -> list[Finding]:
-    """Return the compilers of `hsgen compile` other than NVIDIA's."""
+    """Return the offline compilers of `hsgen compile`, without NVIDIA's."""
     titles = {
         "ocloc": ("Intel's offline compiler", "kernels for Intel GPUs"),
         "amdgcn": ("clang for AMD GPUs", "OpenCL and HIP kernels for AMD GPUs"),

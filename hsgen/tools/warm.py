@@ -1,4 +1,4 @@
-"""Compilation ahead of first calls: the kernels that calls of the Python APIs would compile, into the user's cache."""
+"""Compiles kernels ahead of time into the user's cache, those that calls of the Python APIs would compile."""
 
 from __future__ import annotations
 
@@ -15,15 +15,21 @@ CALLS = SORT, ARGSORT, TOPK = "sort", "argsort", "topk"
 """The functions of `hsgen.torch`, `hsgen.cupy` and `hsgen.jax` whose kernels are compiled."""
 TOGETHER = (1 << 30) - 1
 _ROWS = (1, 2, 3, 64, 1024, 1 << 15)
-"""Numbers of rows.  A segmented sort serves short rows of the last number (`segmented.short_rows.MANY`)."""
+"""Numbers of rows for which kernels are compiled.
+
+With the last number, a segmented sort serves short rows (`segmented.short_rows.MANY`).
+"""
 _KS = (1, 64, 1000)
 
 Texts = Mapping[tuple[int, str], str]
-"""The path of each architecture and text, for messages."""
+"""The kernel texts to compile: (architecture, text), each with a path that names the text in messages."""
 
 
 def counts(most: int) -> list[int]:
-    """Return the counts of keys for which sorts are prepared: powers of two, and counts between two, up to `most`."""
+    """Return the counts of keys for which sorts are compiled, up to `most`.
+
+    These are the powers of two from 2 on, the counts halfway between two powers, and `most`.
+    """
     powers = [1 << i for i in range(1, most.bit_length())]
     return sorted({n for p in powers for n in (p, p + p // 2) if 2 <= n <= most} | {most})
 
@@ -31,9 +37,10 @@ def counts(most: int) -> list[int]:
 def cuda_texts(
     hosts: Sequence[Host], keys: Sequence[str], calls: Sequence[str], values: Sequence[str], most: int
 ) -> Texts:
-    """Return the texts of the kernels that calls compile on GPUs, which need not exist.
+    """Return the texts of the kernels that calls would compile on the GPUs `hosts`; the GPUs need not exist.
 
-    values: the kinds of values of `hsgen.cuda.Sorter`.  most: the greatest number of keys.
+    keys: the key types.  calls: names from `CALLS`.  values: the kinds of values of `hsgen.cuda.Sorter`.  most: the
+    greatest number of keys.
 
     Raises:
         Usage: a target does not sort such keys.
@@ -53,7 +60,10 @@ def cuda_texts(
 
 
 def _shapes(most: int) -> Iterator[tuple[int, int]]:
-    """Yield numbers of rows, and their lengths: also the least length of rows that no single launch sorts."""
+    """Yield (number of rows, length of a row) for at most `most` keys.
+
+    The lengths include `LONGEST` + 1, the least length for which a single launch does not suffice.
+    """
     from hsgen.algorithms.segmented.short_rows import LONGEST
 
     for rows, length in product(_ROWS, sorted({*counts(most), LONGEST + 1})):
@@ -62,7 +72,10 @@ def _shapes(most: int) -> Iterator[tuple[int, int]]:
 
 
 def _sorts(number: int, key: str, calls: Sequence[str], most: int) -> None:
-    """Prepare the sorts of rows: with keys and indices, with indices alone, and of CuPy with keys alone."""
+    """Collect the texts of sorts of rows, for each combination of outputs.
+
+    The outputs are keys and indices, keys alone (CuPy's `sort`), or indices alone (`argsort`).
+    """
     from hsgen.cuda.order import order
     from hsgen.cuda.subjects import Shape
 
@@ -92,7 +105,7 @@ def _sorters(number: int, key: str, value: str, most: int) -> None:
 
 
 def compiled(texts: Texts, workers: int) -> Iterator[bool]:
-    """Compile texts into the cache, and yield for each whether it was compiled; False: the cache had its machine code.
+    """Compile texts into the cache; yield True for each text that was compiled, False if the cache already had it.
 
     Raises:
         Unavailable: NVRTC is missing or does not know an architecture, or the cache cannot keep machine code.
@@ -118,9 +131,10 @@ def compiled(texts: Texts, workers: int) -> Iterator[bool]:
 def opencl_sorters(
     device: str | None, keys: Sequence[str], calls: Sequence[str], values: Sequence[str]
 ) -> tuple[str, list[Any]]:
-    """Return the name of an OpenCL device, and a function for each sorter of `hsgen.sort` and `hsgen.argsort` there.
+    """Return the name of an OpenCL device, and functions that each compile one sorter for that device.
 
-    A function compiles its sorter.
+    These are the sorters that `hsgen.sort`, `hsgen.argsort`, and sorters with the given `values` use.  If `device` is
+    None, the preferred device is taken.
 
     Raises:
         Unavailable: there is no such device.

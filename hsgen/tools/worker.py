@@ -1,7 +1,7 @@
-"""Tasks that run a bundle's C runtime in a separate process.  A driver that crashes or hangs ends only that process.
+"""Runs tasks with a bundle's C runtime in a separate process, so that a driver's crash or hang ends only that process.
 
-The caller sends one request as JSON on stdin and receives events, one JSON object per line: {"done": steps so far},
-{"row": a benchmark's rows}, and at the end {"result": ...} or {"error": kind, "lines": [...]}.
+The caller sends one request as JSON on stdin.  The process answers with events, one JSON object per line: any number of
+{"done": steps so far}, and at the end {"result": ...} or {"error": name of the exception, "lines": [...]}.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from hsgen.targets import fallback, target
 from hsgen.tools import bench
 from hsgen.tools.validate import large, validation
 
-SECONDS = 180.0  # longest wait for an event; the slowest case and the compilation of a sort take much less
+SECONDS = 180.0  # longest wait for an event; the slowest test case, or compiling a sort, takes much less
 
 Event = dict[str, Any]
 
@@ -43,9 +43,9 @@ Event = dict[str, Any]
 def call(
     request: Event, title: str, seconds: float = SECONDS, command: Sequence[str] = (), *, limit: float = math.inf
 ) -> Iterator[Event]:
-    """Yield the events of a task; the last event has the result.
+    """Perform a task in a separate process; yield its events, of which the last has the result.
 
-    `command` starts the process that performs the task; the default runs this module.
+    `command` starts the process; the default runs this module.
 
     Raises:
         Wrong: the process crashed, or sent no event for `seconds`; the message starts with `title`.
@@ -68,10 +68,10 @@ def call(
 
 
 def _lines(out: int, seconds: float, end: float) -> Iterator[bytes | None]:
-    """Yield the lines of a pipe, and None after each `seconds` without data, until the pipe is closed.
+    """Yield the lines of a pipe until it is closed; whenever no data came for `seconds`, yield None.
 
     Raises:
-        TimeoutError: the clock has passed `end`.
+        TimeoutError: `time.monotonic` has passed `end`.
     """
     waiting = b""
     with selectors.DefaultSelector() as selector:
@@ -96,7 +96,7 @@ def _events(
 ) -> Iterator[Event]:
     """Yield the events of a process.
 
-    `limits` are the longest wait for an event in seconds, and a time of `time.monotonic`.
+    `limits` are the longest wait for an event in seconds, and the time of `time.monotonic` at which the task must end.
     """
     last, seconds = 0, limits[0]
     for line in _lines(out.fileno(), *limits):
@@ -128,7 +128,7 @@ def hosts(api: str, library: Path) -> list[Host]:
 
 
 def listed(api: str) -> list[Host]:
-    """Return the devices that `api` lists, by a library of the smallest kernels.
+    """Return the devices that `api` lists; a library with the smallest kernels is built for this purpose.
 
     Raises:
         Unavailable: a compiler or a header is missing.
@@ -150,7 +150,7 @@ def _bench(engine: Native, request: Event, show: Callable[[Any], Any], beat: Cal
         alternatives, paths = {}, {request["library"]}
         for name, alternative in request["alternatives"].items():
             path = Path(alternative["library"])
-            if str(path) in paths:  # the same path would give the same library, with the same open device
+            if str(path) in paths:  # loading a path twice gives one library, which can have only one open device
                 copy = opened.enter_context(folders.scratch()) / path.name
                 path = shutil.copyfile(path, copy)
             paths.add(str(path))
@@ -202,7 +202,10 @@ def _perform(request: Event, send: Callable[[Event], None]) -> Any:
 
 
 def serve(perform: Callable[[Event, Callable[[Event], None]], Any]) -> None:
-    """Perform the request on stdin.  Output of drivers to stdout goes to stderr."""
+    """Perform the request on stdin, and write its events to stdout.
+
+    Drivers may print to stdout, so file descriptor 1 is redirected to stderr.
+    """
     out = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
     os.dup2(2, 1)
 

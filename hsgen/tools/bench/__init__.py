@@ -1,4 +1,7 @@
-"""Benchmarks: sorts, baselines and a plain copy take turns in one run.  Every result is checked before it is timed."""
+"""Benchmarks: hsgen's sorts, other libraries (*baselines*) and a plain copy are timed in one process, alternating.
+
+Every result is checked before anything is timed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""hsgen's own runs of a benchmark: sorts, and the copy whose bandwidth bounds the rates of sorts."""
+"""The runs of a benchmark that are hsgen's own: sorts, and a copy.  The copy's bandwidth bounds the rates of sorts."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from hsgen.tools.bench.baselines import Run
 from hsgen.tools.bench.baselines.baseline import copied, timed
 
 SLOTS = (KEYS, KEYS_OUT, VALUES, VALUES_OUT, COUNT, OTHER, OTHER_VALUES, REPORT)
-"""The buffers that `fill` may allocate."""
+"""The buffers of an engine that `fill` may allocate."""
 OWN = "hsgen"
 COPY = "copy"
 
 
 def fill(engine: Engine, work: Load) -> None:
-    """Allocate the buffers, and write the input.
+    """Allocate an engine's buffers, and write the input of a call into them.
 
-    The buffers of keys have room for a copy of keys and values.  Offsets are written for rows of equal length too,
-    because baselines read offsets.
+    Both buffers of keys are large enough for the keys and the values, because the benchmark's copy uses them.  Offsets
+    of segments are written even if all segments have equal length, because baselines read offsets.
     """
     engine.allocate(KEYS_OUT, work.copied)
     _put(engine, KEYS, work.keys, work.copied)
@@ -41,7 +41,7 @@ def fill(engine: Engine, work: Load) -> None:
 
 
 def _room(engine: Engine, work: Load) -> int:
-    """Return the bytes of a sort's report; 0 without a report."""
+    """Return the size in bytes of the report that a sort writes; 0 if it writes none."""
     return 4 * attach.report_length(engine.sort, work.n)
 
 
@@ -62,7 +62,7 @@ def wipe(engine: Engine, work: Load) -> None:
 
 
 def _places(engine: Engine, work: Load) -> dict[str, tuple[int, int]]:
-    """Return the buffers by role; an empty array of a merge has no buffer."""
+    """Return (buffer, byte offset) by role for a call.  A merge may have an empty array, which gets no buffer."""
     halves = work.other is not None
     places = {
         "source": (KEYS, len(work.keys) > 0 or not halves),
@@ -80,10 +80,11 @@ def _places(engine: Engine, work: Load) -> dict[str, tuple[int, int]]:
 
 
 def sorting(engine: Engine, work: Load, name: str = OWN) -> Run:
-    """Return the run of a sort of hsgen, from one device buffer into another.
+    """Return the run of a sort of hsgen, out of place between device buffers.
 
-    An untimed copy of the buffers precedes each sort, so that the contents of caches do not depend on the previous run.
-    An untimed merge precedes each merge instead, because the copy covers only the first array.
+    An untimed copy of the input precedes each sort, so that the contents of caches do not depend on the run before.  A
+    merge has two input arrays, and the copy covers only the first.  Therefore an untimed merge precedes each merge
+    instead.
     """
     places = _places(engine, work)
     sort, device = timed(lambda: engine.run(work.n, places, work.how))
@@ -106,9 +107,9 @@ def sorting(engine: Engine, work: Load, name: str = OWN) -> Run:
 
 
 def copying(engine: Engine, work: Load) -> Run:
-    """Return the run of a copy of keys and values on the device, whose bandwidth is the bound for sorts.
+    """Return the run of a copy of keys and values on the device; its bandwidth bounds the rates of sorts.
 
-    An untimed copy precedes each timed copy, so that caches hold the keys as before a sort.
+    An untimed copy precedes each timed copy, so that caches have the same contents as before a sort.
     """
     copy, device = timed(lambda: engine.copy(work.copied))
     return Run(

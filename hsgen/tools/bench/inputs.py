@@ -1,4 +1,4 @@
-"""The inputs of a benchmark, and the expected results."""
+"""Generates the inputs of a benchmark, with the expected results."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from hsgen.operations.inputs import KINDS
 from hsgen.operations.oracle import results, unordered, values_for
 
 INPUTS = {name.replace(" ", "-"): make for name, make in KINDS.items()}
-"""Every kind of input, by its name on command lines and in rows, such as random, entropy-0.81 or sorted."""
+"""The functions that generate keys, by the name of the kind of input, such as random, entropy-0.81 or sorted."""
 
 
 def load(sort: Sort, n: int, options: Options, rng: np.random.Generator, kind: str = "random") -> Load:
-    """Return `n` keys of a kind, and their values, with the expected results of a call.
+    """Return the input of a call: `n` keys of a kind, with values if the sort has values, and the expected results.
 
-    Kinds respect the type and order of the call: `sorted` floats are in the order of floats, descending for a
-    descending sort.  All bits of random keys are random for every type.  The input of a merge is two sorted halves of
-    these keys.  `options` has the number of segments, whose lengths are equal or random.
+    The kind refers to the key type and the order of the call.  For example, keys of the kind `sorted` are descending
+    floats if the call sorts floats in descending order.  In random keys of any type, all bits are random.  The input of
+    a merge is two sorted arrays, the halves of these keys.  `options` has the number of segments; their lengths are
+    equal or random.
     """
     keys = unordered(INPUTS[kind](rng, n, np.dtype(f"u{sort.key.bytes}")), options.kind, descending=options.descending)
     work = operations.of(sort).load(sort, keys, values_for(rng, n, sort), options, rng)
@@ -30,10 +31,11 @@ def load(sort: Sort, n: int, options: Options, rng: np.random.Generator, kind: s
 
 
 def for_alternative(work: Load, sort: Sort, alternative: Sort) -> Load:
-    """Return the keys and values of `work` for another sort, with its expected results.
+    """Return the input of another sort, `alternative`, with the keys and values of `work` and its own expected results.
 
-    The results differ for packed words, which some sorts compare by all 64 bits.  A sort of another operation or
-    signature than `sort` sorts all keys as one array by all bits.
+    Usually the expected results are those of `sort`.  There are two exceptions.  Some sorts compare packed words by all
+    64 bits.  And if the operation or the signature differs from that of `sort`, `alternative` sorts all keys as one
+    array, by all bits.
     """
     if (alternative.operation, alternative.signature) == (
         sort.operation,

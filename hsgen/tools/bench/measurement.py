@@ -1,4 +1,4 @@
-"""Measurement: sorts, baselines and a copy take turns.  All results are checked before anything is timed."""
+"""Measures a benchmark: times hsgen's sorts, baselines and a copy, alternating, after all results were checked."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from hsgen.tools.bench.rounds import Beat, clock, timed
 from hsgen.tools.bench.rows import Row, Times, rows_of
 
 Spans = Sequence[tuple[int, int]]
-"""Ranges of counts; (a, b) are the counts above a, up to and including b."""
+"""Ranges of counts; (a, b) means the counts above a, up to and including b."""
 
 
 def known(sort: Sort, options: Options) -> list[str]:
-    """Return the baselines that support a sort with these options.
+    """Return the names of the baselines that can perform a sort with these options.
 
-    Most baselines sort unsigned keys by all bits in ascending order, some of them with values.  No baseline reports
-    run boundaries or runs an epilogue.
+    Most baselines sort only unsigned keys, by all bits, in ascending order; some support values.  No baseline supports
+    run boundaries or epilogues.
     """
     plain = operations.of(sort).typed_baselines or not (options.kind or options.descending)
     if bit_range(sort.plan, options) != (0, sort.key.bits) or not plain or sort.signature.value == "index64":
@@ -46,7 +46,7 @@ def check(sort: Sort, options: Options, against: Sequence[str]) -> None:
     """Check that baselines support a sort with these options.
 
     Raises:
-        Usage: a baseline does not; the message names the first.
+        Usage: a baseline does not support it; the message names the first such baseline.
     """
     have = known(sort, options)
     for name in against:
@@ -71,12 +71,12 @@ def measure(
     segments: Sequence[int] = (0,),
     beat: Beat = lambda: None,
 ) -> Iterator[list[Row]]:
-    """Yield the rows of each count, number of segments and kind of input; only segmented sorts have segments.
+    """Measure a sort; yield a list of rows for each combination of `sizes`, `segments` and `kinds`.
 
-    The rows are hsgen's, the baselines' in the order of `against`, and the copy's.  `alternatives` are other sorts of
-    hsgen by row name, on the same device, for the same keys and values; alternatives that `against` does not name
-    precede the baselines.  A plain sort among them sorts all keys as one array.  An alternative with `spans` is
-    measured at these counts only.  A `hsgen_ratio` above 1 means that `engine` is faster.  `device` is a label.
+    The first row is that of `engine`, the last that of the copy; baselines are in the order of `against`.
+    `alternatives` are further sorts of hsgen by row name, on the same device, for the same keys and values.  Those that
+    `against` does not name precede the baselines.  A plain sort among them sorts all segments as one array.  If `spans`
+    names an alternative, it is measured only there.  `hsgen_ratio` above 1: `engine` is faster.  `device`: its label.
 
     Raises:
         Usage: a baseline does not support the sort.
@@ -98,7 +98,7 @@ def measure(
 
 
 def _measures(spans: Mapping[str, Spans], name: str, n: int) -> bool:
-    """Return True if an alternative is measured at a count."""
+    """Return True if the alternative `name` is measured at the count `n`."""
     return name not in spans or any(after < n <= last for after, last in spans[name])
 
 
@@ -110,7 +110,7 @@ def _measured(
     rounds: int,
     beat: Beat,
 ) -> tuple[list[Run], list[Times]]:
-    """Return the checked runs of these names, and their times; hsgen's own run is first, the copy last."""
+    """Check and time `engine`, the runs `names` (baselines or alternatives) and the copy; return the runs and times."""
     work = loads[engine]
     for at in loads:
         fill(at, loads[at])
@@ -129,7 +129,7 @@ def _measured(
 
 
 def _baseline(name: str, engine: Engine, work: Load, opened: ExitStack) -> Run:
-    """Start a baseline; `opened` closes it."""
+    """Start a baseline; it is closed together with `opened`."""
     baseline = start(name, engine, work)
     opened.callback(baseline.close)
     return baseline
@@ -142,7 +142,7 @@ def _races(alternative: Sort, sort: Sort) -> bool:
 def _check_alternatives(
     alternatives: Mapping[str, Engine], sort: Sort, sizes: Sequence[int], spans: Mapping[str, Spans]
 ) -> None:
-    """Check that alternatives sort the same keys and values, and as many keys as the counts.
+    """Check that all alternatives sort keys and values of the same types as `sort`, and as many keys as required.
 
     Raises:
         Usage: an alternative does not.
@@ -182,7 +182,7 @@ def _check(tried: Sequence[tuple[Run, Load]], loads: Mapping[Engine, Load], beat
 
 
 def _alike(values: Any, work: Load, *, stable: bool) -> bool:
-    """Return True if values are as expected; if the sort is not stable, values of equal keys may be in any order."""
+    """Return True if values are as expected; if not `stable`, values of equal keys may be in any order."""
     right: Any = work.values_expected
     if stable or np.array_equal(values, right):
         return np.array_equal(values, right)

@@ -1,4 +1,4 @@
-"""The memory check of a benchmark, before anything is allocated."""
+"""Checks, before anything is allocated, that a benchmark fits into memory."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
 from hsgen.stages import attach
 
-_HOST_ARRAYS = 4  # arrays of keys and values: the input, the expected result, the actual result, and a baseline's
+_HOST_ARRAYS = 4  # arrays in the host's memory: the input, the expected and the actual result, and one of a baseline
 _GIB = 2**30
 
 
 def fits(engines: Sequence[Engine], n: int, options: Options) -> None:
-    """Check that keys, values, offsets, report and scratch fit the memory of the device and the host.
+    """Check that keys, values, offsets, report and scratch of all engines fit the memory of the device and the host.
 
-    There is at least one engine; all engines share a device.  Other baselines need about as much memory again, which
-    is not counted.  `options` has the greatest number of segments.
+    All engines use the same device.  Baselines on the device need about as much memory again, which is not counted.
+    `options` has the greatest number of segments.
 
     Raises:
-        Unavailable: the buffers of `n` keys exceed the memory; the message has the sizes.
+        Unavailable: buffers for `n` keys do not fit; the message has their size and that of the memory.
     """
     sort = engines[0].sort
     item = sort.item_bytes + sort.signature.value_bytes
@@ -42,7 +42,7 @@ def fits(engines: Sequence[Engine], n: int, options: Options) -> None:
 
 
 def _extra(sort: Sort, n: int, options: Options) -> int:
-    """Return the bytes of offsets and of a report."""
+    """Return the bytes of the offsets of segments and of the report."""
     return operations.of(sort).input_bytes(options) + 4 * attach.report_length(sort, n)
 
 
@@ -55,7 +55,7 @@ def _gib(size: int) -> str:
 
 
 def _free() -> int:
-    """Return the bytes of available memory, 0 if unknown."""
+    """Return the bytes of available memory of the host; 0 if unknown."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:

@@ -1,7 +1,7 @@
-"""Plots of benchmarks: throughput against the count, drawn with matplotlib, which only this module needs.
+"""Draws the throughput of sorts against the number of keys, with matplotlib; no other module needs matplotlib.
 
-Lines differ by marker and dashes as well as by colour, for black and white prints.  Equal rows give equal bytes of a
-picture with the same version of matplotlib.
+Lines differ by marker and dashes as well as by colour, so that prints in black and white are readable.  With the same
+version of matplotlib, equal rows give byte-identical pictures.
 """
 
 from __future__ import annotations
@@ -35,11 +35,14 @@ DARK = {
     "#56b4e9": "#a6e0ff",
     "#7f3c8d": "#c68ad6",
 }
-"""The colour of dark mode for each colour of light paper."""
+"""The colour in dark mode for each colour of the light picture."""
 
 
 def _style() -> str:
-    """Return the style element.  The file's colours are in style attributes, which only `!important` overrides."""
+    """Return a style element with the colours of dark mode.
+
+    matplotlib writes colours into style attributes, which only rules with `!important` override.
+    """
     rules = [
         f'[style*="{attribute}: {light}"]{{{attribute}:{dark}!important}}'
         for light, dark in DARK.items()
@@ -51,15 +54,15 @@ def _style() -> str:
 
 
 def themed(svg: str) -> str:
-    """Return the text of an SVG document with the rules for dark mode."""
+    """Add the style rules for dark mode to the text of an SVG document."""
     at = svg.index("</defs>")
     return f"{svg[:at]}{_style()}\n {svg[at:]}"
 
 
 SUFFIXES = ("svg", "png")
 _STYLE = {
-    "svg.fonttype": "none",  # text instead of paths
-    "svg.hashsalt": "hsgen",  # reproducible ids
+    "svg.fonttype": "none",  # write text as text, not as paths
+    "svg.hashsalt": "hsgen",  # makes ids the same in each run
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "axes.titlesize": 9,
@@ -71,7 +74,7 @@ _MARKERS = "os^Dv<>pX*"
 _DASHES = ("-", (5, 1.5), (1.5, 1.5), (6, 1.5, 1.5, 1.5), (3, 1, 1, 1, 1, 1), (9, 3), (1, 3), (9, 2, 1, 2, 1, 2, 1, 2))
 _CHARACTERS = 72  # per line of a title
 _WIDTH, _HEIGHT = 6.0, 4.2  # inches of a panel
-_WIDEST = 24  # characters of a label, of which three fit side by side
+_WIDEST = 24  # characters of a legend's label; three labels of this length fit side by side
 _ROOF = "roof: a copy's bandwidth"
 
 Rows = Sequence[Mapping[str, Any]]
@@ -80,8 +83,9 @@ Rows = Sequence[Mapping[str, Any]]
 def throughput(rows: Rows) -> str:
     """Return the plot of a benchmark's rows (`hsgen.tools.bench.Row.record`) as the text of an SVG element.
 
-    Each panel shows one call of one sort for one kind of input: median wall rates in Mkeys/s with the quartiles as
-    bars, a line for each baseline, and the roof of `roof_mkeys_per_s`.
+    Each panel shows one call of one sort for one kind of input.  There is a line for the sort and for each baseline:
+    the median rates by the wall clock in Mkeys/s, with the quartiles as error bars.  A further line shows the roof,
+    `roof_mkeys_per_s`.
 
     Raises:
         Unavailable: matplotlib is not installed.
@@ -120,7 +124,11 @@ def save(rows: Rows, path: str) -> None:
 
 
 def _matplotlib() -> Any:
-    """Return matplotlib, with the submodules in use."""
+    """Import matplotlib and the submodules that plots need; return it.
+
+    Raises:
+        Unavailable: matplotlib is not installed.
+    """
     try:
         import matplotlib
         import matplotlib.figure
@@ -147,13 +155,13 @@ def _drawn(rows: Rows, suffix: str) -> bytes:
         for ax in axes[len(panels) :]:
             ax.set_axis_off()
         metadata = {"Date": None} if suffix == "svg" else {"Software": None}
-        vectors = suffix == "svg"  # an SVG file has no paper of its own, and adapts to dark mode
+        vectors = suffix == "svg"  # an SVG file is transparent, and adapts to dark mode
         figure.savefig(out, format=suffix, dpi=150, metadata=metadata, transparent=vectors)
     return themed(out.getvalue().decode()).encode() if vectors else out.getvalue()
 
 
 def _grouped(rows: Rows, by: Any) -> dict[Any, list[Mapping[str, Any]]]:
-    """Return the rows in groups of equal `by(row)`, in the order of the groups' first rows."""
+    """Group rows by the result of `by`; the groups are in the order of their first rows."""
     groups: dict[Any, list[Mapping[str, Any]]] = {}
     for row in rows:
         groups.setdefault(by(row), []).append(row)
@@ -168,7 +176,7 @@ def _panel(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _styles(rows: Rows) -> dict[str, dict[str, Any]]:
-    """Return the style of each line, which is the same in every panel; hsgen's own lines are the thickest."""
+    """Return the style of each line by name, the same in all panels; lines of hsgen's sorts are thicker."""
     names = [n for n in dict.fromkeys(map(candidate, rows)) if n != "copy"]
     sorts = {candidate(row) for row in rows if row["baseline"] is None}
     return {
@@ -199,7 +207,7 @@ def _fill(matplotlib: Any, ax: Any, rows: Rows, styles: Mapping[str, Mapping[str
     ax.set_ylabel("Mkeys/s")
     ax.grid(True, which="major", color=RULE, linewidth=0.6)
     handles, labels = ax.get_legend_handles_labels()
-    order = sorted(range(len(labels)), key=lambda i: labels[i] == _ROOF)  # the roof last
+    order = sorted(range(len(labels)), key=lambda i: labels[i] == _ROOF)  # the roof is the last entry of the legend
     below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "borderaxespad": 0, "frameon": False}
     columns = 2 if max(map(len, labels)) > _WIDEST else 3
     ax.legend([handles[i] for i in order], [labels[i] for i in order], ncols=columns, handlelength=3.5, **below)
@@ -212,7 +220,11 @@ def _line(ax: Any, rows: Rows, name: str, style: Mapping[str, Any]) -> None:
 
 
 def _scales(matplotlib: Any, ax: Any, rows: Rows) -> None:
-    """Scale the axes: x has powers of two; y has powers of ten, and their multiples by 2 and 5 if there is room."""
+    """Set logarithmic axes and their ticks.
+
+    The x axis has ticks at powers of two, and the y axis at powers of ten.  If the rates span less than four powers of
+    ten, there are also ticks at 2 and 5 times the powers of ten.
+    """
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
     ticker = matplotlib.ticker

@@ -1,4 +1,4 @@
-"""Interleaved rounds: the order in which sorts take turns, and their times by the wall clock and the device's."""
+"""Times several runs in interleaved rounds, by the wall clock and by the device's clock."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from hsgen.tools.bench.baselines import Run
 from hsgen.tools.bench.candidates import fill
 from hsgen.tools.bench.rows import Times
 
-_TICK = 1e-9  # seconds: the least time, for clocks that report 0
-_LONG = 0.3  # seconds per engine; if new code takes longer, only every third round has new code
-_PASSES = ((8, 1e-3), (4, 4e-3), (2, 2e-2))  # passes in a round, for sorts that take less than these seconds
+_TICK = 1e-9  # seconds; the least time that is recorded, because some clocks report 0
+_LONG = 0.3  # seconds per engine; if recompilation takes longer, only every third round recompiles
+_PASSES = ((8, 1e-3), (4, 4e-3), (2, 2e-2))  # (passes in a round, seconds): for sorts that take less than the seconds
 
 Beat = Callable[[], object]
-"""A function that is called after each sort, to show progress to the waiting process."""
+"""A function that is called after each sort, so that a waiting process knows that this process is alive."""
 
 
 def timed(runs: Sequence[Run], rounds: int, beat: Beat, renewed: Mapping[Engine, Load]) -> list[Times]:
-    """Return the seconds of each run in every round; docs/guides/bench.md defines a round.
+    """Time all runs in `rounds` rounds; return the seconds of each run.  docs/guides/bench.md defines a round.
 
-    The addresses of code and buffers affect the time of a sort by up to 20 %.  Therefore `renewed` engines get new code
-    and new buffers in each round, or in every third round if new code takes long.  The spread of the times then
-    includes this effect.
+    The addresses of code and buffers change the time of a sort by up to 20 %.  Therefore the engines in `renewed` are
+    recompiled and get new buffers in each round, or in every third round if compilation takes long.  The spread of the
+    times then includes this effect.
     """
     times, orders, every = [Times() for _ in runs], _orders(len(runs)), 1
     for number in range(rounds):
         if number == 0 or (renewed and number % every == 0):
             begin = time.perf_counter()
             _renew(renewed, back=number % 2 == 1)
-            _pass(runs, beat)  # a driver may compile at the first run
+            _pass(runs, beat)  # not timed: a driver may compile at the first run
             duration = time.perf_counter() - begin
             warm = _pass(runs, beat)
             passes = next((count for count, most in _PASSES if warm[0] < most), 1)
@@ -51,22 +51,23 @@ def timed(runs: Sequence[Run], rounds: int, beat: Beat, renewed: Mapping[Engine,
 
 
 def _pass(runs: Sequence[Run], beat: Beat) -> list[float]:
-    """Run each sort once; return the seconds."""
+    """Run each sort once; return the seconds of each by the wall clock."""
     return [_once(run, beat)[0] for run in runs]
 
 
 def _renew(engines: Mapping[Engine, Load], *, back: bool) -> None:
-    """Give engines new code and new buffers; with `back`, the last engine is first."""
+    """Recompile engines and allocate new buffers, in the order of `engines`, or in reverse order with `back`."""
     for engine, work in list(engines.items())[:: -1 if back else 1]:
         engine.renew()
         fill(engine, work)
 
 
 def _orders(count: int) -> Iterator[list[int]]:
-    """Yield the order of each pass, endlessly: forward and backward, then both orders again with the next run as the
-    first.
+    """Yield the order of the runs in each pass, without end.
 
-    All runs are equally often first, last, after each other run, and twice in a row.
+    The first pass is 0, 1, 2, ..., and the second is the reverse.  The third pass starts with run 1, and run 0 is last;
+    the fourth is its reverse; and so on.  After `count` such pairs, each run has been equally often first, last, after
+    each other run, and twice in a row.
     """
     for first in cycle(range(count)):
         order = [(first + i) % count for i in range(count)]
@@ -75,7 +76,7 @@ def _orders(count: int) -> Iterator[list[int]]:
 
 
 def _once(run: Run, beat: Beat) -> tuple[float, float | None]:
-    """Return the seconds of one sort by the wall clock, and by the device's clock if it is on."""
+    """Run a sort; return its seconds by the wall clock, and by the device's clock (None if it is off)."""
     run.prepare()
     begin = time.perf_counter()
     reported = run.sort()
@@ -88,7 +89,10 @@ def _once(run: Run, beat: Beat) -> tuple[float, float | None]:
 def clock(
     runs: Sequence[Run], engines: Sequence[Engine], names: set[str], times: Sequence[Times], rounds: int, beat: Beat
 ) -> None:
-    """Add the times by the engines' clocks, from separate rounds, because these clocks slow the sorts down."""
+    """Measure the runs `names` by the device's clock, and add these seconds to `times`.
+
+    Separate rounds are used, because the clock slows sorts down.
+    """
     for engine in engines:
         engine.clock(True)
     clocked = [(run, of) for run, of in zip(runs, times, strict=True) if run.name in names]

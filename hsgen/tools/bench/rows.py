@@ -1,4 +1,4 @@
-"""The rows of a benchmark: rates, their spread, the bandwidth roof, and ratios."""
+"""Computes the rows of a benchmark from times: rates and their spread, the bandwidth roof, and ratios."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ from hsgen.tools.bench.candidates import OWN
 from hsgen.tools.bench.intervals import median_interval
 
 SCHEMA = 2
-"""The schema of `document`; the previous format was a list of rows."""
+"""The version of the format of `document`.  Version 1 was a list of rows without a head."""
 
 
 @dataclass(slots=True)
 class Times:
-    """The seconds of one run, a number per round; `device` is empty if the device does not report times."""
+    """The seconds of one run in each round, by the wall clock and by the device's clock.
+
+    `device` is empty if the device does not report times.
+    """
 
     wall: list[float] = field(default_factory=list)
     device: list[float] = field(default_factory=list)
@@ -37,7 +40,7 @@ class Times:
 class Row:
     """A row of a benchmark; docs/reference/json.md defines the fields.
 
-    Rates are in Mkeys/s, times in seconds; None: not applicable, or unknown.
+    Rates are in Mkeys/s, times in seconds.  A field is None if it does not apply, or if its value is unknown.
     """
 
     target: str
@@ -86,12 +89,15 @@ class Row:
 
 
 def candidate(row: Mapping[str, Any]) -> str:
-    """Return the name of the sort or baseline of a row (`Row.record`); a target file is named without its folder."""
+    """Return the name of the sort or baseline that a row (`Row.record`) is about.
+
+    If the name contains the path of a target file, its folder is removed.
+    """
     return re.sub(r"^(hsgen:).*[/\\]", r"\1", row["baseline"]) if row["baseline"] else f"hsgen {row['algorithm']}"
 
 
 def document(rows: Sequence[Row], *, rounds: int, seed: int) -> dict[str, Any]:
-    """Return the document that `hsgen bench --json` prints: the rows, and the fields that are equal in all rows."""
+    """Return the document that `hsgen bench --json` prints: the rows, and a head with what is common to all rows."""
     return {
         "schema": SCHEMA,
         "hsgen": __version__,
@@ -112,9 +118,9 @@ def rows_of(
     times: Sequence[Times],
     alternatives: Mapping[str, tuple[Sort, Options]],
 ) -> list[Row]:
-    """Return the row of each run; the first row is that of the measured sort, the last row that of the copy.
+    """Return a row for each run; the first run must be hsgen's measured sort, and the last the copy.
 
-    `alternatives` are the other sorts of hsgen, each with its call.
+    `alternatives` are the sort and the options of each further sort of hsgen, by the name of its run.
     """
     sort, options = engine.sort, work.how
     row_of = partial(_row_of(sort, work), target=sort.target, api=engine.api, device=device)
@@ -137,7 +143,7 @@ def rows_of(
 
 
 def _row_of(sort: Sort, work: Load) -> Callable[..., Row]:
-    """Return a constructor of rows with the fields about the call, which are equal in all rows of a load."""
+    """Return a constructor of rows in which all fields about the call are set; they are equal in all rows of `work`."""
     options, selects = work.how, operations.of(sort).selects
     segmented = work.offsets is not None or selects
     begin, end = (bit - sort.plan.first_bit for bit in bit_range(sort.plan, options))
@@ -160,7 +166,7 @@ def _row_of(sort: Sort, work: Load) -> Callable[..., Row]:
 
 
 def _rates(n: int, seconds: Sequence[float], prefix: str) -> dict[str, Any]:
-    """Return the rates of `n` keys in these times, and their spread; `prefix` begins the names of the fields."""
+    """Return the fields with the rates of `n` keys and their spread; the name of each field begins with `prefix`."""
     if not seconds:
         return {prefix + name: None for name in ("mkeys_per_s", "min", "q1", "q3", "max", "seconds")}
     rates = n / np.array(seconds) / 1e6
@@ -174,9 +180,9 @@ def _rates(n: int, seconds: Sequence[float], prefix: str) -> dict[str, Any]:
 def _roof(
     sorter: Sort | None, options: Options, work: Load, times: Times, copy: Times, *, last: bool
 ) -> dict[str, Any]:
-    """Return the bytes that a sort moves, and its share of the copy's bandwidth.
+    """Return the fields about the bandwidth roof: the bytes that a sort moves, and its share of the copy's bandwidth.
 
-    If the device's clock has timed both, the result follows from its times.
+    The times are those of the device's clock if it timed both the sort and the copy; otherwise those of the wall clock.
     """
     if sorter is None:
         moved = 2 * work.copied if last else None
@@ -192,7 +198,10 @@ def _roof(
 
 
 def _ratio(seconds: Sequence[float], hsgen_seconds: Sequence[float], *, own_row: bool) -> dict[str, Any]:
-    """Return hsgen's rate divided by the rate of another run: the median of the rounds' ratios, and its interval."""
+    """Return the fields with the ratio of hsgen's rate to the rate of another run.
+
+    The ratio is computed in each round.  The fields have the median of these ratios, and its confidence interval.
+    """
     if own_row:
         return {"hsgen_ratio": None, "ratio_low": None, "ratio_high": None}
     ratios = [s / h for s, h in zip(seconds, hsgen_seconds, strict=True)]
@@ -207,7 +216,7 @@ def _round(value: float) -> float:
 
 
 def _moved(sort: Sort, n: int, options: Options) -> int:
-    """Return the bytes that a call reads and writes; a device-side count is taken as `n`."""
+    """Return the bytes that a call reads and writes; a device-side count is assumed to be `n`."""
     if (known := operations.of(sort).moved(sort, n, options)) is not None:
         return known
     options = replace(options, device_count=False)

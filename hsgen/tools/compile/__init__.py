@@ -1,1 +1,1 @@
-"""Offline compilers: kernels compiled for the instruction sets of absent devices, and their resources."""
+"""Offline compilers compile kernels for devices that this machine lacks, and report registers, spills and occupancy."""

@@ -1,6 +1,7 @@
-/* What hsgen's kernels use of OpenCL C, by builtins of LLVM's AMDGPU back end: clang alone brings neither OpenCL's
-   headers nor AMD's device library.  Included ahead of a text by hsgen/tools/compile/amdgcn.py; HS_WAVE is the wavefront's lanes.
-   Kernels compiled with this are measured, not run. */
+/* The parts of OpenCL C that hsgen's kernels use, implemented with builtins of LLVM's AMDGPU back end.  clang alone has
+   neither OpenCL's headers nor AMD's device library.  hsgen/tools/compile/amdgcn.py includes this file before the
+   kernels' text, and defines HS_WAVE, the number of lanes of a wavefront.  Kernels compiled with this file are never
+   run; only their resources are reported. */
 
 typedef unsigned char uchar;
 typedef unsigned short ushort;
@@ -18,8 +19,8 @@ typedef ulong ulong8 __attribute__((ext_vector_type(8)));
 #define HS_OVER static inline __attribute__((overloadable, always_inline))
 #define HS_CONST static inline __attribute__((always_inline))
 
-/* Places.  Grids have one dimension here or two; get_num_groups is the first word of the implicit arguments, and
-   before their version 5 a quotient. */
+/* Ids.  Grids have one or two dimensions.  The number of work-groups is at the start of the implicit arguments; before
+   version 5 of these arguments, it must be computed as a quotient. */
 HS_CONST size_t get_local_id(uint d) { return __builtin_amdgcn_workitem_id_x(); }
 HS_CONST size_t get_group_id(uint d) { return d ? __builtin_amdgcn_workgroup_id_y() : __builtin_amdgcn_workgroup_id_x(); }
 #if __clang_major__ >= 18
@@ -34,14 +35,15 @@ HS_CONST uint get_sub_group_local_id(void) { return __builtin_amdgcn_mbcnt_hi(~0
 HS_CONST uint get_sub_group_local_id(void) { return __builtin_amdgcn_mbcnt_lo(~0u, 0u); }
 #endif
 
-/* Order: barriers are fences around the instruction. */
+/* Barriers: the barrier instruction between a release fence and an acquire fence. */
 #define HS_FENCED(scope, instruction) \
     do { __builtin_amdgcn_fence(__ATOMIC_RELEASE, scope); instruction; __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, scope); } while (0)
 #define barrier(flags) HS_FENCED("workgroup", __builtin_amdgcn_s_barrier())
 #define sub_group_barrier(flags) HS_FENCED("wavefront", __builtin_amdgcn_wave_barrier())
 #define mem_fence(flags) __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup")
 
-/* Atomic access to words, relaxed: in local memory for the work-group, in global memory for the device. */
+/* Relaxed atomic operations on 32-bit words.  The scope is the work-group in local memory, the device in global
+   memory. */
 #define HS_ATOMIC(name, what, space, scope) \
     HS_OVER uint name(volatile space uint *p, uint x) \
     { return __opencl_atomic_##what((volatile space atomic_uint *)p, x, __ATOMIC_RELAXED, scope); }
@@ -61,10 +63,11 @@ HS_ATOMICS(atomic_min, fetch_min)
 HS_EXCHANGE(__local, __OPENCL_MEMORY_SCOPE_WORK_GROUP)
 HS_EXCHANGE(__global, __OPENCL_MEMORY_SCOPE_DEVICE)
 
-/* Lanes exchange words through the crossbar of local memory; a broadcast reads one lane's register. */
+/* Subgroup operations.  Shuffles exchange 32-bit words through the crossbar of local memory.  A broadcast reads the
+   register of one lane. */
 #if __has_builtin(__builtin_amdgcn_ballot_w64)
 #define sub_group_ballot(vote) hs_ballot_words(__builtin_amdgcn_ballot_w64(vote))
-#else /* clang 15 and before: a comparison with 0, by the number that LLVM gives to "not equal" */
+#else /* clang 15 and before: uicmp compares with 0; 33 is LLVM's number of the predicate "not equal" */
 #define sub_group_ballot(vote) hs_ballot_words(__builtin_amdgcn_uicmp((uint)(vote), 0u, 33))
 #endif
 HS_CONST uint4 hs_ballot_words(ulong votes) { return (uint4)((uint)votes, (uint)(votes >> 32), 0u, 0u); }

@@ -1,8 +1,9 @@
-"""clang's AMDGPU back end: OpenCL kernels for AMD GPUs, by the ziglang package from PyPI or any clang of the machine.
+"""Compiles OpenCL kernels for AMD GPUs with clang's AMDGPU back end.
 
-ROCm's OpenCL compiler uses the same back end.  So registers and spills are those of a driver with the same version of
-LLVM.  clang alone lacks the driver's headers and device library.  ``amdgcn.h`` in this folder defines the parts of
-OpenCL that kernels use; its shuffles may compile to other instructions than the driver's.
+The clang is that of the ziglang package from PyPI, or any clang of this machine.  ROCm's OpenCL compiler uses the same
+back end, and a driver of the same LLVM version gives the same registers and spills.  clang alone lacks the
+driver's headers and device library.  ``amdgcn.h`` in this folder defines the parts of OpenCL that hsgen's kernels use.
+Its shuffles may compile to other instructions than the driver's shuffles.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ WAVES = {
     **dict.fromkeys(("gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153"), 16),
     **dict.fromkeys(("gfx1200", "gfx1201"), 16),  # RDNA 4
 }
-"""Greatest number of wavefronts on a SIMD, by LLVM's names of devices (LLVM, AMDGPUBaseInfo, getMaxWavesPerEU).
+"""The greatest number of wavefronts on a SIMD unit, by LLVM's device names.
 
-Older devices lack the instruction that implements shuffles.
+The numbers are those of `getMaxWavesPerEU` in LLVM's AMDGPUBaseInfo.  Older devices are left out, because they lack the
+instruction that implements shuffles.
 """
 
 _METADATA = re.compile(r"\.amdgpu_metadata\n(.*?)\.end_amdgpu_metadata", re.DOTALL)
@@ -49,13 +51,14 @@ _INSTRUCTION = re.compile(r"^\t[a-z]\w+(?:\s|$)", re.MULTILINE)
 class Amdgcn:
     """clang for AMD GPUs.
 
-    ``Use.registers`` are vector registers, plus accumulators if a device has both.  `spill_bytes` is the private
-    segment of a lane: registers spilled to scratch memory, and arrays outside registers (hsgen's kernels should have
-    no array in memory).  Scalar registers that spill into lanes of vector registers take no memory; these vector
-    registers are counted.  `occupancy` is the compiler's number of wavefronts over `WAVES`.  Some versions before 22
-    (at least 14) ignore local memory for this number.
+    ``Use.registers`` counts vector registers, and accumulators too on devices that have them.  `spill_bytes` is the
+    size of a lane's private segment.  It holds spilled registers, and arrays that the compiler keeps in memory (in
+    hsgen's kernels there should be none).  Scalar registers that spill into lanes of a vector register take no memory;
+    `registers` includes that vector register.  `occupancy` is the compiler's number of wavefronts, divided by the
+    number in `WAVES`.  Some versions of clang before 22 (at least 14) ignore local memory in that number.
 
-    A program has one width of wavefronts: the subgroup size of its sort, or the device's if lanes exchange no values.
+    All kernels of a program have the same wavefront width: the subgroup size of the sort, or the device's default width
+    if lanes exchange no values.
     """
 
     name = "amdgcn"
@@ -66,7 +69,7 @@ class Amdgcn:
     suffix = "cl"
 
     def target(self, device: str) -> tuple[str, ...]:
-        """Return the options for one device."""
+        """Return the compiler's options for one device."""
         return (*_TARGET, f"-mcpu={device}")
 
     def text(self, request: Request) -> str:
@@ -78,20 +81,20 @@ class Amdgcn:
         return KINDS[self.name].devices
 
     def identity(self, device: str) -> str | None:
-        """Return the version of the first clang that supports `device`, preferably ziglang's, or None."""
+        """Return the version of the first clang that supports `device`; None without one.  ziglang's is tried first."""
         command = _compiler(device)
         return _version(command) if command else None
 
     def recipe(self, request: Request) -> str:
-        """Return the options, the hash of the prelude, and the version of the parser of the results."""
+        """Return the options, the hash of the prelude, and the version of this class's parser of results."""
         prelude = hashlib.sha256(self.prelude.read_bytes()).hexdigest()
         return f"1 {' '.join(self.language)} {WAVES[request.device]} {request.sort.lanes} {prelude}"
 
     def wave(self, request: Request) -> int:
-        """Return the number of lanes of a program's wavefronts.
+        """Return the wavefront width for a request, in lanes.
 
         Raises:
-            Wrong: wavefronts of the device do not have the lanes of the sort's subgroups.
+            Wrong: the device has no wavefronts of the sort's subgroup size.
         """
         return wave(request, (32, 64) if narrow(request.device) else (64,))
 
@@ -118,15 +121,15 @@ class Amdgcn:
 
 
 def narrow(device: str) -> bool:
-    """Return True if wavefronts have 32 lanes by default; wavefronts of every device can have 64 lanes."""
+    """Return True if a device's wavefronts have 32 lanes by default (RDNA); all devices also support 64 lanes."""
     return len(device) > len("gfx900")
 
 
 def wave(request: Request, offered: tuple[int, ...]) -> int:
-    """Return the number of lanes of a program's wavefronts; `offered` are the device's choices, its default first.
+    """Return the wavefront width for a request, in lanes; `offered` are the device's widths, the default first.
 
     Raises:
-        Wrong: no wavefront has the lanes of the sort's subgroups.
+        Wrong: the sort's subgroup size is not in `offered`.
     """
     lanes = request.sort.lanes
     if lanes > 1 and lanes not in offered:
@@ -136,7 +139,7 @@ def wave(request: Request, offered: tuple[int, ...]) -> int:
 
 
 def _needs(text: str) -> dict[str, dict[str, str]]:
-    """Return the fields of every kernel's metadata, by the kernel's name."""
+    """Return the metadata fields of each kernel in the assembly `text`, by the kernel's name."""
     metadata = _METADATA.search(text)
     entries = re.split(r"^  - (?=\.)", metadata[1] if metadata else "", flags=re.MULTILINE)
     fields = [dict(_FIELD.findall(entry)) for entry in entries]
@@ -161,7 +164,7 @@ def _use(who: str, kernel: str, needs: dict[str, dict[str, str]], text: str, wav
 
 
 def _clangs() -> list[tuple[str, ...]]:
-    """Return the commands of all clangs of this machine, the preferred command first."""
+    """Return the commands of all clangs of this machine: ziglang's first, then the newest versions first."""
     packaged = [tuple(processes.python("ziglang", "clang"))] if toolchain.has_module("ziglang") else []
     paths = dict.fromkeys(str(Path(p).resolve()) for name in _CLANGS if (p := toolchain.tool(name)))
     return [*packaged, *((path,) for path in paths)]

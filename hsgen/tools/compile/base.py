@@ -14,12 +14,12 @@ from hsgen.emit.kernels import Source
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """The resources of a kernel on a device, as the compiler reports them; None: not reported.
+    """The resources of a kernel on a device, as the compiler reports them; None if the compiler does not report one.
 
-    `registers` is the number of registers of a lane (AMD: vector registers).  It is None for Intel, whose hardware
-    threads have a fixed number.  `spill_bytes` is the memory for spilled registers of a lane (Intel: of a hardware
-    thread).  `occupancy` is the number of subgroups of the kernel that a compute unit can hold at once, as a share (0
-    to 1) of its maximum.
+    `registers` is the number of registers of a lane (AMD: vector registers).  It is None for Intel, because Intel's
+    hardware threads have a fixed number of registers.  `spill_bytes` is the memory for a lane's spilled registers
+    (Intel: for those of a hardware thread).  A compute unit can hold a limited number of subgroups at once.
+    `occupancy` is this number for the kernel, divided by the greatest number for any kernel.
     """
 
     registers: int | None = None
@@ -31,7 +31,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """Kernels of a sort, in the dialect of the compiler's API, to be compiled for one device."""
+    """A request to compile kernels of a sort for one device; `source` is in the language of the compiler's API."""
 
     sort: Sort
     source: Source
@@ -45,10 +45,10 @@ class Request:
 
 
 class Compiler(Protocol):
-    """A kind of offline compiler with a name in the table ``[isa]`` of targets; `compilers` has an object per kind.
+    """A kind of offline compiler.  The table ``[isa]`` of a target names its devices; `compilers` lists all kinds.
 
-    The check of SPIR-V, ``spirv``, is such a compiler too, although no target names it.  Its devices are versions of
-    Vulkan by spirv-val's names, such as ``vulkan1.1``.
+    The SPIR-V validator, ``spirv``, has this interface too, although ``[isa]`` does not name it.  Its devices are
+    versions of Vulkan, by spirv-val's names, such as ``vulkan1.1``.
     """
 
     @property
@@ -61,31 +61,33 @@ class Compiler(Protocol):
 
     @property
     def install(self) -> str:
-        """A line about the installation."""
+        """A line that says how to install the compiler, for messages."""
 
     def devices(self) -> Sequence[str]:
-        """Return the devices of `hsgen.targets.isa.KINDS`, whether or not the compiler is installed."""
+        """Return the names of all known devices, whether or not the compiler is installed."""
 
     def identity(self, device: str) -> str | None:
-        """Return the name and version of the installed compiler for `device`, or None.
+        """Return the name and version of the installed compiler that supports `device`; None without one.
 
-        This method is called once for each device, from one thread.
+        The method is called once for each device, always from the same thread.
         """
 
     def recipe(self, request: Request) -> str:
-        """Return the other inputs of a result: options, headers, and the version of the parser of the results.
+        """Return a text with all inputs of a result that the cache key does not contain otherwise.
 
-        The cache key is a hash of the recipe, the identity, the device, the text and the work-group sizes.
+        Examples are compiler options, hashes of headers, and the version of the code that parses the compiler's output.
+        The cache key is a hash of this text, the identity, the device, the kernels' text and their work-group sizes.
         """
 
     def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:
-        """Compile the kernels; return the resources of every kernel by name.
+        """Compile the kernels; return the resources of each kernel by name.
 
-        `folder` is empty at first, and is removed afterwards.  This method runs in a separate thread, for at most
-        `seconds`.  Code that can crash or hang must run in another process.
+        `folder` is an empty folder for files; the caller removes it afterwards.  The method is called from several
+        threads and must return within `seconds`.  Code that can crash or hang must run in another process.
 
         Raises:
-            Wrong: the compiler refuses a kernel, crashes or omits a kernel; the further lines are its log.
+            Wrong: the compiler refuses a kernel, crashes, or omits a kernel.  The error's first line says why; further
+                lines are the compiler's log.
             Unavailable: the compiler is not installed, or does not support the device.
             subprocess.TimeoutExpired: the compilation takes longer than `seconds`.
         """

@@ -1,7 +1,8 @@
-"""Recorded resources of a target's kernels, and their comparison with new resources.
+"""Resource budgets: files with the recorded resources of a target's kernels, with which new resources are compared.
 
-A file has one target.  Each compiler has a list of devices, with the versions of their compilers, and three tables:
-registers of a lane, spilled bytes, and occupancy in percent.  A table has a line per kernel and a number per device.
+A file belongs to one target.  For each offline compiler it lists devices, with the version of the compiler for each
+device, and three tables: registers of a lane, spilled bytes, and occupancy in percent.  A table has a line for each
+kernel, with a number for each device.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from hsgen.tools.compile.results import TOGETHER, Missing, Place, Result
 
 SCHEMA = 1
 UNREPORTED = -1
-"""A number that the compiler does not report."""
+"""Stands for a number that the compiler does not report."""
 TABLES = {"registers": UNREPORTED, "spills": 0, "occupancy": UNREPORTED}
-"""The tables of a compiler; kernels without a line in a table have this number."""
+"""The tables of a compiler, each with the number of kernels that have no line in the table."""
 AGAIN = "--write-budget writes it again"
 
 _Numbers = dict[str, int]
@@ -30,7 +31,11 @@ _Numbers = dict[str, int]
 
 @dataclass(slots=True)
 class Column:
-    """A device: the version of its compiler, and the numbers of every kernel ("SORT KERNEL") by table."""
+    """The numbers of one device.
+
+    `identity` is the name and version of the compiler.  `kernels` has the numbers of each kernel by table; a kernel's
+    name is "SORT KERNEL".
+    """
 
     identity: str
     kernels: dict[str, _Numbers] = field(default_factory=dict)
@@ -38,14 +43,14 @@ class Column:
 
 @dataclass(slots=True)
 class Budget:
-    """The recorded numbers of a target, by (compiler, device)."""
+    """The recorded numbers of a target; `columns` are by (compiler, device)."""
 
     target: str
     columns: dict[tuple[str, str], Column] = field(default_factory=dict)
 
 
 def numbers(use: Use) -> _Numbers:
-    """Return the numbers of a kernel."""
+    """Return the numbers of a kernel, by table."""
     return {
         "registers": UNREPORTED if use.registers is None else use.registers,
         "spills": use.spill_bytes,
@@ -54,7 +59,7 @@ def numbers(use: Use) -> _Numbers:
 
 
 def recorded(target: str, results: Iterable[Result]) -> Budget:
-    """Return the budget of a target's results; results of checks that are not compilers are left out."""
+    """Return the budget with a target's results; failed kernels and results of spirv-val are left out."""
     budget = Budget(target)
     for r in results:
         if r.place.compiler in KINDS and r.use is not None:
@@ -64,7 +69,7 @@ def recorded(target: str, results: Iterable[Result]) -> Budget:
 
 
 def text(budget: Budget) -> str:
-    """Return the text of a budget's file; equal numbers give equal text.
+    """Return the text of a budget's file; equal budgets give equal texts.
 
     All columns of a compiler must have the same kernels.
     """
@@ -132,11 +137,12 @@ def _read(data: Mapping[str, Any]) -> Budget:
 
 
 def compare(budget: Budget, results: Sequence[Result], complete: bool) -> tuple[list[str], list[str]]:
-    """Return a line per result that is worse than recorded, and further notes.
+    """Compare results with a budget; return a line for each result that is worse than recorded, and further notes.
 
-    Worse means: a new or larger spill, more registers, or less occupancy.  With another version of the compiler, only
-    new spills count.  Kernels and devices without a record count as worse.  If `complete`, recorded kernels that the
-    target no longer has count as worse too.
+    A result is worse if it has a larger spill, more registers, or less occupancy than recorded.  If the version of the
+    compiler differs from the recorded version, only spills of kernels without a recorded spill count.  A kernel or
+    device that the budget lacks counts as worse.  With `complete`, `results` has all kernels of the target; then a
+    kernel that only the budget has counts as worse too.
     """
     worse: list[str] = []
     notes: list[str] = []
@@ -165,7 +171,7 @@ def compare(budget: Budget, results: Sequence[Result], complete: bool) -> tuple[
 
 
 def _worse(old: _Numbers | None, new: _Numbers, same: bool) -> list[str]:
-    """Return the lines about one kernel."""
+    """Return a line for each number of a kernel that is worse; `same` if the compiler has the recorded version."""
     if old is None:
         return [f"is not in the budget; {AGAIN}"]
     lines = []
@@ -179,7 +185,7 @@ def _worse(old: _Numbers | None, new: _Numbers, same: bool) -> list[str]:
 
 
 def place(path: Path, targets: Sequence[Target]) -> dict[str, Path]:
-    """Return the file of each target; a path that ends in .toml is a file, any other path a folder.
+    """Return the path of each target's budget file; `path` is a file if it ends in .toml, and otherwise a folder.
 
     Raises:
         Usage: one file is given for several targets.
@@ -192,7 +198,7 @@ def place(path: Path, targets: Sequence[Target]) -> dict[str, Path]:
 
 
 def load(path: Path, targets: Sequence[Target]) -> dict[str, Budget | None]:
-    """Return the budgets of targets; None: the folder has no file for the target.
+    """Return the budgets of targets by name; a budget is None if the folder has no file for its target.
 
     Raises:
         Usage: there is no such file or folder, or a file is invalid or of another target.
@@ -210,7 +216,7 @@ def load(path: Path, targets: Sequence[Target]) -> dict[str, Budget | None]:
 def compared(
     known: Mapping[str, Budget | None], results: Sequence[Result], complete: bool
 ) -> tuple[list[str], list[str]]:
-    """Return lines about results that are worse than recorded, and further notes; see `budget.compare`."""
+    """Compare the results of several targets with their budgets, by `compare`; return all its lines and notes."""
     worse: list[str] = []
     notes: list[str] = []
     for name, budget in known.items():
@@ -222,9 +228,10 @@ def compared(
 
 
 def write(path: Path, targets: Sequence[Target], results: Sequence[Result], missing: Sequence[Missing]) -> list[str]:
-    """Write the budgets of targets whose kernels all compiled; return a line for each target with a failure.
+    """Write a budget file for each target whose kernels all compiled for all devices.
 
-    Targets without offline compilers get no file.
+    Return a line for each target whose file was not written because of a failure or a missing compiler.  Targets
+    without results of offline compilers get no file, and no line.
 
     Raises:
         Usage: a file cannot be written.
@@ -238,7 +245,7 @@ def write(path: Path, targets: Sequence[Target], results: Sequence[Result], miss
         elif budget.columns:
             try:
                 file.parent.mkdir(parents=True, exist_ok=True)
-                part = file.with_name(f".{file.name}.part")  # an interrupt leaves the old file
+                part = file.with_name(f".{file.name}.part")  # renamed when complete, so an interrupt keeps the old file
                 part.write_text(text(budget), encoding="utf-8")
                 part.replace(file)
             except OSError as e:

@@ -1,4 +1,4 @@
-"""The cache of compiled kernels' resources, by a hash of all inputs of a compilation, and the logs of failures."""
+"""The cache of offline compilers: resources of kernels by a hash of a compilation's inputs, and logs of failures."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from hsgen.system import folders
 from hsgen.tools.compile.base import Compiler, Request, Use
 
 _FORMAT = 1
-"""The version of the entries."""
+"""The version of the format of cache entries; it is part of the hash."""
 
 
 def place(compiler: Compiler, identity: str, request: Request) -> Path:
-    """Return the file of a request's result; `identity` is the name and version of the compiler."""
+    """Return the path of the cache entry for a request; `identity` is the name and version of the compiler."""
     shapes = [(k.name, k.work_group, k.subgroup, k.local_bytes(request.sort.key)) for k in request.kernels]
     head = [_FORMAT, compiler.name, identity, request.device, compiler.recipe(request), shapes]
     key = hashlib.sha256(json.dumps([*head, request.text]).encode()).hexdigest()
@@ -27,7 +27,7 @@ def place(compiler: Compiler, identity: str, request: Request) -> Path:
 
 
 def load(file: Path, kernels: Sequence[Kernel]) -> dict[str, Use] | None:
-    """Return the resources of kernels from a file, or None if the file lacks them."""
+    """Return the resources of kernels from a cache entry; None if it does not exist, or lacks one of the kernels."""
     try:
         data = json.loads(folders.load(file) or b"null")
         return {k.name: Use(**data[k.name]) for k in kernels}
@@ -36,13 +36,16 @@ def load(file: Path, kernels: Sequence[Kernel]) -> dict[str, Use] | None:
 
 
 def keep(file: Path, uses: Mapping[str, Use]) -> None:
-    """Write the resources of kernels into a file; after a failure, the kernels are compiled again next time."""
+    """Write the resources of kernels into a cache entry.
+
+    If the file cannot be written, nothing happens; the kernels are compiled again next time.
+    """
     with suppress(Unavailable):
         folders.keep(file, json.dumps({name: asdict(use) for name, use in uses.items()}).encode())
 
 
 def log(name: str, lines: Sequence[str]) -> str:
-    """Write a log and return its path."""
+    """Write the log of a failed compilation, and return its path; `name` is the name of the cache entry."""
     path = folders.cached("isa") / f"{name[:16]}.log"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return str(path)

@@ -1,4 +1,4 @@
-"""The offline compilers that hsgen supports, an object per kind."""
+"""The offline compilers that hsgen supports, one object for each kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CUDA kernels for NVIDIA's instruction sets, by NVRTC or nvcc."""
+"""Compiles CUDA kernels for NVIDIA's instruction sets, with NVRTC or nvcc."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from hsgen.tools.compile.base import Request, Use
 
 
 class Cuda:
-    """The first of NVRTC 11.8, NVRTC 12.9 and nvcc that supports the device; registers and spills are those of a lane.
+    """NVIDIA's compilers: the first of NVRTC 11.8, NVRTC 12.9 and nvcc that supports the device.
 
-    `Use.spill_bytes` is the greater of the bytes of spill stores and of spill loads, as ``ptxas -v`` reports them: each
-    instruction is counted once.
+    `Use.registers` and `Use.spill_bytes` are those of a lane.  ``ptxas -v`` reports the bytes of spill stores and of
+    spill loads; `spill_bytes` is the greater of the two.  ptxas counts each instruction once, even inside of a loop.
     """
 
     name = "cuda"
@@ -28,7 +28,7 @@ class Cuda:
     install = f"{nvrtc.INSTALL}, or put nvcc of the CUDA toolkit on the path"
 
     def devices(self) -> Sequence[str]:
-        """Return the sm_NN of all architectures of past and present compilers."""
+        """Return the names sm_NN of all architectures that past and present compilers support."""
         return KINDS[self.name].devices
 
     def identity(self, device: str) -> str | None:
@@ -39,7 +39,7 @@ class Cuda:
             return None
 
     def recipe(self, request: Request) -> str:
-        """Return the version of the parser of the results, and the limits of a multiprocessor."""
+        """Return the version of this class's parser of results, and the limits of the device's multiprocessors."""
         return f"1 {nvidia.LIMITS.get(_arch(request.device))}"
 
     def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:
@@ -68,7 +68,7 @@ def _compiler(arch: int) -> nvrtc.Compiler:
 
 
 def _use(use: nvrtc.Use, arch: int, kernel: Kernel, local: int) -> Use:
-    """Return the resources of a kernel; its shared memory is that of the launch plus its static arrays."""
+    """Return the resources of a kernel; `local` is the shared memory, in bytes, that a launch adds to static arrays."""
     shared = local + use.shared
     share = nvidia.occupancy(arch, kernel.work_group, use.registers, shared)
     if share == 0:

@@ -1,6 +1,7 @@
-/* What hsgen's kernels use of HIP, by builtins of LLVM's AMDGPU back end: clang alone brings neither AMD's headers nor
-   its device library.  Included ahead of a text by hsgen/tools/compile/hip.py; HS_WAVE is the wavefront's lanes.  Kernels
-   compiled with this are measured, not run. */
+/* The parts of HIP that hsgen's kernels use, implemented with builtins of LLVM's AMDGPU back end.  clang alone has
+   neither AMD's headers nor its device library.  hsgen/tools/compile/hip.py includes this file before the kernels'
+   text, and defines HS_WAVE, the number of lanes of a wavefront.  Kernels compiled with this file are never run; only
+   their resources are reported. */
 
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
@@ -17,8 +18,8 @@ HS_DEVICE uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
 HS_DEVICE uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 HS_DEVICE ulonglong2 make_ulonglong2(unsigned long long x, unsigned long long y) { return {x, y}; }
 
-/* Places.  Grids have one dimension here or two; the number of groups is the first word of the implicit arguments, and
-   before their version 5 a quotient. */
+/* Ids.  Grids have one or two dimensions.  The number of blocks is at the start of the implicit arguments; before
+   version 5 of these arguments, it must be computed as a quotient. */
 struct hs_place { unsigned x, y; };
 #define threadIdx (hs_place{__builtin_amdgcn_workitem_id_x(), 0u})
 #define blockIdx (hs_place{__builtin_amdgcn_workgroup_id_x(), __builtin_amdgcn_workgroup_id_y()})
@@ -29,7 +30,7 @@ struct hs_place { unsigned x, y; };
 #endif
 #define warpSize HS_WAVE
 
-/* A barrier is fences around the instruction. */
+/* A barrier is the barrier instruction between a release fence and an acquire fence. */
 HS_DEVICE void __syncthreads()
 {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
@@ -55,11 +56,11 @@ HS_DEVICE unsigned atomicCAS(unsigned *p, unsigned old, unsigned x)
     return old;
 }
 
-/* Lanes exchange words through the crossbar of local memory.  As in AMD's headers, a lane beyond the width is the lane
-   itself. */
+/* Shuffles exchange 32-bit words through the crossbar of local memory.  As in AMD's headers, a lane whose partner lies
+   beyond `width` gets its own value. */
 #if __has_builtin(__builtin_amdgcn_ballot_w64)
 #define __ballot(vote) __builtin_amdgcn_ballot_w64((vote) != 0)
-#else /* clang 15 and before: a comparison with 0, by the number that LLVM gives to "not equal" */
+#else /* clang 15 and before: uicmp compares with 0; 33 is LLVM's number of the predicate "not equal" */
 #define __ballot(vote) __builtin_amdgcn_uicmp((unsigned)(vote), 0u, 33)
 #endif
 #if HS_WAVE == 64

@@ -1,6 +1,6 @@
-"""clang's AMDGPU back end for HIP kernels: the compilers of `hsgen.tools.compile.amdgcn`, without ROCm.
+"""Compiles HIP kernels with clang's AMDGPU back end, without ROCm; the clangs are those of `amdgcn`.
 
-ROCm's hipcc is the same clang with AMD's headers and device library; ``hip.h`` in this folder replaces both.
+ROCm's hipcc is the same clang, with AMD's headers and device library.  ``hip.h`` in this folder replaces both.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _SHARED = re.compile(r"extern (__shared__ unsigned long long hs_shared)\[\];")
 
 
 class Hip(Amdgcn):
-    """clang for AMD GPUs, as the compiler of HIP.
+    """clang for AMD GPUs, as a HIP compiler.
 
-    A launch determines the size of shared memory.  This class declares shared memory with that size, so that the
-    compiler counts it.
+    HIP kernels get their shared memory at the launch, so the compiler would not count it.  Therefore this class
+    declares, in each kernel's text, an array of the size that the launch allocates.
     """
 
     name = "hip"
@@ -32,20 +32,26 @@ class Hip(Amdgcn):
     suffix = "hip"
 
     def target(self, device: str) -> tuple[str, ...]:
-        """See `Amdgcn`."""
+        """Return the compiler's options for one device."""
         return ("-nogpulib", f"--offload-arch={device}")
 
     def text(self, request: Request) -> str:
-        """See `Amdgcn`."""
+        """Return the kernels' text, with shared memory declared in its size."""
         sort, source = request.sort, request.source
         parts = {k.name: _sized(source.parts[k.name], k, sort) for k in request.kernels}
         return replace(source, parts=parts).only(*parts)
 
     def wave(self, request: Request) -> int:
-        """See `Amdgcn`; HIP's headers refuse wavefronts of 64 lanes on devices whose default is 32."""
+        """Return the wavefront width for a request, in lanes.
+
+        HIP's headers refuse 64 lanes on devices whose default is 32 lanes.
+
+        Raises:
+            Wrong: the device has no wavefronts of the sort's subgroup size.
+        """
         return wave(request, (32,) if narrow(request.device) else (64,))
 
 
 def _sized(text: str, kernel: Kernel, sort: Sort) -> str:
-    """Return the text of a kernel with its shared memory declared in the size of its launch."""
+    """Return a kernel's text, in which shared memory is an array of the size that a launch allocates."""
     return _SHARED.sub(rf"\1[{-(-kernel.local_bytes(sort.key) // 8)}];", text)

@@ -1,4 +1,4 @@
-"""The sorts without tables that are compiled in addition to the sorts of a target's tables."""
+"""The sorts whose algorithms need no table in a target; offline compilers compile them in addition to all others."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from hsgen.targets.target import Target
 
 
 def derived(target: Target, widths: Iterable[str]) -> list[Sort]:
-    """Return a target's sorts of all algorithms without tables, for key widths `widths`.
+    """Return the sorts of all algorithms that need no table, for the key widths `widths`.
 
-    Each algorithm has a sort of keys alone, and a sort with values of 4 bytes.  Of the sort with values, only the
-    kernels with other buffers are compiled, because the remaining kernels do the same work as without values.
+    For each algorithm there is a sort of keys alone, and a sort with 4-byte values if the algorithm supports values.
+    The sort with values has only those kernels whose buffers differ from the kernels without values.  The other kernels
+    do the same work in both sorts.
     """
     sorts = []
     for width in widths:
@@ -35,8 +36,9 @@ def derived(target: Target, widths: Iterable[str]) -> list[Sort]:
 
 
 def _own(sort: Sort) -> Sort:
-    """Return a sort without the kernels of the sort that precedes it, because the preceding sort's kernels are compiled
-    separately.
+    """Remove the kernels of a preceding sort.
+
+    An algorithm may begin with another sort of the target, whose kernels are compiled separately.
     """
     algorithm = sort.parts[0].algorithm
     if not EVERY[algorithm].TRAITS.joins:

@@ -1,7 +1,8 @@
-"""Jobs of offline compilers: planning them, and running them in parallel.
+"""Plans the jobs of offline compilers, and runs them in parallel.
 
-A job is the kernels of one sort for one device.  If a job fails, each kernel is compiled by itself.  So the name of a
-kernel that a compiler refuses, or on which the compiler crashes or hangs, is known, and the other kernels have results.
+A job compiles the kernels of one sort for one device, all together.  If this fails, each kernel is compiled by itself.
+The results then say which kernel the compiler refuses, or on which kernel it crashes or hangs.  All other kernels have
+results.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ _rendering = threading.Lock()
 
 @dataclass(slots=True)
 class Text:
-    """The text of a sort for an API, rendered at its first use, and dropped after its last job."""
+    """The text of a sort for an API, shared by `jobs` jobs.
+
+    The text is rendered for the first job and released after the last, because all texts together are large.
+    """
 
     sort: Sort
     api: str
@@ -41,7 +45,7 @@ class Text:
     _source: Source | None = None
 
     def take(self) -> Source:
-        """Return the text; called once per job.
+        """Return the text; each job calls this method once.
 
         Raises:
             Wrong: a template is damaged.
@@ -55,7 +59,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Kernels of a sort that a compiler compiles together for a device."""
+    """A job: kernels of a sort that a compiler compiles together for a device."""
 
     place: Place
     compiler: Compiler
@@ -66,7 +70,7 @@ class Job:
 
 @dataclass(slots=True)
 class Done:
-    """The result of a job: its kernels, its duration in seconds, and whether all kernels came from the cache."""
+    """The outcome of a job: a result for each kernel, the duration in seconds, and whether all came from the cache."""
 
     job: Job
     results: list[Result] = field(default_factory=list)
@@ -75,34 +79,34 @@ class Done:
 
 
 def devices_of(target: Target) -> list[tuple[str, str]]:
-    """Return the (compiler, device) pairs of a target: its table ``[isa]``, and the check of SPIR-V for Vulkan."""
+    """Return the (compiler, device) pairs of a target: those of its table ``[isa]``, and spirv-val if it has Vulkan."""
     named = [(name, device) for name, devices in target.isa.items() for device in devices]
     return named + [(SPIRV, f"vulkan{target.device.vulkan}")] * any(APIS[api].spirv for api in target.apis)
 
 
 class Planner:
-    """Plans the jobs of targets; looks up the compiler of each device only once."""
+    """Plans jobs for targets, and remembers which compiler serves each device."""
 
     def __init__(self, compilers: Mapping[str, Compiler]) -> None:
         self.compilers = compilers
         self._identities: dict[tuple[str, str], str | None] = {}
 
     def identity(self, name: str, device: str) -> str | None:
-        """Return the name and version of the compiler for a device, or None."""
+        """Return the name and version of the installed compiler for a device; None without one."""
         at = name, device
         if at not in self._identities:
             try:
                 self._identities[at] = self.compilers[name].identity(device)
-            except subprocess.TimeoutExpired:  # a compiler that does not print its version compiles no kernel
+            except subprocess.TimeoutExpired:  # a compiler that hangs when asked for its version counts as missing
                 self._identities[at] = None
         return self._identities[at]
 
     def jobs(
         self, target: Target, sorts: Sequence[Sort], where: Iterable[tuple[str, str]]
     ) -> tuple[list[Job], list[Missing]]:
-        """Return the jobs that compile `sorts` of a target for (compiler, device) pairs, and the missing compilers.
+        """Return the jobs that compile `sorts` for the (compiler, device) pairs `where`, and the missing compilers.
 
-        A kernel of several sorts is compiled only with the first sort.
+        If several sorts have the same kernel, only the job of the first of these sorts compiles it.
         """
         jobs: list[Job] = []
         lacking: dict[str, list[str]] = {}
@@ -129,10 +133,10 @@ class Planner:
 
 
 def _fresh(sorts: Sequence[Sort]) -> Iterator[tuple[Sort, tuple[Kernel, ...]]]:
-    """Yield the sorts with the kernels that no previous sort has; sorts without such kernels are omitted.
+    """Yield each sort with those of its kernels that no earlier sort has; sorts without such kernels are left out.
 
-    Kernels of two sorts are the same if the kernels are equal, and so are their algorithm's parameters in both sorts,
-    because the text that the kernels of an algorithm share depends on these parameters.
+    Two kernels are the same if their descriptions are equal, and their algorithm has the same parameters in both sorts.
+    The parameters matter because all kernels of an algorithm share text that depends on them.
     """
     seen: dict[str, list[tuple[Kernel, object]]] = {}
     for sort in sorts:
@@ -180,14 +184,14 @@ def _perform(job: Job, seconds: float, ended: threading.Event) -> Done:
 
 
 class _Attempt:
-    """A job in progress; no compiler is started after `ended` is set."""
+    """A job in progress.  When the caller sets `ended`, no further compiler is started."""
 
     def __init__(self, job: Job, source: Source, seconds: float, ended: threading.Event) -> None:
         self.job, self.source, self.seconds, self.ended = job, source, seconds, ended
         self.cached = True
 
     def results(self) -> list[Result]:
-        """Compile all kernels together or, after a failure, one by one; return the results."""
+        """Compile all kernels together; if this fails, compile them one by one.  Return the results."""
         uses, why, log = self._uses(self.job.kernels)
         if not why:
             return [self._result(k.name, use=uses[k.name]) for k in self.job.kernels]
@@ -217,7 +221,10 @@ class _Attempt:
         )
 
     def _uses(self, kernels: tuple[Kernel, ...]) -> tuple[dict[str, Use], str, str | None]:
-        """Return the resources of the kernels, or the reason of a failure and the log's file; a timeout has no log."""
+        """Return (resources by kernel, reason of a failure, path of the log).
+
+        Without a failure, the reason is empty and the path None.  A timeout has no log, either.
+        """
         job = self.job
         request = Request(sort=job.text.sort, source=self.source, kernels=kernels, device=job.place.device)
         place = cache.place(job.compiler, job.identity, request)

@@ -1,4 +1,4 @@
-"""The results of offline compilers as Markdown; equal kernels and compilers give equal text."""
+"""Writes the results of offline compilers as Markdown; equal results give equal text."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _SUMMARY = ("compiler", "device", "kernels", "most registers", "spill", "least o
 
 
 def page(results: Sequence[Result], missing: Sequence[Missing], command: str, *, kernels: bool) -> str:
-    """Return a page with a table of devices for each target.
+    """Return a page with a table for each target, which has a row for each device.
 
-    If `kernels`, the page also has a table of kernels for each compiler.
+    With `kernels`, there is also a table for each compiler, with a row for each kernel.
     """
     spilling, failed = sum(r.spills for r in results), sum(r.use is None for r in results)
     counts = f"{len({(r.place.target, r.sort, r.kernel) for r in results})} kernels, {len(places(results))} pairs of a"
@@ -58,7 +58,10 @@ def _row(s: Summary) -> list[object]:
 
 
 def _kernels(results: Sequence[Result]) -> Iterator[str]:
-    """Yield the lines of a compiler's table, with a row per kernel and a column per device."""
+    """Yield the lines of a compiler's table, with a row for each kernel and a column for each device.
+
+    Yield nothing if no cell has a number and no kernel failed.
+    """
     columns = places(results)
     cells: dict[tuple[str, str], dict[Place, str]] = {}
     for r in results:

@@ -1,4 +1,4 @@
-"""SPIR-V modules of kernels, and their validation by spirv-val of SPIRV-Tools."""
+"""Compiles kernels to SPIR-V modules, and validates the modules with spirv-val of SPIRV-Tools."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ _DEVICES = ("vulkan1.1", "vulkan1.2", "vulkan1.3")
 
 
 def modules(request: Request, folder: Path, seconds: float) -> list[dict[str, Any]]:
-    """Compile a request to SPIR-V; return the modules.
+    """Compile the kernels of a request to SPIR-V modules in `folder`; return a description of each module.
 
-    A module has its kernel, its path, the number of buffers, the bytes of push constants, and the lanes of subgroups.
+    Its fields are `kernel` (name), `path`, `bindings` (number of buffers), `push` (bytes of push constants) and
+    `subgroup` (lanes of a subgroup).
 
     Raises:
         Unavailable: there is no GLSL compiler.
@@ -46,16 +47,16 @@ def modules(request: Request, folder: Path, seconds: float) -> list[dict[str, An
         data = spirv.compile_one(source.text, source.path, module, using, request.sort.vulkan)
         path = folder / f"{len(out)}.spv"
         path.write_bytes(data)
-        buffers = len(kernel.buffers)  # push constants: an address per buffer, then the count and an argument
+        buffers = len(kernel.buffers)  # push constants: an 8-byte address per buffer, the 4-byte count and argument
         order = {"kernel": kernel.name, "path": str(path), "bindings": buffers, "push": 8 * buffers + 8}
         out.append({**order, "subgroup": kernel.subgroup})
     return out
 
 
 class Spirv:
-    """The check of SPIR-V: compiles all variants of a kernel and validates them for a version of Vulkan.
+    """The SPIR-V validator: compiles all variants of a kernel to SPIR-V, and validates them for a version of Vulkan.
 
-    The only reported resource of a kernel is the local memory of its arrays.
+    The only resource that it reports is the local memory of a kernel's arrays.
     """
 
     name = SPIRV
@@ -63,7 +64,7 @@ class Spirv:
     install = "apt-get install spirv-tools glslang-tools"
 
     def devices(self) -> Sequence[str]:
-        """Return the versions of Vulkan by spirv-val's names."""
+        """Return the versions of Vulkan, which stand for devices, by spirv-val's names."""
         return _DEVICES
 
     def identity(self, device: str) -> str | None:
@@ -72,7 +73,7 @@ class Spirv:
         return f"{_version(path)}, {using.identity}" if path and using and device in _DEVICES else None
 
     def recipe(self, request: Request) -> str:
-        """Return the version of Vulkan of the modules."""
+        """Return the version of Vulkan for which the modules are compiled."""
         return f"1 {request.sort.vulkan}"
 
     def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:

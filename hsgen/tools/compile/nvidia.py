@@ -1,7 +1,8 @@
-"""The limits of a multiprocessor of NVIDIA's GPUs, and the occupancy of kernels.
+"""The limits of a multiprocessor (SM) of NVIDIA GPUs, and the occupancy of kernels.
 
-Sources: CUDA C++ Programming Guide 12.9 and 13.0, table "Technical Specifications per Compute Capability"; NVIDIA's
-occupancy calculator (cuda_occupancy.h of the CUDA toolkit) for allocation granularities and sub-partitions.
+The limits are those of the CUDA C++ Programming Guide 12.9 and 13.0, table "Technical Specifications per Compute
+Capability".  Allocation granularities and sub-partitions are those of NVIDIA's occupancy calculator (cuda_occupancy.h
+in the CUDA toolkit).
 """
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ WARP = 32
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of a multiprocessor: warps, blocks, registers (also per block), and shared memory in bytes."""
+    """The limits of a multiprocessor.
+
+    warps, blocks: how many it holds at once.  shared: bytes of shared memory.  registers: number of 32-bit registers.
+    block_registers: registers of a block.  partitions: number of sub-partitions, which divide warps and registers.
+    """
 
     warps: int
     blocks: int
@@ -22,9 +27,9 @@ class Limits:
     block_registers: int = 65536
     partitions: int = 4
     reserved: int = 0
-    """Additional bytes of shared memory that each block takes."""
+    """Bytes of shared memory that the system takes for each block, in addition to the kernel's."""
     step: int = 256
-    """The granularity of shared memory, in bytes."""
+    """Shared memory is allocated in multiples of this number of bytes."""
 
 
 def _new(warps: int, blocks: int, kib: int) -> Limits:
@@ -61,10 +66,11 @@ LIMITS = {
 
 
 def blocks(limits: Limits, lanes: int, registers: int, shared: int) -> int:
-    """Return the number of blocks of `lanes` lanes that a multiprocessor holds at once, 0 if it cannot hold any.
+    """Return the number of blocks that a multiprocessor holds at once; 0 if not even one fits.
 
-    `registers` is the number per lane, `shared` the bytes per block.  Memory that can serve as first-level cache
-    or as shared memory counts as shared memory, which is the default of drivers.
+    `lanes` is the number of lanes of a block, `registers` the registers of a lane, `shared` the bytes of shared memory
+    of a block.  Memory that can serve as L1 cache or as shared memory counts as shared memory, as drivers decide by
+    default.
     """
     warps = _up(lanes, WARP) // WARP
     per_warp = _up(max(registers, 1) * WARP, 256)
@@ -77,7 +83,10 @@ def blocks(limits: Limits, lanes: int, registers: int, shared: int) -> int:
 
 
 def occupancy(arch: int, lanes: int, registers: int, shared: int) -> float | None:
-    """Return the share of a multiprocessor's warps that blocks of a kernel fill; None for an unknown architecture."""
+    """Return the occupancy of a kernel (0 to 1): its resident warps divided by a multiprocessor's greatest number.
+
+    The result is None for an unknown architecture `arch`, the NN of sm_NN.
+    """
     limits = LIMITS.get(arch)
     if limits is None:
         return None

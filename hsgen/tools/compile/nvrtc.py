@@ -1,8 +1,9 @@
-"""Compilation of CUDA kernels for NVIDIA's instruction sets without a GPU or driver, and the kernels' resources.
+"""Compiles CUDA kernels for NVIDIA's instruction sets without a GPU or driver, and reports the kernels' resources.
 
-There are two compilers.  NVRTC comes from PyPI (11.8 for Kepler to Hopper, 12.9 for Maxwell to Blackwell; both can be
-installed).  nvcc is the toolkit's, if it is on the path.  NVRTC's libraries are loaded at their first use.  Run as a
-module, this file compiles the request on stdin, so that a compiler that crashes or hangs affects no other process.
+There are two kinds of compilers.  NVRTC comes from PyPI: version 11.8 serves Kepler to Hopper, version 12.9 Maxwell to
+Blackwell, and both can be installed at once.  nvcc is that of the CUDA toolkit, if it is on the path.  NVRTC's
+libraries are loaded at their first use.  A compiler may crash or hang.  Therefore this file can also run as a process
+of its own (`main`), which compiles the request on stdin.
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ _SHARED = re.compile(r"(\d+) bytes smem")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """The resources of a kernel on a multiprocessor.
+    """The resources of a kernel, as ``ptxas -v`` reports them.
 
-    `shared` excludes shared memory that a launch adds.  `instructions` is the number of instructions
-    (`hsgen.tools.compile.nvrtc`), None if the code cannot be read.
+    `registers` are those of a lane.  `spill_stores` and `spill_loads` are bytes.  `shared` is the bytes of static
+    shared memory, without the memory that a launch adds.  `instructions` is the result of `instructions` below; None if
+    the machine code cannot be read.
     """
 
     registers: int
@@ -73,14 +75,14 @@ _LIBRARY = re.compile(r"libnvrtc\.so\.\d+(\.\d+)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiler:
-    """A compiler: `path` is NVRTC's library or the program nvcc; `archs` has the NN of each supported sm_NN."""
+    """A compiler; `path` is NVRTC's library or the program nvcc, `archs` the NN of each sm_NN that it supports."""
 
     name: str
     path: Path
     archs: tuple[int, ...]
 
     def compile(self, text: str, arch: int) -> dict[str, Use]:
-        """Compile `text`, CUDA C++ without includes, for sm_<arch>; return the resources of every kernel by name.
+        """Compile `text`, CUDA C++ without includes, for sm_<arch>; return the resources of each kernel by name.
 
         Raises:
             Wrong: the compiler reports errors; the message has a line per error, with the line number in `text`.
@@ -98,7 +100,7 @@ class Compiler:
 
 
 def compilers() -> list[Compiler]:
-    """Return the compilers of this machine, the oldest NVRTC first, nvcc last."""
+    """Return the installed compilers: NVRTC from each of `PACKAGES`, the oldest first, and nvcc last."""
     nvrtcs = [_nvrtc(path) for package in PACKAGES for path in _libraries(package)]
     path = toolchain.tool("nvcc")
     return [*nvrtcs, _nvcc(path)] if path else nvrtcs
@@ -126,7 +128,10 @@ def compile(text: str, arch: int) -> dict[str, Use]:
 
 
 def _libraries(package: str) -> list[Path]:
-    """Return the path of NVRTC's library in a package, without the library of builtins and the alternative build."""
+    """Return the path of NVRTC's library in an installed package, as a list; empty without the package.
+
+    The package's other libraries (the builtins and the alternative build) are left out.
+    """
     try:
         files = importlib.metadata.files(package) or []
     except importlib.metadata.PackageNotFoundError:
@@ -137,7 +142,10 @@ def _libraries(package: str) -> list[Path]:
 
 @cache
 def _load(path: Path) -> ctypes.CDLL:
-    """Return the loaded library.  It loads its builtins from its own folder, so several versions can be loaded."""
+    """Load NVRTC's library.
+
+    The library loads its builtins from its own folder, so several versions can be loaded at once.
+    """
     try:
         return ctypes.CDLL(str(path))
     except OSError as e:
@@ -162,7 +170,10 @@ def _done(library: ctypes.CDLL, result: int) -> None:
 
 
 def _thread_locale(new: int | None) -> int | None:
-    """Return the thread's locale, on which Python's decoding depends; set the locale `new` unless it is None."""
+    """Return the C locale of this thread, and set it to `new` unless `new` is None.
+
+    Python decodes some text by this locale.
+    """
     function = getattr(ctypes.CDLL(None), "uselocale", None)
     if function is None:
         return None
@@ -171,11 +182,11 @@ def _thread_locale(new: int | None) -> int | None:
 
 
 def _by_nvrtc(compiler: Compiler, text: str, arch: int) -> tuple[str, bytes]:
-    """Return the log and the cubin."""
+    """Compile `text` with NVRTC; return the log and the cubin."""
     library, program, size = _load(compiler.path), ctypes.c_void_p(), ctypes.c_size_t()
     options = [f"--gpu-architecture=sm_{arch}".encode(), b"--ptxas-options=-v"]
     _done(library, library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernels.cu", 0, None, None))
-    before = _thread_locale(None)  # NVRTC changes the locale
+    before = _thread_locale(None)  # NVRTC changes the thread's locale, so restore it afterwards
     try:
         result = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
         _done(library, library.nvrtcGetProgramLogSize(program, ctypes.byref(size)))
@@ -209,9 +220,9 @@ def _nvcc(path: str) -> Compiler:
 
 
 def _by_nvcc(compiler: Compiler, text: str, arch: int) -> tuple[str, bytes]:
-    """Return the log and the cubin.
+    """Compile `text` with nvcc; return the log and the cubin.
 
-    nvcc omits static kernels that no host code names, so this function declares kernels extern.
+    nvcc omits static kernels that no host code launches.  Therefore this function makes kernels extern.
     """
     with folders.scratch() as folder:
         source = folder / "kernels.cu"
@@ -238,9 +249,9 @@ def _errors(compiler: Compiler, arch: int, log: str) -> list[str]:
 
 
 def main() -> None:
-    """Perform the request on stdin, as JSON: compile `text` for sm_`arch` with the compiler `name` at `path`.
+    """Compile the request on stdin, a JSON object with `text`, `arch` (NN of sm_NN), the compiler's `name` and `path`.
 
-    The resources or the errors are written to the file `out`.
+    The resources or the errors are written as JSON to the file `out`, also a field of the request.
     """
     order = json.loads(sys.stdin.read())
     compiler = Compiler(name=order["name"], path=Path(order["path"]), archs=(order["arch"],))
@@ -256,13 +267,14 @@ _PREFIX = ".text."
 
 
 def instructions(data: bytes, arch: int) -> dict[str, int]:
-    """Return the instruction count of every kernel of a cubin; the count includes padding at the kernel's end.
+    """Return the number of instructions of each kernel in a cubin, by name; padding at a kernel's end is included.
 
     `arch` is the NN of sm_NN.  The code of a kernel is the ELF section ``.text.NAME``.  From Volta on, an instruction
-    has 16 bytes.  Before Volta an instruction has 8 bytes, and every fourth (Maxwell, Pascal) or eighth (Kepler) word
-    schedules the other words.
+    has 16 bytes.  Before Volta, an instruction has 8 bytes.  There, every fourth word (Maxwell, Pascal) or every eighth
+    word (Kepler) is no instruction, but controls the scheduling of the words around it.
 
-    Source of the encoding: Jia et al., Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking (2018), 2.1.
+    The encoding is described in Jia et al., Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking (2018),
+    section 2.1.
 
     Raises:
         ValueError: the data is not a 64-bit ELF file.

@@ -1,8 +1,9 @@
-"""Intel's offline compiler ocloc: OpenCL kernels for Intel GPUs of Gen8 and later, by the driver's own compiler.
+"""Compiles OpenCL kernels for Intel GPUs of Gen8 and later with ocloc, Intel's offline compiler.
 
-ocloc does not report the resources of a kernel.  The dump of its graphics compiler (IGC) does: it has a listing of each
-attempt at a kernel.  If registers do not suffice, IGC tries again without unrolling and with arrays in memory.  The
-valid attempt is the attempt whose instructions are in the binary.
+ocloc is the driver's own compiler.  ocloc does not report the resources of a kernel, but its graphics compiler (IGC)
+can dump a listing with them.  If registers do not suffice, IGC compiles the kernel again, without unrolling and with
+arrays in memory.  Then a kernel has several listings, one for each attempt.  The valid listing is that whose
+instructions are in the binary.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ _ASKING = 60
 
 @dataclass(frozen=True, slots=True)
 class Subslice:
-    """The resources that work-groups share.
+    """The resources of a subslice, the part of an Intel GPU that runs a work-group.
 
-    threads: hardware threads, with a subgroup each.  local: bytes of local memory, allocated in powers of two from
-    `least` bytes on.  barriers: number of work-groups that can use barriers.
+    threads: number of hardware threads; each runs one subgroup.  local: bytes of local memory.  A work-group gets a
+    power of two of at least `least` bytes.  barriers: number of work-groups with barriers that can run at once.
     """
 
     threads: int
@@ -42,9 +43,10 @@ class Subslice:
     barriers: int
 
     def occupancy(self, lanes: int, simd: int, local: int) -> float:
-        """Return the share (0 to 1) of the threads that work-groups of `lanes` lanes and `local` bytes can fill.
+        """Return the occupancy: the hardware threads that work-groups can fill, divided by all threads.
 
-        The share is 0 if no work-group fits.
+        A work-group has `lanes` lanes, `simd` lanes in each subgroup, and `local` bytes of local memory.  The result is
+        0 if not even one work-group fits.
         """
         threads = -(-lanes // simd)
         groups = self.threads // threads
@@ -56,7 +58,7 @@ class Subslice:
 
 _KIB = 1024
 _GEN8 = Subslice(8 * 7, 64 * _KIB, 4 * _KIB, 16)
-_GEN9 = Subslice(8 * 7, 64 * _KIB, _KIB, 32)  # Gen11 has the same
+_GEN9 = Subslice(8 * 7, 64 * _KIB, _KIB, 32)  # the same for Gen11
 _ATOM = Subslice(6 * 6, 64 * _KIB, _KIB, 32)
 _XE_LP = Subslice(16 * 7, 64 * _KIB, _KIB, 32)
 _XE_HPG = Subslice(16 * 8, 128 * _KIB, _KIB, 32)
@@ -73,19 +75,26 @@ SUBSLICES = {
     "pvc": _XE_HPC,
     **dict.fromkeys(("bmg-g21", "bmg-g31", "lnl-m"), _XE2),
 }
-"""Devices by ocloc's names, oldest first, with their subslices (Xe: dual subslices, or Xe cores) at full size.
+"""The full-size subslice of each device, by ocloc's names, oldest first (Xe: dual subslice or Xe core).
 
-Sources: execution units and threads per unit are from the driver (intel/compute-runtime, hw_cmds_*.h: 8 x 7, in Apollo
-Lake and Gemini Lake 6 x 6).  From Gen9 on, local memory, barriers and Xe's units are those of Intel's GPU Occupancy
-Calculator (oneapi-src/oneAPI-samples).  Barriers of Gen8 are those of Intel's guide to OpenCL on processor graphics.
-Xe2 has the threads and the local memory of the driver's hw_info_bmg.cpp and hw_info_lnl.cpp.  Barriers are assumed to
-be those of Xe-HPC.
+Sources:
+
+- Execution units of a subslice, and threads of a unit: the driver (intel/compute-runtime, hw_cmds_*.h).  They are 8 x
+  7, and 6 x 6 in Apollo Lake and Gemini Lake.
+- From Gen9 on, local memory, barriers and Xe's units: Intel's GPU Occupancy Calculator (oneapi-src/oneAPI-samples).
+- Barriers of Gen8: Intel's guide to OpenCL on processor graphics.
+- Threads and local memory of Xe2: the driver's hw_info_bmg.cpp and hw_info_lnl.cpp.  Its barriers are assumed to be
+  those of Xe-HPC.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """A listing of a kernel; `attempt` is the suffix of its files in the dump."""
+    """An attempt of IGC to compile a kernel, with numbers from its listing.
+
+    `simd` is the lanes of a subgroup, and `spilled` the bytes that a hardware thread spills.  `attempt` is the suffix
+    of the attempt's files in the dump.
+    """
 
     kernel: str
     simd: int
@@ -98,9 +107,9 @@ class Ocloc:
     """Intel's offline compiler.
 
     ``Use.registers`` is None, because hardware threads always have 128 registers of 32 bytes.  `spill_bytes` is the
-    memory of a hardware thread: registers spilled to scratch memory, and arrays of all its lanes in memory.  Flag
-    registers saved in general registers, which IGC also lists, take no memory and are not counted.  `occupancy` is
-    computed from `SUBSLICES`.  Local memory is that of the kernel's arrays.
+    memory of a hardware thread for spilled registers, and for the arrays of all its lanes that the compiler keeps in
+    memory.  IGC also lists flag registers that are saved in general registers.  They take no memory and are not
+    counted.  `occupancy` is computed from `SUBSLICES`.  `local_bytes` is the size of the kernel's local arrays.
     """
 
     name = "ocloc"
@@ -117,7 +126,7 @@ class Ocloc:
         return _identity(path) if path and device in SUBSLICES and device in _known(path) else None
 
     def recipe(self, request: Request) -> str:
-        """Return the options and the version of the parser of the results."""
+        """Return the options, the device's subslice, and the version of this class's parser of results."""
         return f"1 {_STANDARD} {SUBSLICES[request.device]}"
 
     def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:
@@ -143,7 +152,10 @@ class Ocloc:
 
 
 def _use(request: Request, kernel: Kernel, attempt: _Attempt | None, memory: dict[str, dict[str, int]]) -> Use:
-    """Return the resources of a kernel; `memory` has the bytes of a lane's arrays, by attempt and kernel."""
+    """Return the resources of a kernel from its valid attempt.
+
+    `memory` has the bytes of a lane's arrays in memory, by attempt and kernel.
+    """
     who = f"ocloc for {request.device}: kernel {kernel.name}"
     if attempt is None:
         raise Wrong(f"{who}: is not in the generated binary")
@@ -162,7 +174,7 @@ def _use(request: Request, kernel: Kernel, attempt: _Attempt | None, memory: dic
 
 
 def _attempts(dump: Path, binary: bytes) -> Iterator[_Attempt]:
-    """Yield the listings whose instructions are in the binary."""
+    """Yield the valid attempts, those whose instructions are in the binary."""
     for listing in sorted(dump.glob("*.asm")):
         code = listing.with_suffix(".dat")
         name = re.fullmatch(r"OCL_asm[0-9a-f]+?((?:_\d+)?)_simd(\d+)_.*", listing.stem)
@@ -180,7 +192,7 @@ def _count(head: str, name: str) -> int:
 
 
 def _memory(dump: Path, attempt: str) -> dict[str, int]:
-    """Return the bytes of a lane's arrays in memory, for each kernel with such arrays."""
+    """Return the bytes of a lane's arrays in memory, by kernel; kernels without such arrays are left out."""
     text = "".join(p.read_text(encoding="utf-8", errors="replace") for p in dump.glob(f"*_codegen{attempt}.ll"))
     sizes = dict(re.findall(r'^!(\d+) = !\{!"privateMemoryPerWI", i32 (\d+)\}', text, re.MULTILINE))
     names = dict(re.findall(r'^!\d+ = !\{!"FuncMDMap\[(\d+)\]", .*@([\w.]+)\}', text, re.MULTILINE))
@@ -193,7 +205,7 @@ def _memory(dump: Path, attempt: str) -> dict[str, int]:
 
 @cache
 def _known(path: str) -> frozenset[str]:
-    """Return the devices in the help text of the installed ocloc."""
+    """Return the devices that the installed ocloc lists in its help text."""
     text = toolchain.run([path, "compile", "--help"], _ASKING).stdout
     listed = re.search(r"<device_type> can be: (.*?)\n", text)
     return frozenset(listed[1].replace(",", " ").split()) if listed else frozenset()
@@ -210,7 +222,10 @@ def _identity(path: str) -> str:
 
 
 def _igc() -> str | None:
-    """Return the version of the graphics compiler, from the build paths in its library, the only place with it."""
+    """Return the version of the graphics compiler (IGC); None if it is not found.
+
+    The version is found in the build paths that its library contains; no other place has it.
+    """
     library = next((p for f in _LIBRARIES if (p := Path(f) / "libigc.so.1").is_file()), None)
     if library is None:
         return None

@@ -1,7 +1,8 @@
-"""RADV, Mesa's Vulkan driver for AMD GPUs.  RADV can compile without a GPU, and reports statistics of each kernel.
+"""Compiles Vulkan kernels for AMD GPUs with RADV, Mesa's Vulkan driver, which needs no GPU for this purpose.
 
-Its compiler, ACO, also compiles for real devices.  Each job runs in its own process (`radv_child`): an environment
-variable selects the GPU, and the driver aborts the process on unexpected input.
+RADV reports statistics of each kernel.  Its compiler, ACO, is the same as on real devices.  Each job runs in a process
+of its own (`radv_child`), for two reasons: an environment variable selects the GPU, and the driver aborts its process
+on unexpected input.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from hsgen.tools.compile.modules import modules
 
 _FOLDERS = ("/usr/local/share", "/usr/local/etc", "/etc", "/usr/share")
 _ASKING = 60.0
-_ALONE = {  # independent of the user's settings
+_ALONE = {  # variables that make the driver ignore the user's settings
     "VK_LOADER_LAYERS_DISABLE": "~all~",
     "MESA_SHADER_CACHE_DISABLE": "true",
     "RADV_DEBUG": "",
@@ -41,10 +42,10 @@ _POLARIS = ("polaris10", "polaris11", "polaris12", "vegam")
 class Radv:
     """RADV without hardware.
 
-    ``Use.registers`` are vector registers.  `spill_bytes` is the scratch memory of a lane, for spilled registers and
+    ``Use.registers`` counts vector registers.  `spill_bytes` is the scratch memory of a lane, for spilled registers and
     arrays.  Scalar registers that spill into lanes of vector registers take no memory.  `occupancy` is the driver's
-    "Subgroups per SIMD", divided by its maximum.  A kernel with a variant for device addresses is compiled in both
-    variants, and its resources are the greater of both.
+    statistic "Subgroups per SIMD", divided by the greatest number that the device allows.  Some kernels have a second
+    variant, which reads buffers by device addresses.  Then each number is the worse one of both variants.
     """
 
     name = "radv"
@@ -61,7 +62,7 @@ class Radv:
         return f"{driver}, {using.identity}" if driver and using else None
 
     def recipe(self, request: Request) -> str:
-        """Return the versions of Vulkan and of the parser of the results."""
+        """Return the version of Vulkan, and the version of this class's parser of results."""
         return f"1 {request.sort.vulkan}"
 
     def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:
@@ -79,10 +80,10 @@ class Radv:
 
 
 def _offered(device: str, kernel: Kernel) -> None:
-    """Check that a GPU family has wavefronts of a kernel's width; the driver itself does not check.
+    """Check that a GPU family supports the wavefront width that a kernel requires; the driver does not check it.
 
     Raises:
-        Wrong: the family lacks such wavefronts.
+        Wrong: the family does not support this width.
     """
     widths = (64,) if KINDS["radv"].devices.index(device) < _OLD else (32, 64)
     if kernel.subgroup > 1 and kernel.subgroup not in widths:
@@ -91,7 +92,10 @@ def _offered(device: str, kernel: Kernel) -> None:
 
 
 def _most(device: str, lanes: int) -> int:
-    """Return the driver's greatest number of wavefronts of a SIMD; in RDNA, a wavefront of 64 lanes counts twice."""
+    """Return the greatest value of the driver's statistic "Subgroups per SIMD", for wavefronts of `lanes` lanes.
+
+    From RDNA on, the driver counts a wavefront of 64 lanes twice.
+    """
     if device in _POLARIS:
         return 8
     at = KINDS["radv"].devices.index
@@ -103,10 +107,10 @@ def _most(device: str, lanes: int) -> int:
 def _checked(
     who: str, orders: list[dict[str, Any]], done: subprocess.CompletedProcess[str], answers: list[dict[str, Any]]
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return each order with its answer.
+    """Return each order (a module to compile) with its answer (its statistics).
 
     Raises:
-        Wrong: an answer is missing or incomplete, or is about other subgroups.
+        Wrong: an answer is missing or incomplete, or its kernel was compiled for another subgroup size.
     """
     good = [a for a in answers if "failed" not in a]
     if len(good) < len(orders):
@@ -123,7 +127,7 @@ def _checked(
 
 
 def _use(device: str, variants: list[dict[str, Any]]) -> Use:
-    """Return the resources of a kernel whose variants have these statistics."""
+    """Return the resources of a kernel from the statistics of its variants."""
     return Use(
         registers=max(v["VGPRs"] for v in variants),
         spill_bytes=max(-(-v["Scratch size"] // v["Subgroup size"]) for v in variants),
@@ -142,7 +146,10 @@ def _manifest() -> Path | None:
 
 @cache
 def _driver(device: str) -> str | None:
-    """Return the driver for a family; None without a driver or a loader, or for an unknown family."""
+    """Return the name and version of the driver for a GPU family.
+
+    The result is None if the driver or the Vulkan loader is missing, or if the driver does not know the family.
+    """
     with folders.scratch() as folder:
         try:
             return _ask(device, [], folder, _ASKING)[0]
@@ -153,7 +160,7 @@ def _driver(device: str) -> str | None:
 def _ask(
     device: str, orders: list[dict[str, Any]], folder: Path, seconds: float
 ) -> tuple[str, subprocess.CompletedProcess[str], list[dict[str, Any]]]:
-    """Compile in another process; return the driver, the completed process, and the answers to the orders.
+    """Compile the modules `orders` in another process; return the driver, the completed process, and the answers.
 
     Raises:
         Unavailable: there is no driver, or it does not support the device.

@@ -1,8 +1,9 @@
 """The process that compiles for one AMD GPU, without the GPU, through Mesa's Vulkan driver RADV; see `radv`.
 
-RADV creates a device of the family that an environment variable names; such a device can only compile.  stdin is a list
-of modules as JSON.  stdout has a line of JSON about the driver, and a line with the statistics of each module.  This
-module packs Vulkan's structures by their layout in C (Vulkan 1.3, vulkan_core.h), so that no Python binding is needed.
+An environment variable names a GPU family, and RADV creates a device of this family that can only compile.  stdin is a
+list of modules as JSON.  stdout has one line of JSON about the driver, then one line with the statistics of each
+module.  This file needs no Python binding of Vulkan: it packs Vulkan's structures itself, by their layout in C (Vulkan
+1.3, vulkan_core.h).
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-CAPTURE, FULL = 0x40, 2  # flags of a pipeline and of its stage: statistics, full subgroups
-_FEATURES = {  # structure: its type, number of features, and those to enable; robust access would cost registers
+CAPTURE, FULL = 0x40, 2  # a pipeline's flag for statistics, and a stage's flag for full subgroups
+_FEATURES = {  # structure: (its type, number of features, features to enable); robust access would cost registers
     "2": (1000059000, 55, (40, 41)),  # 64-bit and 16-bit integers
     "1.1": (49, 12, (0, 1)),  # 16-bit storage
     "1.2": (51, 47, (2, 3, 8, 38, 41, 42)),  # 8-bit storage, 8-bit integers, addresses, the memory model
@@ -26,23 +27,23 @@ _FEATURES = {  # structure: its type, number of features, and those to enable; r
 
 
 class Failed(Exception):
-    """A failed call."""
+    """A call of Vulkan failed."""
 
 
 class Vulkan:
-    """The loader's functions; every argument is a structure, a number or a handle."""
+    """Calls functions of the Vulkan loader.  Arguments are addresses of structures, numbers or handles."""
 
     def __init__(self) -> None:
         self.library = ctypes.CDLL("libvulkan.so.1")
         self.alive: list[Any] = []
 
     def record(self, layout: str, *values: Any) -> int:
-        """Return the address of a structure, which is kept alive; `layout` has the format of `struct.pack`."""
+        """Build a structure, keep it alive, and return its address; `layout` is a format of `struct.pack`."""
         self.alive.append(ctypes.create_string_buffer(struct.pack(f"@{layout}0P", *values)))
         return ctypes.addressof(self.alive[-1])
 
     def space(self, layout: str, *values: Any, count: int = 1) -> ctypes.Array[ctypes.c_char]:
-        """Return zeroed structures that start with `values`, for Vulkan to fill."""
+        """Return `count` structures for Vulkan to fill; each starts with `values`, and the rest is zero."""
         size = struct.calcsize(f"@{layout}0P")
         one = struct.pack("@iP", *values).ljust(size, b"\0") if values else bytes(size)
         self.alive.append(ctypes.create_string_buffer(one * count, size * count))
@@ -60,14 +61,14 @@ class Vulkan:
             raise Failed(f"{name} returns {result}")
 
     def create(self, name: str, *arguments: Any) -> int:
-        """Return the handle that a function stores at its last argument."""
+        """Call a function that creates an object; return the handle that it stores through its last parameter."""
         handle = ctypes.c_uint64()
         self.call(name, *arguments, ctypes.byref(handle))
         return handle.value
 
 
 class Device:
-    """The first device, with the features that hsgen's kernels need."""
+    """The first device that Vulkan lists, opened with the features that hsgen's kernels need."""
 
     def __init__(self) -> None:
         self.vulkan = v = Vulkan()
@@ -97,7 +98,7 @@ class Device:
         return text(device), f"{text(name)} {text(version)}"
 
     def pipeline(self, module: dict[str, Any]) -> int:
-        """Compile a module (see `main`); return the pipeline."""
+        """Compile a module, in the form that `main` documents; return the pipeline."""
         v, code, count = self.vulkan, Path(module["path"]).read_bytes(), module["bindings"]
         bindings = v.record("IIIIP" * count, *(x for i in range(count) for x in (i, 7, 1, 0x20, 0)))
         layout = v.create("vkCreateDescriptorSetLayout", self.handle, v.record("iPIIP", 32, 0, 0, count, bindings), 0)
@@ -113,7 +114,7 @@ class Device:
         return v.create("vkCreateComputePipelines", self.handle, 0, 1, info, 0)
 
     def statistics(self, pipeline: int) -> dict[str, int]:
-        """Return the driver's statistics of a compute pipeline, and its subgroup size as "Subgroup size"."""
+        """Return the driver's statistics of a compute pipeline by name, and its subgroup size as "Subgroup size"."""
         v, count = self.vulkan, ctypes.c_uint32()
         row_layout = "iPI256s256sI"
         properties = v.space(row_layout, 1000269002, 0)
@@ -140,7 +141,7 @@ class Device:
         return out
 
     def _extra(self, name: str) -> str:
-        """Make a function of an extension callable by its name; return the name."""
+        """Load a function of an extension, so that `Vulkan.call` can call it by its name; return the name."""
         get = self.vulkan.library.vkGetDeviceProcAddr
         get.restype = ctypes.c_void_p
         address = get(ctypes.c_uint64(self.handle), name.encode())
@@ -151,14 +152,15 @@ class Device:
 
 
 def text(field: bytes) -> str:
-    """Return the text of a C array of characters."""
+    """Return the text in a C array of characters, up to its first zero byte."""
     return field.split(b"\0", 1)[0].decode(errors="replace")
 
 
 def main() -> None:
-    """Print the statistics of each module on stdin.
+    """Compile each module on stdin, and print its statistics.
 
-    A module is {"kernel", "path", "bindings", "push" (bytes), "subgroup" (lanes, 1: any number)}.
+    A module is a JSON object with `kernel` (name), `path` (SPIR-V file), `bindings` (number of buffers), `push` (bytes
+    of push constants) and `subgroup` (lanes of a subgroup; 1 allows any number).
     """
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # the driver's own output goes to stderr
@@ -171,7 +173,7 @@ def main() -> None:
     except (Failed, OSError) as e:
         out.write(json.dumps({"failed": str(e)}) + "\n")
     out.flush()
-    os._exit(0)  # skip the driver's cleanup
+    os._exit(0)  # end without the driver's cleanup
 
 
 if __name__ == "__main__":

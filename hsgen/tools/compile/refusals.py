@@ -13,9 +13,10 @@ _REASON = re.compile(r"\berror\b|\bfatal\b|\bLLVM ERROR\b|not supported|unknown"
 
 
 def refusal(who: str, done: CompletedProcess[str], folder: Path) -> Wrong:
-    """Return the error for a compiler that failed; `who` names the compiler and the device.
+    """Return the error for a compiler that failed; `who` names the compiler and the device in the message.
 
-    The first line has the reason.  Further lines are the start of the log, without the path of `folder`.
+    The error's first line has the reason.  Further lines are the first `_MOST` lines of the log; the path of `folder`
+    is removed from them.
     """
     if done.returncode < 0:
         ending = f"crashes with signal {-done.returncode}"

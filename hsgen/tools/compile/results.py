@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from hsgen.tools.compile.base import Use
 
 TOGETHER = "*"
-"""The kernel name of the result for kernels that compile one by one, but not together."""
+"""Stands for a kernel's name in the result for kernels that compile one by one, but not together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A target, a compiler by its name in ``[isa]``, and a device by the compiler's name for it."""
+    """A target, the name of a compiler in ``[isa]``, and the compiler's name of a device."""
 
     target: str
     compiler: str
@@ -22,7 +22,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The result of a kernel on a device.
+    """The result of compiling a kernel for a device.
 
     `identity` is the name and version of the compiler.  `sort` is the name of the sort's file.  `use` is None if the
     compilation failed; `problem` is then a line about the failure, and `log` the file with the compiler's output.
@@ -44,7 +44,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """A missing compiler, with the devices of a target that need it."""
+    """A compiler that is not installed, and the devices of a target for which it would compile."""
 
     target: str
     compiler: str
@@ -54,10 +54,11 @@ class Missing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A summary of all kernels of a target on a device; None: the compiler does not report the number.
+    """A summary of all kernels of a target on a device; a number is None if the compiler does not report it.
 
-    `failed` is the number of kernels that did not compile, `spilling` the number of kernels that spill.  `tightest` is
-    the kernel with the least occupancy.
+    `kernels`, `failed` and `spilling` are numbers of kernels: all, those that did not compile, and those that spill.
+    `registers`, `local_bytes` and `instructions` are the greatest of all kernels.  `occupancy` is the least, and
+    `tightest` the kernel that has it.
     """
 
     place: Place
@@ -73,12 +74,12 @@ class Summary:
 
 
 def places(results: Iterable[Result]) -> list[Place]:
-    """Return the distinct places of results, in the order of the results."""
+    """Return the distinct `Place`s of results, in the order in which they first occur."""
     return list(dict.fromkeys(r.place for r in results))
 
 
 def summaries(results: Sequence[Result]) -> list[Summary]:
-    """Return a summary for each place, in the order of the results."""
+    """Return a summary for each `Place`, in the order in which the places first occur."""
     by: dict[Place, list[Result]] = {}
     for r in results:
         by.setdefault(r.place, []).append(r)
@@ -106,7 +107,7 @@ def _summary(place: Place, group: Sequence[Result]) -> Summary:
 
 
 def wrongs(results: Iterable[Result], spills: bool = True) -> list[str]:
-    """Return a line for each kernel that failed and, if `spills`, for each kernel that spills."""
+    """Return a message for each kernel that failed and, with `spills`, for each kernel that spills."""
     lines = []
     for r in results:
         where = f"{r.place.target}/{r.sort}: kernel {r.kernel}: {r.place.compiler} {r.place.device}: "

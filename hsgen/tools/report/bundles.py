@@ -1,4 +1,4 @@
-"""The bundle of a report: its targets with their generated sorts, and its files."""
+"""Collects what a report about a bundle shows: its targets with their generated sorts, and its files."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ from hsgen.tools.report.page import Contents, Subject
 
 
 def epilogues(folder: Path, names: Sequence[str]) -> dict[str, str]:
-    """Return the epilogues of the targets that a page would show, by target name; nothing is rendered.
+    """Return the epilogues of the targets that a page would show, by target name, without rendering them.
 
     Raises:
-        Usage: as `contents`.
+        Usage: as for `contents`.
     """
     manifest = read_manifest(folder)
     return {t.name: manifest.targets[t.name].choice.epilogue for t in _targets(folder, manifest, names)}
 
 
 def contents(folder: Path, names: Sequence[str]) -> Contents:
-    """Return the contents of a page about the bundle in `folder`: all its targets, or those in `names`.
+    """Return the contents of a page about the bundle in `folder`.
+
+    The page shows the targets in `names`, or all targets of the bundle if `names` is empty.
 
     Raises:
-        Usage: there is no bundle, it lacks a target or a file, or one of its targets must be given as a file.
+        Usage: there is no bundle, it lacks a target or a file, or a target does not come with hsgen and `names` lacks
+            its file.
     """
     manifest = read_manifest(folder)
     if not manifest.targets:

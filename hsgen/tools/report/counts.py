@@ -1,4 +1,4 @@
-"""The drawing of the counts that each algorithm serves, with and without values."""
+"""Draws which algorithm serves which counts of keys, with and without values."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from hsgen.targets.target import AUTO, Target
 from hsgen.tools.report.drawing import Drawing, Figure, count, power
 
 _BAR = 640  # pixels from one key to the greatest count
-_RISE, _SMALL = 13, 6.5  # pixels by which an overlapping count is raised; approximate width of a small letter
+_RISE, _SMALL = 13, 6.5  # pixels: by which a label is raised if it would overlap the last; width of a small letter
 _LEFT = 152
 _FILLS = ("light", "mid", "hatch", "dots")
 
 
 def served(target: Target, key: str, signature: Signature) -> list[tuple[str, int, int]] | None:
-    """Return the labels of "auto" for a key width and a signature, each with its range (low, high] of counts.
+    """Return (label, low, high) for each part of the sort "auto", which serves counts above `low`, up to `high`.
 
-    The result is None if the target has no such sort.
+    The result is None if the target has no such sort for this key width and signature.
     """
     try:
         sort = target.sort(AUTO, key, signature)
@@ -29,13 +29,13 @@ def served(target: Target, key: str, signature: Signature) -> list[tuple[str, in
 
 
 def _labels(sort: Sort, labels: list[str]) -> list[str]:
-    """Return the label of each part, or only the algorithms if some labels do not support the signature."""
+    """Return the labels of a sort's parts; if some labels do not support the signature, return algorithms instead."""
     parts = [part.algorithm for part in sort.parts]
     return labels if [label.split("-")[0] for label in labels] == parts else parts
 
 
 def figure(target: Target, key: str) -> Figure | None:
-    """Return the drawing of "auto" for a key width; None if the target has no such sort."""
+    """Return the drawing of the sort "auto" for a key width; None if the target has no such sort."""
     signatures = {"keys alone": PLAIN, "with values of 4 bytes": Signature(value="v4")}
     rows = {
         words: ranges
@@ -67,7 +67,7 @@ def _row(d: Drawing, y: float, words: str, parts: list[tuple[str, int, int]], sc
         x, end = (_LEFT + _BAR * _log2(n) / scale for n in (max(low, 1), high))
         fill = _FILLS[names.index(label) % len(_FILLS)]
         d.box(x, y, end - x, 26, fill, f"{label}: {low + 1} to {high} keys")
-        if end - x >= 8 * len(label):  # otherwise the caption names it
+        if end - x >= 8 * len(label):  # the label fits; otherwise only the caption has it
             if fill in ("hatch", "dots"):
                 d.box((x + end) / 2 - 4 * len(label), y + 6, 8 * len(label), 15, "empty")
             d.text((x + end) / 2, y + 17, label)
@@ -81,7 +81,10 @@ def _row(d: Drawing, y: float, words: str, parts: list[tuple[str, int, int]], sc
 
 
 def _log2(n: int) -> float:
-    """Return log2, exact for powers of two and linear between powers, so that it is the same on every machine."""
+    """Return an approximation of log2(n), which is exact for powers of two and linear between them.
+
+    In contrast to `math.log2`, the result is the same on every machine.
+    """
     exponent = n.bit_length() - 1
     return exponent + (n - (1 << exponent)) / (1 << exponent)
 
@@ -93,5 +96,5 @@ def _described(parts: list[tuple[str, int, int]]) -> str:
 
 
 def spelled(n: int) -> str:
-    """Return a count in digits, after its form as a power of two if it has that form."""
+    """Return a count in digits; a power of two, or one less, is also written as such: 2^20 = 1 048 576."""
     return f"{power(n)} = {count(n)}" if power(n) != count(n) else count(n)

@@ -1,4 +1,4 @@
-"""The target of a report: the device's facts, and the evidence that the target works."""
+"""The part of a report about a target's devices: their facts, and the evidence that the target works."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _LEVELS = {
     "compiled": "compiled for the device's instruction set, never run",
     "": "no evidence",
 }
-"""The levels of evidence in words."""
+"""The levels of evidence, each with its description on the page."""
 
 _PROGRESS = {"none": "not guaranteed", "started": "observed, once started", "guaranteed": "guaranteed, once started"}
 
 
 def facts(target: Target) -> list[tuple[str, str]]:
-    """Return the facts of the device that limit the choices, as pairs of a name and a value."""
+    """Return the facts of the target's devices, as (name, value)."""
     d = target.device
     return [
         ("lanes of a subgroup", ", ".join(map(str, d.subgroups)) if d.subgroups != (1,) else "no subgroups"),
@@ -39,7 +39,7 @@ def facts(target: Target) -> list[tuple[str, str]]:
 
 
 def _core(d: Device) -> list[tuple[str, str]]:
-    """Return the known facts of a core, the unit that runs a work-group."""
+    """Return the known facts of a core, the unit that runs a work-group, as (name, value)."""
     known = (("subgroups at once", d.threads), ("SIMD units", d.units), ("registers", d.registers))
     amounts = ", ".join(f"{count(value)} {noun}" for noun, value in known if value)
     cores = [("cores", f"up to {count(d.cores)}")] if d.cores else []
@@ -47,9 +47,9 @@ def _core(d: Device) -> list[tuple[str, str]]:
 
 
 def matches(target: Target) -> list[tuple[str, str]]:
-    """Return the conditions that a device of the target meets, as pairs of a name and a value.
+    """Return the conditions that a device of the target must meet, as (name, value).
 
-    The result is empty if the target matches any device.
+    The result is empty if the target matches all devices.
     """
     m = target.match
     rows = [
@@ -63,9 +63,9 @@ def matches(target: Target) -> list[tuple[str, str]]:
 
 
 def _reached(target: Target, api: str) -> str:
-    """Return the highest level of evidence of an API in words.
+    """Return a description of the highest level of evidence that a target has for an API.
 
-    Evidence of the present shapes takes precedence over evidence of older shapes.
+    Evidence for older shapes counts only if there is none for the present shapes.
     """
     rows = [e for e in target.evidence if e["api"] == api]
     now = [e["level"] for e in rows if e.get("shapes") == target.shapes]
@@ -75,7 +75,7 @@ def _reached(target: Target, api: str) -> str:
 
 
 def standing(target: Target) -> str:
-    """Return one sentence about the evidence of the target, API by API."""
+    """Return a sentence that states the level of evidence for each API of the target."""
     titles: dict[str, list[str]] = {}
     for api in target.apis:
         titles.setdefault(_reached(target, api), []).append(APIS[api].title)

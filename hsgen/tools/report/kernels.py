@@ -1,4 +1,4 @@
-"""The kernels of a report: their size in each dialect, and the resources that a CUDA compiler reports."""
+"""The part of a report about kernels: the size of their text in each API, and the resources that CUDA reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from hsgen.tools.compile.nvrtc import Use
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A kernel: its bytes of source by API (None: the API does not use the kernel), and its resources if compiled."""
+    """A kernel.
+
+    `sizes` has the bytes of its text by API; None if the API does not use the kernel.  `use` has its resources if it
+    was compiled for CUDA.
+    """
 
     kernel: Kernel
     local_bytes: int
@@ -26,7 +30,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """The kernels of a sort, and the bytes of its files by API."""
+    """The kernels of a sort; `files` has the bytes of the sort's complete text by API."""
 
     rows: list[Row]
     files: dict[str, int]
@@ -34,10 +38,10 @@ class Listing:
 
 @dataclass(slots=True)
 class Builder:
-    """Renders sorts, and compiles them if `compiled`.
+    """Renders the kernels of sorts and, with `compiled`, compiles them for CUDA.
 
-    `arch` is the NN of sm_NN; None is the lowest compute capability of the target.  `progress` receives a line before
-    each compilation.
+    `arch` is the NN of sm_NN; if it is None, kernels are compiled for the lowest compute capability of the target.
+    `progress` is called with a line of text before each compilation.
     """
 
     compiled: bool
@@ -47,7 +51,7 @@ class Builder:
     _by: dict[str, str] = field(default_factory=dict)
 
     def listing(self, target: Target, apis: Sequence[str], sort: Sort) -> Listing:
-        """Return the kernels of a sort of a target for some APIs.
+        """Return the kernels of a target's sort, with the sizes of their texts for `apis`.
 
         Raises:
             Wrong: a compiler refuses a kernel.
@@ -66,13 +70,16 @@ class Builder:
         return Listing(rows=rows, files={api: len(s.text.encode()) for api, s in sources.items()})
 
     def note(self, target: Target, apis: Iterable[str]) -> str:
-        """Return the note on the registers of a target: the compiler, or the reason why registers are unknown."""
+        """Return a note for the page: which compiler reported a target's registers, or why they are unknown."""
         if nvrtc.API.name not in apis:
             return ""
         return self._why.get(target.name) or self._by.get(target.name, "")
 
     def _needs(self, target: Target, sort: Sort, source: Source) -> dict[str, Use]:
-        """Return the resources of every kernel; if they are not available, note the reason and return nothing."""
+        """Return the resources of each kernel by name.
+
+        If they are not available, the result is empty, and the reason is stored for `note`.
+        """
         arch = self.arch or (target.match.compute[0] if target.match.compute else 0)
         if not self.compiled:
             self._why[target.name] = "Registers and spills: not requested; no kernel was compiled for this page."

@@ -1,4 +1,4 @@
-"""The benchmarks of a report: documents of ``hsgen bench --json``, with plots and numbers."""
+"""The part of a report about benchmarks: reads documents of ``hsgen bench --json``, and draws plots of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Record = Mapping[str, Any]
 
 _NUMBER = (int, float)
 _GREATEST = 1 << 53
-"""An upper bound for all numbers of a benchmark; a float represents it exactly."""
+"""The greatest number that is accepted in a document; a float represents it exactly."""
 _NEEDED: dict[str, tuple[type, ...]] = {
     "target": (str,),
     "api": (str,),
@@ -46,7 +46,7 @@ _NEEDED: dict[str, tuple[type, ...]] = {
     "ratio_high": (*_NUMBER, type(None)),
 }
 _SAME = ("target", "api", "device", "key", "value", "order", "device_count", "kind")
-"""Fields that are equal in all rows of one plot, and so are the bits."""
+"""Fields that are equal in all rows of one plot.  The bit range is equal too."""
 _TASK: dict[str, tuple[type, ...]] = {
     "task": (str,),
     "segments": (int, type(None)),
@@ -55,12 +55,12 @@ _TASK: dict[str, tuple[type, ...]] = {
     "epilogue": (bool,),
     "take": (int, type(None)),
 }
-"""Further fields that are equal in all rows of one plot; rows of older documents lack these fields."""
+"""Further fields that are equal in all rows of one plot; older documents lack these fields."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The rows of one plot.  `picture` is the plot as a data URL; if it is None, `why` is the reason."""
+    """The rows of one plot.  `picture` is the plot as a data URL; if it is None, `why` says why there is no plot."""
 
     title: str
     rows: list[Record]
@@ -94,7 +94,7 @@ def read(path: Path) -> list[Record]:
 
 
 def _wrong(row: object) -> str | None:
-    """Return the first missing or invalid field of a row, or None."""
+    """Return the name of the first missing or invalid field of a row; None if the row is valid."""
     if not isinstance(row, dict):
         return "its object"
     for name, kinds in {**_NEEDED, **{k: v for k, v in _TASK.items() if k in row}}.items():
@@ -110,17 +110,17 @@ def _wrong(row: object) -> str | None:
 
 
 def _right(value: object, kinds: tuple[type, ...]) -> bool:
-    """Return True if a value has one of the types, and a number is from 0 to `_GREATEST`."""
+    """Return True if a value has one of the types `kinds`; numbers must be from 0 to `_GREATEST`."""
     if isinstance(value, bool):
         return bool in kinds
     return isinstance(value, kinds) and (not isinstance(value, int | float) or 0 <= value <= _GREATEST)
 
 
 def of_targets(path: Path, rows: Sequence[Record], names: Iterable[str]) -> None:
-    """Check that all rows are of targets on the page.
+    """Check that all rows in the file `path` measure targets on the page, `names`.
 
     Raises:
-        Usage: a row is of another target; the message names the first such target.
+        Usage: a row measures another target; the message names the first such target.
     """
     known = list(names)
     for row in rows:
@@ -130,7 +130,7 @@ def of_targets(path: Path, rows: Sequence[Record], names: Iterable[str]) -> None
 
 
 def runs(rows: Iterable[Record]) -> list[Run]:
-    """Return the rows as one `Run` per plot, in the order of the first rows of the plots."""
+    """Divide rows among plots; return a `Run` for each plot, in the order of their first rows."""
     groups: dict[tuple[Any, ...], list[Record]] = {}
     for row in rows:
         same = (*(row[name] for name in _SAME), *row["bits"], *(row.get(name) for name in _TASK))
@@ -158,7 +158,7 @@ def _title(row: Record) -> str:
 
 
 def _picture(rows: list[Record]) -> tuple[str | None, str]:
-    """Return the plot as a data URL, or None and the reason."""
+    """Draw rows; return (data URL, ""), or (None, reason) if that is impossible."""
     if all(row["baseline"] == "copy" for row in rows):
         return None, "only copies were measured, whose rate is the roof of other rows"
     try:

@@ -1,4 +1,4 @@
-"""The page of a report as text, with a part for every target."""
+"""Renders the HTML page of a report; it has a part for each target."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from hsgen.tools.report.shapes import DRAWERS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A target on a page: its sorts, their APIs, and for a bundle the files with their sizes in bytes."""
+    """A target on a page: its sorts, their APIs and, if the page is about a bundle, its files as (path, bytes)."""
 
     target: Target
     sorts: Sequence[Sort]
@@ -41,7 +41,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The shape of an algorithm for a key width: drawings, derived values, and the table of choices."""
+    """The parameters of an algorithm for a key width: drawings, derived values (`notes`), and the parameters."""
 
     label: str
     figures: list[Figure]
@@ -51,7 +51,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SortPart:
-    """A sort on the page.  A `folded` part is closed until a reader opens it."""
+    """The part of the page about one sort.  If it is `folded`, it is closed until a reader opens it."""
 
     sort: Sort
     signature: str
@@ -75,12 +75,12 @@ class KeyPart:
 
     @property
     def name(self) -> str:
-        """The heading."""
+        """The heading of the part."""
         return self.section[1].format(self.key)
 
     @property
     def anchor(self) -> str:
-        """The id, unique within its target."""
+        """The HTML id of the part, unique within its target."""
         return f"{self.section[0]}-{self.key}"
 
 
@@ -99,9 +99,10 @@ class TargetPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """The input of a page.
+    """Everything that a page shows, and how to compile its kernels.
 
-    If the page is about a bundle, `bundle` has lines about it, and `common` its shared files with their sizes in bytes.
+    If the page is about a bundle, `bundle` has facts about it as (name, value).  `common` has the files that all its
+    targets share, as (path, bytes).
     """
 
     title: str
@@ -116,7 +117,7 @@ class Contents:
 
 
 def page(contents: Contents) -> str:
-    """Return the page as HTML.  Equal contents give equal text on every machine with the same compilers.
+    """Return the page as HTML text; with the same compilers, equal contents give equal text on every machine.
 
     Raises:
         Wrong: a kernel does not compile, or a template is damaged.
@@ -152,12 +153,12 @@ def _environment() -> jinja2.Environment:
 
 
 def _exactly(n: int) -> str:
-    """Return the tooltip of a size: its exact number of bytes."""
+    """Return the exact number of bytes as text, for the tooltip of a rounded size."""
     return drawing.plural(n, "byte")
 
 
 def _breakable(text: str) -> Markup:
-    """Return a path or name with optional line breaks after slashes and underscores."""
+    """Return a path or name in which a browser may break lines after slashes and underscores."""
     return Markup("<wbr>").join(Markup.escape(p) for p in text.replace("_", "_\0").replace("/", "/\0").split("\0"))
 
 
@@ -176,7 +177,7 @@ def _target(contents: Contents, subject: Subject, builder: Builder) -> TargetPar
 
 
 def _by_key(every: Iterable[Sort]) -> list[list[Sort]]:
-    """Return the sorts in groups by section and key width; groups of other sections than sorts are last."""
+    """Group operations by section of the page and key width; the sections of operations other than sorts are last."""
     groups: dict[tuple[tuple[str, str], str], list[Sort]] = {}
     for sort in every:
         groups.setdefault((operations.of(sort).section, sort.label), []).append(sort)
@@ -209,7 +210,7 @@ def _key(contents: Contents, subject: Subject, builder: Builder, sorts: Sequence
 
 
 def _shapes(sorts: Sequence[Sort]) -> list[Shape]:
-    """Return the distinct shapes of sorts; the shapes of "auto" are those of its parts."""
+    """Return the distinct shapes of all parts of the sorts."""
     labels: dict[Any, str] = {}
     for sort in sorts:
         for part in sort.parts:
@@ -235,9 +236,9 @@ def _shape(label: str, algorithm: str, params: Any, most: int) -> Shape:
 
 
 def every_sort(target: Target) -> list[Sort]:
-    """Return all sorts and prefix sums of plain keys for which a target has tables.
+    """Return all sorts and prefix sums for which a target has tables, in their plain form.
 
-    The sorts of a key width are adjacent, and "auto" is first.
+    The sorts of one key width are adjacent, and "auto" is the first of them.
     """
     widths = dict.fromkeys(key for _, key in target.choices)
     return [target.sort(label, key) for key in widths for label in target.labels(key)]

@@ -1,4 +1,4 @@
-"""The plan of a report: the launches of some counts, and every step."""
+"""The part of a report about a sort's plan: the launches for some counts, and all steps."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _GETS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """The out-of-place launches for one count.
+    """The launches of an out-of-place sort of `n` keys.
 
-    `bytes` are the bytes that the launches move.  `share` is the bytes that a copy of the keys moves, divided by
-    `bytes`.
+    `launches` are (kernel, work-groups, lanes of a work-group, bytes).  `bytes` is the number of bytes that all
+    launches move.  `share` is the number of bytes that a copy of the keys and values moves, divided by `bytes`.
     """
 
     n: int
@@ -37,7 +37,7 @@ class Shown:
 
     @property
     def groups(self) -> list[tuple[str, int, int, int, int]]:
-        """The launches, with equal consecutive launches combined: kernel, times, work-groups, lanes and bytes."""
+        """The launches as (kernel, repetitions, work-groups, lanes, bytes); equal consecutive launches are combined."""
         out: list[tuple[str, int, int, int, int]] = []
         for kernel, groups, lanes, moved in self.launches:
             if out and out[-1][0] == kernel and out[-1][2:4] == (groups, lanes):
@@ -48,7 +48,10 @@ class Shown:
 
 
 def counts(sort: Sort, requested: Sequence[int]) -> list[int]:
-    """Return the counts to show: the requested counts up to the maximum, or powers of two and the crossovers."""
+    """Return the counts whose launches are shown; by default some powers of two and the counts at crossovers.
+
+    Counts above the sort's greatest count are left out.
+    """
     if requested:
         return sorted({n for n in requested if n <= sort.plan.max_n})
     defaults = {1 << k for k in (10, 14, 17, 20, 24, 28)} | {p.min_n + d for p in sort.parts[1:] for d in (0, 1)}
@@ -75,7 +78,7 @@ def shown(sort: Sort, n: int) -> Shown:
 
 
 def row(step: Step) -> tuple[str, ...]:
-    """Return a step as a row of the table: kernel, counts, work-groups, argument, source of the argument, buffers."""
+    """Return a step as a table row: kernel, counts, work-groups, constant part of the argument, its source, buffers."""
     guard, argument = step.guard, step.argument
     place = {"any": "", "in": ", in place", "out": ", out of place"}[guard.place]
     bits = {"any": "", "whole": ", all bits", "part": ", a part of the bits"}[guard.range]
@@ -93,7 +96,7 @@ def row(step: Step) -> tuple[str, ...]:
 
 
 def _groups(grid: Grid) -> str:
-    """Return the formula of a grid, without neutral terms."""
+    """Return the formula for the number of work-groups of a grid; terms without effect are left out."""
     if grid.fixed:
         return count(grid.cap)
     x = {"number": "parts", "rows": "length"}.get(grid.x, grid.x)
@@ -106,6 +109,6 @@ def _groups(grid: Grid) -> str:
 
 
 def _binding(b: Binding) -> str:
-    """Return a buffer of a step, with its offset."""
+    """Return a text for a buffer of a step and its offset, such as scratch + 4 n."""
     at = [f"{b.per_n} n"] * bool(b.per_n) + [str(b.plus)] * bool(b.plus)
     return b.role + (f" + {' + '.join(at)}" if at else "")

@@ -1,17 +1,19 @@
-"""The drawing of a tile of radix sorts and prefix sums: lanes by items."""
+"""Draws a tile of a radix sort or of prefix sums: a grid of lanes by items."""
 
 from __future__ import annotations
 
 from hsgen.tools.report.drawing import Drawing, count, plural
 
 _WIDE, _HIGH = 512, 150
-_CELLS = 64  # greatest number of lanes that have a column each
+_CELLS = 64  # up to this number of lanes, each lane gets a column
 
 
 def lanes_by_items(d: Drawing, lanes: int, items: int, subgroup: int, noun: str) -> None:
-    """Draw a tile: a column per lane or group of lanes, up to 16 rows for the `items` of a lane.
+    """Draw a tile as a grid.
 
-    Subgroups are marked if `subgroup` exceeds 1.  `noun` is the name of the items.
+    A column stands for a lane, or for several lanes.  There is a row for each of the `items` of a lane; if there are
+    more than 16, a row stands for several items.  If `subgroup` exceeds 1, subgroups are marked.  `noun` is the name of
+    the items.
     """
     left, top = 96, 42
     columns = lanes if lanes <= _CELLS else lanes // subgroup if subgroup > 1 else min(lanes, 16)

@@ -1,6 +1,7 @@
-"""First shapes for a device, by a rule from its facts; docs/guides/suggest.md describes the rule.
+"""Suggests shapes (the parameters of algorithms) for a device, by a rule that uses only the device's facts.
 
-A suggestion is a first shape without a measurement; `hsgen tune` measures and finds the fastest shapes.
+docs/guides/suggest.md describes the rule.  Nothing is measured, so a suggestion is only a first shape; `hsgen tune`
+finds the fastest shapes by measurement.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from hsgen.tools.suggest.shapes import SHAPES
 __all__ = ["WIDTHS", "Choice", "Facts", "Table", "facts", "suggest"]
 
 WIDTHS = ("u32", "u64")
-"""The key widths that have suggested shapes; narrower keys use the shapes of u32."""
+"""The key widths for which shapes are suggested; narrower keys use the shapes of u32."""
 
 
 def suggest(f: Facts, keys: Sequence[str] = WIDTHS) -> dict[str, Table]:
-    """Return the tables of a target by name, such as ``bitonic.u32``, in the order of target files.
+    """Return suggested tables for a target file by name, such as ``bitonic.u32``, in the file's usual order.
 
-    Every table passes the checks of a target.  64-bit keys are left out if the device cannot sort them.
+    Each table passes the checks of target files.  64-bit keys are left out if the device cannot sort them.
 
     Raises:
         Usage: local memory is too small for every shape.
@@ -45,7 +46,7 @@ def suggest(f: Facts, keys: Sequence[str] = WIDTHS) -> dict[str, Table]:
                 below = [x for x in (variant, str(table[STRATEGY].value) if STRATEGY in table else "") if x]
                 suggested[label][".".join([label, name, *below])] = {k: v for k, v in table.items() if k != STRATEGY}
                 if shares[label]:
-                    width = width if sorts else table["subgroup"].value  # one sort has one width
+                    width = width if sorts else table["subgroup"].value  # all algorithms of a sort share this width
                     sorts["-".join([label, *below])] = label, table
         if sorts:
             divided[f"sort.{name}"] = autos(f, KEYS[name], width, sorts)
@@ -56,7 +57,7 @@ def suggest(f: Facts, keys: Sequence[str] = WIDTHS) -> dict[str, Table]:
 
 
 def fitted(algorithm: str, key: KeyType, table: Table, device: Device) -> Table | None:
-    """Return `table` if the device has room for it, or the next smaller table that fits; None if no table fits."""
+    """Return `table` if the device can run it, otherwise the next smaller table that it can run; None without one."""
     family = ALGORITHMS[algorithm]
     for tried in (table, *SHAPES[algorithm].smaller(table)):
         if not family.problems(family.params(key, {name: choice.value for name, choice in tried.items()}), device):
@@ -65,16 +66,16 @@ def fitted(algorithm: str, key: KeyType, table: Table, device: Device) -> Table 
 
 
 def launched(algorithm: str, key: KeyType, table: Table, device: Device) -> int:
-    """Return the greatest count for which the device can launch all grids of a table."""
+    """Return the greatest count of keys for which no grid of the table's kernels exceeds the device's limit."""
     family = ALGORITHMS[algorithm]
     params = family.params(key, {name: choice.value for name, choice in table.items()})
     return shares.within(family.plan(params), device.groups).max_n
 
 
 def autos(f: Facts, key: KeyType, width: int, sorts: Mapping[str, tuple[str, Table]]) -> Table:
-    """Return the table ``[sort.KEY]``, with crossovers that the device's grids reach.
+    """Return a suggested table ``[sort.KEY]``; its crossovers do not exceed what the device's grids allow.
 
-    `sorts` are the algorithms and tables that share the counts, by their names in rows of ``[sort.KEY]``.
+    `sorts` are the sorts among which the counts are divided: (algorithm, table) by the name in rows of ranges.
     """
     have = list(sorts)
     alone = next((x for x in have if SHAPES[sorts[x][0]].serves_all(f)), have[0] if len(have) < 2 else None)

@@ -1,4 +1,4 @@
-"""Facts from which first shapes follow: facts of a device, and quantities per lane and per core."""
+"""The facts of a device from which shapes are suggested, and quantities of a lane and of a core derived from them."""
 
 from __future__ import annotations
 
@@ -10,23 +10,26 @@ from hsgen.core.device import Device
 from hsgen.targets.target import Target
 
 NVIDIA = 0x10DE
-_THREADS = 32  # threads of a core if unknown: every GPU of the last ten years has as many
-_VECTOR = 64  # bytes of the widest registers of a CPU
+_THREADS = 32  # subgroups that a core holds at once, if unknown; every GPU of the last ten years holds so many
+_VECTOR = 64  # bytes of the widest vector registers of a CPU
 
 
 class Choice(NamedTuple):
-    """A value for a key of a target's table, and its reason in ASCII ("" for a value that needs no reason)."""
+    """A value in a target's table, and the reason for it, in ASCII ("" if the value needs no reason)."""
 
     value: Any
     why: str
 
 
 Table = dict[str, Choice]
-"""A table of a target by its keys."""
+"""A suggested table of a target: choices by the table's keys."""
 
 
 def lessened(table: Table, name: str, value: Any) -> Choice:
-    """Return a choice with a value that needs less local memory than the table's, or the table's choice if equal."""
+    """Return a choice with a reduced `value` for the key `name`; the reason says that local memory does not suffice.
+
+    If the value is that of the table, the table's reason is kept.
+    """
     less = "less than the rule says, since local memory does not suffice"
     return Choice(value, table[name].why if table[name].value == value else less)
 
@@ -35,8 +38,8 @@ def lessened(table: Table, name: str, value: Any) -> Choice:
 class Facts:
     """The known facts of a device or of a family of devices.
 
-    cpu: the device runs kernels on a CPU.  vendor: the number of the vendor, 0 if unknown.  ballot: lanes can vote, if
-    lanes can exchange values.
+    cpu: the device is a CPU.  vendor: the vendor's number; 0 if unknown.  ballot: lanes can vote, provided that they
+    can exchange values.
     """
 
     device: Device
@@ -52,20 +55,20 @@ class Facts:
 
     @property
     def key_pairs(self) -> bool:
-        """Whether all APIs sort 64-bit keys without 64-bit integers."""
+        """Whether, in all APIs, kernels can sort 64-bit keys without 64-bit integers, as pairs of words."""
         return bool(self.apis) and all(APIS[name].key_pairs for name in self.apis)
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """Widths of subgroups that can exchange values, ascending."""
+        """The subgroup widths with which lanes can exchange values, ascending; only powers of two above 1."""
         widths = [w for w in self.device.subgroups if 1 < w <= self.device.work_group and w & (w - 1) == 0]
         return tuple(sorted(set(widths))) if self.device.shuffle else ()
 
     @property
     def narrow(self) -> bool:
-        """Whether the lanes of a hardware thread share its registers.
+        """Whether the lanes of a subgroup share the registers of a hardware thread, as on Intel's GPUs.
 
-        A compiler for such a device chooses among narrow widths.
+        The device then has several subgroup widths, of which the least is at most 16.
         """
         return not self.cpu and len(self.widths) > 1 and self.widths[0] <= 16
 
@@ -75,7 +78,7 @@ class Facts:
         return self.device.threads or _THREADS
 
     def width(self, size: int) -> Choice:
-        """Return the width of subgroups for keys of `size` bytes; 1 without shuffles."""
+        """Return the suggested subgroup width for keys of `size` bytes; 1 if lanes cannot exchange values."""
         if not self.widths:
             return Choice(1, "lanes cannot exchange values: all goes through local memory")
         if self.cpu:
@@ -86,11 +89,14 @@ class Facts:
         return Choice(self.widths[0], "the only width" if len(self.widths) == 1 else "the least width")
 
     def _nearest(self, most: int) -> int:
-        """Return the greatest width up to `most`, or the least width."""
+        """Return the greatest subgroup width up to `most`; if there is none, the least width."""
         return max((w for w in self.widths if w <= most), default=self.widths[0])
 
     def lane_registers(self, width: int) -> float | None:
-        """Return the 32-bit registers of a lane in a full core, with subgroups of `width`; None if unknown."""
+        """Return the number of 32-bit registers that each lane gets if the core is full; None if unknown.
+
+        `width` is the subgroup width.
+        """
         if self.device.registers is None or self.device.threads is None or width == 1:
             return None
         return self.device.registers / (self.device.threads * width)

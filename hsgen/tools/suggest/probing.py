@@ -1,4 +1,4 @@
-"""A new target file for a probed device: facts with their sources, and suggested shapes."""
+"""Writes a new target file for a probed device: its facts with their sources, and suggested shapes."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ apis = ["{api}"]
 
 
 def check(name: str) -> None:
-    """Check that a new target can have a name.
+    """Check that `name` is valid for a new target.
 
     Raises:
-        Usage: the name is of a target that comes with hsgen, or cannot be part of a file name.
+        Usage: a target that comes with hsgen has this name, or the name is no valid target name.
     """
     if name in target.names():
         raise Usage(f"target {name}: comes with hsgen; give the file another name")
@@ -55,7 +55,7 @@ def written(q: Query, name: str) -> str:
     """Return the text of a target file called `name` for the device of a query.
 
     Raises:
-        Usage: the device has room for no shape, or the name cannot be a target's.
+        Usage: no shape fits the device's local memory, or the name is not valid for a new target.
     """
     check(name)
     device, origin = facts(q)
@@ -83,13 +83,13 @@ def _device(f: Facts, origin: Mapping[str, str]) -> str:
 
 
 def _match(q: Query) -> str:
-    """Return the table that matches exactly this device."""
+    """Return the text of a table ``[match]`` that matches only this device."""
     properties = q.properties
     lines = ["[match] # this device alone; shorten the name for its family", f"types = {literal([properties['type']])}"]
     lines.append(f"vendors = [{properties['vendor']:#06x}]")
     if properties["name"] and plain(properties["name"]):
         lines.append(f"names = {literal([properties['name']])}")
-    # another runtime on the same processor may name it within its own device's name
+    # the platform is needed too: another runtime on the same processor may have a device whose name contains this name
     if (platform := properties.get("platform")) and plain(platform):
         lines.append(f"platforms = {literal([platform])}")
     if compute := properties.get("compute", 0):
@@ -98,7 +98,10 @@ def _match(q: Query) -> str:
 
 
 def _isa(q: Query) -> str:
-    """Return the table ``[isa]`` if the offline compiler's name of the device follows from its compute capability."""
+    """Return the text of a table ``[isa]`` with this device; "" if no offline compiler is known to have it.
+
+    The compiler's name of the device follows from the compute capability.
+    """
     probe = APIS[q.api].probe
     compiler, signature = (probe and probe.isa) or ("", "")
     name = signature.format(q.properties.get("compute", 0))
@@ -108,6 +111,6 @@ def _isa(q: Query) -> str:
 
 
 def _clean(name: str) -> str:
-    """Return a device's name without characters that a C file cannot contain."""
+    """Return a device's name without characters that cannot be in a comment or string of a C file."""
     text = re.sub(r"[^ -~]|[\"\\]|\*/", "", name).strip()
     return text if plain(text) else ""

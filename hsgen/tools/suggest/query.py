@@ -1,6 +1,7 @@
-"""Queries: the properties that a device reports, as JSON that people can send.  Facts follow from a query.
+"""Queries: the properties that a device reports, as a JSON file that people can send.
 
-A fact that the API does not report gets a safe value; a fact of a core gets the value that is known of the vendor.
+`facts` derives the facts of a device from a query.  If the API does not report a fact, a safe value is used.  If it
+does not report facts of a core, values that are known for the vendor's GPUs are used.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ SAFE: Mapping[str, tuple[Any, str]] = {
     "registers": (None, ""),
     "cores": (None, ""),
 }
-"""Facts that an API may not report: a safe value (None omits the fact), and its reason."""
+"""Facts that an API may not report: (safe value, reason); with None, the fact is left out of the target file."""
 
 
 class Known(NamedTuple):
-    """The subgroups, SIMD units and registers of a core of a vendor's GPUs, and the source of these numbers."""
+    """Facts of a core that are known for a vendor's GPUs: (subgroups, SIMD units, registers), and their source."""
 
     core: tuple[int, int, int]
     whence: str
@@ -51,7 +52,7 @@ VENDORS: Mapping[int, Known] = {
     QUALCOMM: Known((16, 2, 32768), "a shader processor of Adreno 6xx (Mesa's device table)"),
     APPLE: Known((96, 4, 53248), "assumed: a core of the M1"),
 }
-"""Substitutes for the facts of a core that the API does not report."""
+"""The facts of a core by vendor, which are used if the API does not report them."""
 
 
 SCHEMA = 1
@@ -95,7 +96,7 @@ _HINT = "give the output of hsgen probe --raw"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A device of an API, with its properties as `hsgen.engines.query` lists them."""
+    """The properties of a device in an API, by the names of `hsgen.engines.query`."""
 
     api: str
     properties: Mapping[str, Any]
@@ -137,7 +138,7 @@ def read(path: Path) -> Query:
 
 
 def facts(q: Query) -> tuple[Facts, dict[str, str]]:
-    """Return the facts of a query's device, and the source of each fact by name."""
+    """Return the facts of a query's device, and a text with the source of each fact, by the fact's name."""
     properties, probe = q.properties, APIS[q.api].probe
     assert probe is not None
     origin = dict(probe.origins)
@@ -166,7 +167,10 @@ def facts(q: Query) -> tuple[Facts, dict[str, str]]:
 
 
 def _known(q: Query, probe: Probe) -> dict[str, tuple[Any, str]]:
-    """Return known facts of such a device that its API does not report, with their sources."""
+    """Return facts that are known for devices of this vendor, with their sources.
+
+    The facts apply if the API does not report them.
+    """
     properties, vendor = q.properties, q.properties["vendor"]
     if properties["type"] == "cpu":
         known = ("Intel(R) OpenCL" in properties.get("platform", ""), "llvmpipe" in properties["name"])

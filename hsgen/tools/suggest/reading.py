@@ -1,4 +1,4 @@
-"""Reader of target files for suggestions; such a file may have facts without choices."""
+"""Reads target files for suggestions.  In contrast to other target files, such a file may have facts only."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ stream_group = 1
 
 
 def read(name: str) -> tuple[Facts, Mapping[str, Mapping[str, Any]]]:
-    """Return the facts of a target or target file, and its tables of choices, which may be absent.
+    """Return the facts of a target (a name, or the path of a file), and its tables of choices.
+
+    If the file has facts only, there are no tables.
 
     Raises:
         Usage: there is no such file, or the file has errors (the message has a line per error).
@@ -36,7 +38,7 @@ def read(name: str) -> tuple[Facts, Mapping[str, Mapping[str, Any]]]:
     try:
         text = documents.text(path, "")
         bare = not any(algorithm in documents.toml(text, "", "") for algorithm in (*ALGORITHMS, "sort"))
-    except Usage:  # `target.find` has the better message
+    except Usage:  # `target.find` below raises an error with a better message
         bare, text = False, ""
     if not bare or path.stem in target.names():
         return facts(target.find(name)), choice_tables(text)

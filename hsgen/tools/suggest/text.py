@@ -1,4 +1,4 @@
-"""Suggestions as text: TOML tables with the reasons as comments, and rows for JSON."""
+"""Writes suggestions as TOML tables with the reasons as comments, or as rows for JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WIDE = 120
 
 
 def literal(value: Any) -> str:
-    """Return a value as TOML: a number, a truth value, a text without quotes and backslashes, a list or a table."""
+    """Return a value in TOML's syntax; texts must not contain quotes or backslashes."""
     if isinstance(value, dict):
         return f"{{ {', '.join(f'{k} = {literal(v)}' for k, v in value.items())} }}"
     if isinstance(value, list):
@@ -24,9 +24,9 @@ def literal(value: Any) -> str:
 
 
 def block(name: str, table: Table, file: Mapping[str, Any] | None = None) -> str:
-    """Return a table as TOML, with the reason of each value as a comment.
+    """Return a table in TOML's syntax, with the reason for each value as a comment.
 
-    If `file` has the table of a file, comments also show the file's values that differ.
+    If a file has such a table too, `file` has its values.  Then comments also show those values that differ.
     """
     lines = [f"[{name}]"] if file is None or file else [f"[{name}] # the file has none"]
     for key, choice in table.items():
@@ -43,13 +43,13 @@ def block(name: str, table: Table, file: Mapping[str, Any] | None = None) -> str
 
 
 def setting(words: str, comment: str) -> list[str]:
-    """Return the lines of a setting with a comment at its end, or above it if the line would be too long."""
+    """Return a setting with its comment at the end of the line; if the line is too long, the comment gets its own."""
     line = f"{words} # {comment}" if comment else words
     return [line] if len(line) <= _WIDE else [f"# {comment}", words]
 
 
 def choice_tables(text: str) -> dict[str, dict[str, Any]]:
-    """Return the tables of choices in the text of a target file by name, such as ``scan.u32.x1``."""
+    """Return the tables of choices in the text of a target file, by name, such as ``scan.u32.x1``."""
     data = tomllib.loads(text)
     shared = [name for name in TABLES if operation(name).by_count]
     names = dict.fromkeys([*shared, "sort", *TABLES])
@@ -68,7 +68,7 @@ def _tables(data: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, dict[st
 
 
 def rows(tables: Mapping[str, Table], file: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return a record for each value, with the file's value (None if the file leaves the value out)."""
+    """Return a record for JSON for each suggested value, with the file's value; None if the file does not have it."""
     out = []
     for name, table in tables.items():
         have = file.get(name, {})

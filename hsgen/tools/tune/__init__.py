@@ -1,5 +1,7 @@
 """Tuning: the shapes and crossovers of a target, found on a device.
 
-Shapes race in separate processes (`runner`, `race`).  Each shape is validated before it is timed.  `search` chooses the
-next race from the journal (`journal`) alone.  `crossover` assigns counts to algorithms.  `edit` writes a target file.
+A *shape* is a choice of all parameters of an algorithm.  A *race* compiles, validates and times several shapes, in
+separate processes (`runner`, `race`).  All results are recorded in a file, the journal (`journal`).  `search` chooses
+the next race from the journal alone.  `crossover` chooses the algorithm for each count of keys.  `edit` writes the
+chosen parameters into the target file.
 """

@@ -1,8 +1,9 @@
-"""The time of a tuning: the part of the budget that each step may use.
+"""The time budget of a tuning: how many seconds each step may use.
 
-Races get the fraction `RACES` of the budget, divided evenly among the tables.  The rest is for the end, divided evenly
-among the key widths.  Each key width is compared, then validated, then its crossovers are measured.  A step may use the
-time that an earlier step left.
+Races get the fraction `RACES` of the budget, divided evenly among the tables to tune.  The end of the tuning
+(`hsgen.tools.tune.ending`) gets the rest, divided evenly among the key widths.  For each key width the end compares
+the best tables with the file's, validates the winners, and measures crossovers.  Time that a step does not use is
+available to later steps.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ import time
 from collections.abc import Callable
 
 RACES = 0.6
-LEAST = 30.0  # seconds; with less for each table, only the first tables race
-COMPARED = 0.45  # fraction of a key width's time after which its comparison ends
+LEAST = 30.0  # seconds of racing per table; if the budget allows less, only the first tables race
+COMPARED = 0.45  # the comparison may use this fraction of a key width's time
 
 Clock = Callable[[], float]
 
 
 class Budget:
-    """The seconds of one run; `clock` returns the time."""
+    """The time budget of one run, in seconds; `clock` returns the present time, also in seconds."""
 
     def __init__(self, seconds: float, tables: int, widths: int, clock: Clock = time.monotonic) -> None:
         self.tables = max(1, min(tables, int(seconds * RACES // LEAST)))
@@ -33,20 +34,23 @@ class Budget:
         return self._clock() - self._begin
 
     def close(self) -> None:
-        """Start the end, unless it has started."""
+        """Start the clock of the tuning's end; later calls do nothing."""
         if self._end is None:
             self._end = self.now() + self.seconds * (1 - RACES)
 
     def left(self, width: int | None = None, part: float = 1.0) -> float:
-        """Return the seconds left for the end, or until key width number `width` has used `part` (0 to 1) of its
-        share."""
+        """Return the seconds left for the end of the tuning.
+
+        With `width`, the index of a key width: the seconds until this key width has used the fraction `part` of its
+        share.
+        """
         assert self._end is not None
         upto = 1.0 if width is None else (width + part) / self._widths
         return self._end - self.seconds * (1 - RACES) * (1 - upto) - self.now()
 
 
 def enough(tables: int) -> float:
-    """Return the least budget, in seconds, in which `tables` tables race."""
+    """Return the least budget, in seconds, with which all of `tables` tables race."""
     return tables * LEAST / RACES
 
 

@@ -13,7 +13,7 @@ from hsgen.operations.calls import Load
 from hsgen.tools.bench.baselines import Run
 from hsgen.tools.bench.candidates import SLOTS, fill, sorting, wipe
 
-_SMALL = 1024  # bytes of a buffer that holds nothing
+_SMALL = 1024  # bytes of each buffer while a candidate is unloaded
 
 
 class Candidate:
@@ -24,7 +24,7 @@ class Candidate:
         self._run: Run | None = None
 
     def load(self, work: Load) -> None:
-        """Fill the buffers, sort once, and check the result.
+        """Fill the buffers with a call's data, run the call once, and check its results.
 
         Raises:
             Wrong: the result is wrong.
@@ -47,6 +47,6 @@ class Candidate:
         return time.perf_counter() - begin
 
     def unload(self) -> None:
-        """Shrink the buffers; some engines release the memory."""
+        """Shrink each buffer to `_SMALL` bytes; some engines then release the memory."""
         for slot in SLOTS:
             self.engine.allocate(slot, _SMALL)

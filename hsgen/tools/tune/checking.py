@@ -26,7 +26,7 @@ from hsgen.tools.validate import validation
 
 CASES = 160  # (count, kind) pairs that a shape must sort before it is timed
 PATIENT = 5.0  # seconds; least time limit of a validation
-HOPELESS = 10.0  # multiple of the best time; a slower candidate leaves the race, or its validation is abandoned
+HOPELESS = 10.0  # a candidate slower than this multiple of the best time leaves the race; a validation is abandoned
 
 Send = Callable[[dict[str, Any]], None]
 
@@ -34,9 +34,9 @@ Send = Callable[[dict[str, Any]], None]
 def replace_table(
     base: Target, label: str, key: str, table: Mapping[str, Any] | None, signature: Signature = PLAIN_FORM
 ) -> tuple[Target, Sort]:
-    """Return the target with `table` as its table of (label, key), and the algorithm built from that table.
+    """Return the target with the parameters of (label, key) replaced by `table`, and the sort of that label.
 
-    Without a `table` the target keeps its own.
+    If `table` is None, the target is unchanged.
 
     Raises:
         Usage: the target has no such table.
@@ -47,16 +47,16 @@ def replace_table(
 
 
 def cases(sort: Sort, seed: int, count: int = CASES) -> list[tuple[int, str]]:
-    """Return about `count` (0: all) of the (count, kind) pairs of a quick validation.
+    """Return about `count` of the test cases of a quick validation, as (number of keys, kind of input); 0: all cases.
 
-    They are evenly spaced, so that they cover every kernel and every path of the sort.
+    The chosen cases are evenly spaced in the list of all cases, so that they cover every kernel and path of the sort.
     """
     pairs = validation.plan_cases(sort, full=False, seed=seed)
     return pairs[:: max(1, len(pairs) // count)] if count else pairs
 
 
 def ready(request: Mapping[str, Any], send: Send, late: list[str], end: float) -> dict[str, Candidate]:
-    """Return the candidates that sort, by name; `late` receives names whose validation has not ended at `end`."""
+    """Return the candidates that pass a validation, by name; `late` receives those not validated by the time `end`."""
     parsed = target.parse(request["text"], request["stem"], request["where"])
     signature = Signature(**request["signature"])
     context = host = None
@@ -100,7 +100,8 @@ def _checked(
 ) -> validation.Report | None:
     """Validate a candidate; return None if the validation exceeds its limits.
 
-    `limits` are the longest duration in seconds, and a time of `time.monotonic`.
+    `limits` are the longest duration in seconds, and the time at which the validation must end, as `time.monotonic`
+    counts.
 
     Raises:
         Wrong: a result is wrong.
@@ -117,7 +118,7 @@ def _checked(
         else:
             send({"failed": name, "kind": "slow", "why": f"validation takes more than {patience:.0f} seconds"})
         return None
-    if report.failed:  # it may have written anywhere, so this process's further results are unreliable
+    if report.failed:  # the kernels may have overwritten any memory, so later results of this process are unreliable
         send({"failed": name, "kind": "wrong", "why": report.failures[0]})
         raise Wrong(report.failures[0])
     return report
@@ -131,7 +132,10 @@ def _engine(request: Mapping[str, Any], c: Mapping[str, Any], context: Any, sort
 
 
 def _reporting(send: Send, patience: float, name: str, of: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return a wrapper of iterations that reports progress every second and raises after `patience` seconds."""
+    """Return a wrapper for an iterator.  The wrapper reports progress about every second.
+
+    After `patience` seconds the wrapper raises `TimeoutError`.  `of` is the total number of cases, for the reports.
+    """
 
     def wrap(items: Iterator[Any]) -> Iterator[Any]:
         begin = reported = time.monotonic()

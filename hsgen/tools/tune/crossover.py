@@ -1,7 +1,8 @@
-"""Assignment of counts to algorithms: each algorithm serves a range of counts.
+"""The choice of an algorithm for each count of keys; each algorithm serves one or more ranges of counts.
 
-The assignment minimizes the sum of the logarithms of measured times.  At no count is the assignment slower than that of
-the file.
+The choice minimizes the sum, over the measured counts, of the logarithm of the time.  A crossover is a count at which
+one algorithm's range ends and another's begins.  Callers list the (algorithm, count) pairs that were slower than the
+target file's present choice; such pairs are never chosen.
 """
 
 from __future__ import annotations
@@ -14,34 +15,37 @@ from itertools import pairwise
 from hsgen.targets.choices import ALL
 
 Times = Mapping[str, Mapping[int, float]]
-"""Typical seconds by label and count."""
+"""The typical time in seconds of each label (algorithm or variant) at each count."""
 
-PRICE = 0.03  # least gain of another algorithm, in log time per count, that is worth its kernels
+PRICE = 0.03  # least average gain (in log time) that justifies another algorithm, because its kernels must be compiled
 
 Cut = list[tuple[str, int]]
-"""Labels in the order of the counts they serve, each with its greatest measured count."""
+"""Ranges of counts in ascending order, each as (label, greatest count that the label serves)."""
 
 Slower = AbstractSet[tuple[str, int]]
-"""Pairs of a label and a count at which the label is slower than the file's choice."""
+"""Pairs (label, count) such that the label is slower at this count than the algorithm that the file chooses."""
 
 
 def cut(times: Times, slower: Slower = frozenset(), free: Collection[str] = ()) -> Cut:
-    """Return the sequence of labels that is fastest over the counts at which all were measured.
+    """Return the fastest ranges for the counts at which all labels were measured; empty if there are none.
 
-    Every label after the first must save `PRICE` per count, averaged over all counts, because it adds kernels that are
-    compiled and shipped.  Labels in `free` are shipped anyway and cost nothing.  No label serves a count that it has in
-    `slower`.  With `slower`, a label may have several ranges, and each range must save `PRICE`.  Without a solution,
-    the result is empty.
+    Every label after the first adds kernels that must be compiled and shipped.  Therefore the label must reduce the log
+    time by `PRICE` per count, averaged over all counts.  Labels in `free` are shipped anyway, so their first range need
+    not save anything.  No label serves a count that `slower` lists for it.  If `slower` is not empty, a label may have
+    several ranges, and each further range must save `PRICE` too.
     """
     return priced(times, slower, free)[1]
 
 
 def priced(times: Times, slower: Slower = frozenset(), free: Collection[str] = ()) -> tuple[float, Cut]:
-    """Return the cost of the solution of `cut`, and the solution; without a solution, the cost is infinite."""
+    """Return the cost (log time plus prices) of the ranges that `cut` returns, and these ranges.
+
+    Without such ranges, the cost is infinite.
+    """
     counts = sorted(set.intersection(*(set(t) for t in times.values())))
     cost = {x: [math.inf if (x, n) in slower else math.log(times[x][n]) for n in counts] for x in times}
     price = PRICE * len(counts)
-    # the best ways to serve the counts so far, by the labels in use and the last of these
+    # dynamic programming: the cheapest ranges for the counts so far, by (set of labels in use, label of the last count)
     ways: dict[tuple[frozenset[str], str], tuple[float, list[tuple[str, int]]]] = {}
     for i in range(len(counts)):
         following: dict[tuple[frozenset[str], str], tuple[float, list[tuple[str, int]]]] = {}
@@ -59,24 +63,27 @@ def priced(times: Times, slower: Slower = frozenset(), free: Collection[str] = (
 
 
 def price_of(ranges: Cut, times: Times, counts: Sequence[int]) -> float:
-    """Return the cost of ranges at these counts, as `priced` computes it."""
+    """Return the cost of given ranges at these counts, by the same rule as in `priced`."""
     labels = [serving(ranges, n) for n in sorted(counts)]
     total = sum(math.log(times[x][n]) for x, n in zip(labels, sorted(counts), strict=True))
     return total + PRICE * len(counts) * sum(a != b for a, b in pairwise(labels))
 
 
 def serving(ranges: Cut, n: int) -> str:
-    """Return the label that serves a count."""
+    """Return the label whose range contains the count `n`."""
     return next((label for label, upto in ranges if n <= upto), ranges[-1][0])
 
 
 def joined(ranges: Cut) -> Cut:
-    """Return the ranges, with adjacent ranges of one label merged."""
+    """Merge adjacent ranges with the same label."""
     return [row for row, after in zip(ranges, [*ranges[1:], ("", 0)], strict=True) if row[0] != after[0]]
 
 
 def within(after: Cut, before: Cut, low: int, high: int) -> Cut:
-    """Return the ranges of `after` for counts `low` to `high`, and the ranges of `before` for all other counts."""
+    """Return ranges that follow `after` for the counts `low` to `high`, and `before` for all other counts.
+
+    If `before` is empty, `after` serves all counts.
+    """
     if not before:
         return [*after[:-1], (after[-1][0], ALL)]
     head = [(x, upto) for x, upto in before if upto < low]
@@ -88,9 +95,10 @@ def within(after: Cut, before: Cut, low: int, high: int) -> Cut:
 
 
 def raised(after: Cut, before: Cut, counts: Sequence[int]) -> Cut:
-    """Return `after` with each crossover raised as far as `before` uses the lower label.
+    """Return `after`, with each crossover moved up to the crossover of `before` where `before` uses the same label.
 
-    A crossover stays below the next measured count, so `before` determines the crossover between two measured counts.
+    A crossover stays below the next measured count.  Measurements thus decide between which two counts it lies, and
+    `before` decides where it lies between these two.
     """
     out = list(after)
     for i, (label, upto) in enumerate(after[:-1]):
@@ -102,7 +110,10 @@ def raised(after: Cut, before: Cut, counts: Sequence[int]) -> Cut:
 
 
 def between(ranges: Cut, counts: Sequence[int]) -> list[tuple[str, str, list[int]]]:
-    """Return both labels of each crossover, and the seven counts that refine the crossover."""
+    """Return (lower label, higher label, counts) for each crossover.
+
+    The seven counts divide the interval between the last count of the lower label and the next measured count.
+    """
     ordered = sorted(counts)
     out = []
     for (low, upto), (high, _) in pairwise(ranges):
@@ -117,10 +128,11 @@ def refined(
     high: Mapping[int, float],
     slower: tuple[Collection[int], Collection[int]] = ((), ()),
 ) -> int | None:
-    """Return the greatest count of the lower label at a crossover, from times of both labels above `upto`.
+    """Return the greatest count that the lower label of a crossover should serve; at least `upto`.
 
-    `slower` lists the counts that the lower label may not serve, and those that the higher label may not serve.  The
-    result is None if no crossover avoids all of them.
+    `low` and `high` are the times of the lower and the higher label at counts above `upto`.  `slower` is a pair: the
+    counts that the lower label may not serve, and the counts that the higher label may not serve.  The result is None
+    if no crossover satisfies both.
     """
     counts = sorted(set(low) & set(high))
     best, sum_, least = None, 0.0, math.inf

@@ -1,4 +1,4 @@
-"""The field of a tuning on a detected device."""
+"""The description of a detected device for a tuning, a `hsgen.tools.tune.runner.Field`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hsgen.tools.tune.runner import Field
 
 
 def limited(facts: Device, host: Host) -> Device:
-    """Return the facts of a device family, limited to what this device offers."""
+    """Return the facts of a target's device family, reduced to the limits of the device `host`."""
     widths = tuple(w for w in facts.subgroups if w == 1 or offers(host, w))
     return replace(
         facts,
@@ -26,7 +26,11 @@ def limited(facts: Device, host: Host) -> Device:
 
 
 def of_host(target: Target, text: str, where: str, api: str, host: Host, *, native: bool, **more: Any) -> Field:
-    """Return the field of a detected device."""
+    """Return the field that tunes `target` on the device `host`.
+
+    `text` is the target file's text, `where` its name in messages.  With `native`, a bundle's C runtime drives the
+    device.
+    """
     return Field(
         text=text,
         stem=target.name,

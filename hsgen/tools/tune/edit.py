@@ -1,6 +1,6 @@
-"""Edits of a target file by a tuning.
+"""Writes the results of a tuning into a target file.
 
-Blank lines stay as they were, and so do all comments except comments on replaced values.
+Blank lines and comments are preserved, except comments on replaced values.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from hsgen.targets.ranges import SORT, written
 from hsgen.targets.tables import Path, changed, head, labels, placed, placed_of, renamed, table_of
 
 Tables = Mapping[tuple[str, str], Mapping[str, Any]]
-"""Tables by (label, key), as `hsgen.targets.tables` has them."""
+"""Parameter tables by (label, key width), in the form of `hsgen.targets.tables`."""
 TUNED = "tune: "
-"""The beginning of `result` in evidence that this module wrote and may replace."""
+"""The prefix of `result` in rows of evidence that this module wrote.  Only such rows may be replaced."""
 
 
 def available() -> None:
@@ -40,14 +40,15 @@ def applied(
     evidence: Sequence[Mapping[str, str]],
     notes: Mapping[tuple[str, str], str] | None = None,
 ) -> str:
-    """Return the text of a target file with new tables and further evidence.
+    """Return the text of a target file after a tuning: with new parameters and new rows of evidence.
 
-    `tables` are by (label, key), `autos` are the tables ``[sort.KEY]`` by key.  Evidence of an earlier tuning on the
-    same device is replaced.  Comments on replaced values are removed; the first replaced value of a table gets the
-    table's note, its measurement.
+    `tables` are the new parameters by (label, key width).  `autos` are the new tables ``[sort.KEY]`` by key width.
+    `notes` say what was measured, by (label, key width).  A row of evidence replaces the row of an earlier tuning on
+    the same device.  Comments on replaced values are removed.  The note of a table becomes the comment of the first
+    value that is replaced in it.
 
     Raises:
-        Usage: the file is written in a way that cannot be edited.
+        Usage: the layout of the file is not supported, so that the edited text would have another meaning.
     """
     import tomlkit
 
@@ -77,7 +78,7 @@ def _places(
     sorts: Mapping[str, Mapping[str, Any]],
     notes: Mapping[tuple[str, str], str],
 ) -> Iterator[tuple[Path, Mapping[str, Any], str]]:
-    """Yield the places of all changed tables in the file, with their values and notes."""
+    """Yield (path, values, note) for each table of the file that changes."""
     for at, table in tables.items():
         for path, values in placed(data, *at, table).items():
             yield path, values, notes.get(at, "")
@@ -86,7 +87,7 @@ def _places(
 
 
 def _means(text: str, data: Mapping[str, Any]) -> bool:
-    """Whether the text of a file has this data."""
+    """Whether parsing `text` as TOML gives `data`."""
     try:
         return tomllib.loads(text) == data
     except tomllib.TOMLDecodeError:
@@ -96,7 +97,10 @@ def _means(text: str, data: Mapping[str, Any]) -> bool:
 def _after(
     data: dict[str, Any], tables: Tables, autos: Mapping[str, Mapping[str, Any]]
 ) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]]]:
-    """Return the data of the edited file without evidence, and its tables ``[sort.KEY]`` that differ."""
+    """Return the data that the edited file should have, with the old evidence, and the changed tables ``[sort.KEY]``.
+
+    A table ``[sort.KEY]`` also changes if it names a table whose strategy, and therefore name, changed.
+    """
     after = data
     for at, table in tables.items():
         after = changed(after, *at, table)
@@ -109,7 +113,7 @@ def _after(
 
 
 def _moved(text: str, data: Mapping[str, Any], tables: Tables) -> str:
-    """Return the text with new heads for tables whose strategy changed, and without tables that are no longer used."""
+    """Rename the heads of tables whose strategy changed, and remove tables that are no longer used; return the text."""
     for at, table in tables.items():
         before, now = list(placed_of(data, *at)), list(placed(data, *at, table))
         for old, new in zip(before, now, strict=False):
@@ -121,7 +125,7 @@ def _moved(text: str, data: Mapping[str, Any], tables: Tables) -> str:
 
 
 def _without(text: str, head: str) -> str:
-    """Return the text without a table; comments right above this table and the next table stay."""
+    """Remove a table from the text.  Comments directly above this table, or directly above the next table, stay."""
     lines = text.splitlines(True)
     span = _span(lines, head)
     if span is None:
@@ -133,7 +137,7 @@ def _without(text: str, head: str) -> str:
 
 
 def _span(lines: Sequence[str], head: str) -> tuple[int, int] | None:
-    """Return the lines of a table, from its head to the next head; None if there is no such table."""
+    """Return the line indices (begin, end) of a table, from its head up to the next head; None without the table."""
     begin = next((i for i, line in enumerate(lines) if line.strip().startswith(head)), None)
     if begin is None:
         return None
@@ -141,7 +145,7 @@ def _span(lines: Sequence[str], head: str) -> tuple[int, int] | None:
 
 
 def _item(value: Any) -> Any:
-    """Return a value as an item of tomlkit: a list of rows has a row per line, a stage is an inline table."""
+    """Convert a value to a tomlkit item.  Lists of rows get one row per line; stages become inline tables."""
     import tomlkit
 
     if isinstance(value, dict):
@@ -155,10 +159,11 @@ def _item(value: Any) -> Any:
 
 
 def _set(document: Any, path: Path, table: Mapping[str, Any], note: str) -> dict[str, Any] | None:
-    """Change an existing table; return the keys that it lacks, or None if the table does not exist.
+    """Change the values of an existing table to those of `table`.
 
-    Comments on replaced values are removed, and the first replaced value gets the note.  An element of a list of tables
-    gets the missing keys here, so the result is empty.
+    Return the keys that the caller must still add to the table; None if the document has no such table.  Comments on
+    replaced values are removed, and the first replaced value gets the note.  In an element of a list of tables, this
+    function adds the missing keys itself, so the result is empty.
     """
     from tomlkit.items import InlineTable
 
@@ -186,7 +191,7 @@ def _set(document: Any, path: Path, table: Mapping[str, Any], note: str) -> dict
 
 
 def questionable(before: str, after: str, tables: Tables) -> list[str]:
-    """Return the heads of changed tables with a comment right above, which may describe the old numbers."""
+    """Return the heads of changed tables that have a comment directly above; the comment may describe old values."""
     data = tomllib.loads(after)
     heads = [head(path) for at in tables for path in placed_of(data, *at)]
     return above(after, heads) if before != after else []
@@ -197,11 +202,11 @@ def _lines(table: Mapping[str, Any]) -> list[str]:
 
 
 def _after_keys(text: str, head: str, more: Mapping[str, Any]) -> str:
-    """Return the text with further keys after the last key of a table, before comments about the next table."""
+    """Insert keys after the last key of a table, and before any comments about the next table; return the text."""
     lines = text.splitlines(True)
     span = _span(lines, head)
     if span is None:
-        return _before_evidence(text, _block(head, more))  # the file has only variants of the table
+        return _before_evidence(text, _block(head, more))  # the file has tables of variants only, so no such head
     last = max(i for i in range(*span) if lines[i].strip() and not lines[i].lstrip().startswith("#"))
     return "".join([*lines[: last + 1], *_lines(more), *lines[last + 1 :]])
 
@@ -212,7 +217,7 @@ def _block(head: str, table: Mapping[str, Any]) -> str:
 
 
 def _before_evidence(text: str, block: str) -> str:
-    """Return the text with a new table before the evidence and its comments, or at the end."""
+    """Insert a new table before the rows of evidence and their comments, or at the end; return the text."""
     lines = text.splitlines(True)
     at = next((i for i, line in enumerate(lines) if line.strip() == "[[evidence]]"), len(lines))
     while 0 < at < len(lines) and lines[at - 1].startswith("#"):
@@ -222,7 +227,7 @@ def _before_evidence(text: str, block: str) -> str:
 
 
 def _same(row: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Return True if an earlier tuning wrote `row` for the device and the key width of `new`."""
+    """Return True if `row` and `new` are both rows of a tuning, for the same device and the same tuned tables."""
     keys = ("level", "api", "device")
     known = [str(x.get("result", "")) for x in (row, new)]
     return (
@@ -233,7 +238,7 @@ def _same(row: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 
 
 def _evidence(document: Any, row: Mapping[str, str]) -> bool:
-    """Replace the earlier row of the same device and key width; return whether there is such a row."""
+    """Replace the row of an earlier tuning of the same tables on the same device; return False without such a row."""
     for have in document.get("evidence", []):
         if _same(have, row):
             for name, value in row.items():
@@ -256,19 +261,19 @@ def _recorded(data: dict[str, Any], evidence: Sequence[Mapping[str, str]]) -> di
 
 
 def difference(before: str, after: str, name: str) -> str:
-    """Return the change of a file as a unified diff, empty without a change."""
+    """Return the change of a file as a unified diff; empty if the texts are equal."""
     lines = difflib.unified_diff(before.splitlines(True), after.splitlines(True), name, f"{name} (tuned)")
     return "".join(lines)
 
 
 NOTE = "# tuned: "
-"""The beginning of a comment that states the measurement of a table."""
+"""The prefix of comments that state what a tuning measured for a table."""
 
 
 def forget(table: Any, name: str, note: str = "") -> None:
-    """Replace the comment at the end of a value's line by `note`, and remove the comments in the lines right above.
+    """Replace the comment at the end of a value's line by `note`, and remove the comments directly above that line.
 
-    Values in inline tables have no comments.
+    Values in inline tables have no comments, so nothing changes there.
     """
     from tomlkit import items
 
@@ -285,7 +290,7 @@ def forget(table: Any, name: str, note: str = "") -> None:
 
 
 def forget_notes(table: Any, names: Iterable[str]) -> None:
-    """Remove the notes of an earlier tuning."""
+    """Remove the notes of an earlier tuning from the values `names` of a table."""
     from tomlkit import items
 
     tuned = set(names)
@@ -299,7 +304,7 @@ def _comment(item: Any, note: str) -> None:
 
 
 def above(text: str, heads: Iterable[str]) -> list[str]:
-    """Return the heads, such as ``[bitonic.u32]``, that have a comment right above them."""
+    """Return those of `heads`, such as ``[bitonic.u32]``, that have a comment directly above in the text."""
     lines = text.splitlines()
     number = {line.split("#")[0].strip(): i for i, line in enumerate(lines)}
     return [x for x in heads if number.get(x, 0) > 0 and lines[number[x] - 1].startswith("#")]

@@ -1,7 +1,7 @@
-"""The end of a tuning: comparisons, validations and crossovers, up to the end of the budget.
+"""The end of a tuning, after its races: comparisons, validations and crossover measurements, within the budget.
 
-Steps that exceed the budget are recorded too.  So the same command gives the same result again, and a command with a
-greater budget does the missing steps.
+Steps that did not fit into the budget are recorded with that budget.  If the same command runs again, it skips them and
+gives the same result.  A command with a greater budget performs them.
 """
 
 from __future__ import annotations
@@ -23,17 +23,20 @@ from hsgen.tools.tune.search import Finish, Rung, rounded
 from hsgen.tools.validate import validation
 
 Show = Callable[[str, str, float], None]
-"""Shows progress: the phase, what happens, and the seconds that are left."""
+"""A callback that shows progress.  Arguments: the phase, a description of the step, and the seconds left."""
 Disqualify = Callable[[str, Table, str, str], None]
-"""Records the failure of a label's table: kind and reason."""
+"""A callback that records a failure.  Arguments: the label, the table that failed, the kind, and the reason."""
 
 
 class Failed(Exception):
-    """The winner of the races failed later.  The failure is recorded, so the journal now gives another result."""
+    """A winner of the races failed afterwards.
+
+    The failure is in the journal.  Therefore a second attempt, with the same journal, chooses another winner.
+    """
 
 
 class Ending:
-    """Measurements of one tuning after its races.  A result that the journal has is not measured again."""
+    """Measures what a tuning needs after its races; results that the journal contains are not measured again."""
 
     def __init__(self, target: Target, journal: Journal, runner: Runner, budget: Budget, show: Show) -> None:
         self._target, self._journal, self._runner, self._show = target, journal, runner, show
@@ -49,12 +52,13 @@ class Ending:
         disqualify: Disqualify | None,
         phase: str,
     ) -> final.Rounds:
-        """Return the rounds of entries at the counts `sizes`, measured within `left` seconds.
+        """Time entries against each other at the counts `sizes`, for at most `left` seconds; return the times.
 
-        The most important counts are first in `sizes`, because the time may end before the last.
+        `sizes` lists the most important counts first, because the time may run out before the last count.  With
+        `disqualify`, failures of entries are recorded.
 
         Raises:
-            Failed: an entry failed; only with `disqualify`.
+            Failed: an entry failed, and `disqualify` is not None.
         """
         named = {x: name_of(table) for x, (_, table) in entries.items()}
         if (record := self._compared(key, entries, sizes, signature)) is not None:
@@ -98,7 +102,10 @@ class Ending:
     def _compared(
         self, key: str, entries: Mapping[str, tuple[str, Table]], sizes: Sequence[int], signature: Signature
     ) -> Record | None:
-        """Return the record of a comparison; None without one, or if this run's budget reaches farther."""
+        """Return the journal's record of a comparison.
+
+        Return None without a record, or if a smaller budget cut the recorded comparison short.
+        """
         named = {x: name_of(table) for x, (_, table) in entries.items()}
         for record in self._journal.of("final", key=key, value=signature.value):
             if record["entries"] == named and set(map(str, sizes)) <= set(record["sizes"]) and self._reached(record):
@@ -108,22 +115,22 @@ class Ending:
     def reached(
         self, key: str, entries: Mapping[str, tuple[str, Table]], sizes: Sequence[int], signature: Signature
     ) -> bool:
-        """Return True if the journal has a comparison of these entries that was not cut by its budget."""
+        """Return True if the journal has a complete comparison of these entries, which no budget cut short."""
         record = self._compared(key, entries, sizes, signature)
         return record is not None and "budget" not in record
 
     def _reached(self, record: Record) -> bool:
-        """Return True if a record is complete, or if its budget was no smaller than this run's."""
+        """Return True if a record is complete, or if its step ran with at least this run's budget."""
         return float(record.get("budget", self.budget.seconds)) >= self.budget.seconds
 
     def validate(self, key: str, label: str, table: Table, disqualify: Disqualify, *, new: bool) -> bool:
-        """Run the complete quick validation on a chosen table; return False if the budget does not suffice.
+        """Run all cases of the quick validation on a chosen table; return False if the budget does not suffice.
 
-        The validation of a `new` table, which the file does not have, may exceed the time left, but not take longer
-        than the whole budget.
+        A `new` table is one that the file does not contain.  Its validation may exceed the time left, provided that its
+        estimated duration is at most the whole budget.
 
         Raises:
-            Failed: a sort is wrong.
+            Failed: the validation found an error.
         """
         for record in self._journal.of("checked", key=key, label=label):
             if record["table"] == table and self._reached(record):
@@ -153,16 +160,16 @@ class Ending:
         return True
 
     def _unchecked(self, key: str, label: str, table: Table, why: str, took: float) -> bool:
-        """Record a validation that exceeded the time; return False."""
+        """Record a validation that did not run or did not finish, for lack of time; return False."""
         record = {"what": "checked", "key": key, "label": label, "table": table, "cases": 0}
         self._journal.add({**record, "budget": self.budget.seconds, "took": round(took, 2)})
         self._show("skip", f"{why}; a greater --budget continues here", max(0.0, self.budget.left()))
         return False
 
     def _estimate(self, key: str, label: str, table: Table) -> float:
-        """Return the estimated seconds of a complete validation, from the time of a case in a comparison.
+        """Estimate the seconds of a complete validation, from the measured time of one case in an earlier comparison.
 
-        The estimate is 0 if the journal has no such time.
+        Return 0 if the journal has no such time.
         """
         name, signature = name_of(table), operation(label).tuned
         for record in self._journal.of("final", key=key, value=signature.value):

@@ -1,5 +1,6 @@
-"""The final comparison of a tuning: the best shapes against those of the file, at many counts.
+"""The final comparison of a tuning (a *final*): the best shapes against the file's shapes, at many counts.
 
+A final has up to two *entries* for each label: `START`, the table of the file, and `BEST`, the winner of the races.
 All results are computed from the journal's records, so the same journal gives the same file.
 """
 
@@ -20,10 +21,10 @@ from hsgen.tools.tune.search import BETTER
 
 START, BEST = "start", "best"
 NOISE = 0.05
-"""Greatest relative loss that a noisy measurement may show.  A greater loss always means that a sort is slower."""
+"""The greatest relative loss that noise can explain.  A sort with a greater loss always counts as slower."""
 
 Rounds = dict[str, dict[int, list[float]]]
-"""Seconds of each round, by entry and count.  All entries run once in each round."""
+"""The times in seconds, by entry and count, one for each round.  In a round, each entry runs once."""
 
 
 def entry(label: str, which: str) -> str:
@@ -32,14 +33,15 @@ def entry(label: str, which: str) -> str:
 
 
 def rounds_of(record: Record) -> Rounds:
-    """Return the rounds of a final's record."""
+    """Return the times in the journal's record of a final."""
     return {name: {int(n): t for n, t in times.items()} for name, times in record["seconds"].items()}
 
 
 def gain(rounds: Rounds, label: str, sizes: Sequence[int]) -> tuple[float, float]:
-    """Return the median log speedup of a label's best over its start, and its lower bound with 95 % confidence.
+    """Return the median log speedup of `BEST` over `START` for a label, and a lower bound of this median.
 
-    Each round's speedup is the average over the counts `sizes`; the median is over the rounds.
+    The log speedup of a round is the mean over the counts `sizes`.  The median is taken over the rounds.  The true
+    median exceeds the lower bound with 95 % confidence.
     """
     a, b = rounds[entry(label, START)], rounds[entry(label, BEST)]
     ratios = [_paired(a[n], b[n]) for n in sizes if n in a and n in b]
@@ -53,14 +55,20 @@ def gain(rounds: Rounds, label: str, sizes: Sequence[int]) -> tuple[float, float
 
 
 def _paired(a: Sequence[float], b: Sequence[float]) -> list[float]:
-    """Return the ratio within each round; if the numbers of rounds differ, the ratio of the medians."""
+    """Return the ratios a / b, one for each round.
+
+    If the numbers of rounds differ, return a list of one ratio, that of the medians.
+    """
     if len(a) == len(b):
         return [x / y for x, y in zip(a, b, strict=True)]
     return [statistics.median(a) / statistics.median(b)]
 
 
 def which(rounds: Rounds, label: str, sizes: Sequence[int]) -> str:
-    """Return the table of a label to use: the start, unless the best is significantly faster, by more than `BETTER`."""
+    """Return which table a label should use, `START` or `BEST`.
+
+    `BEST` must be significantly faster, and by more than `BETTER`.
+    """
     if entry(label, START) not in rounds:
         return BEST
     if entry(label, BEST) not in rounds:
@@ -70,9 +78,10 @@ def which(rounds: Rounds, label: str, sizes: Sequence[int]) -> str:
 
 
 def chosen(rounds: Rounds, label: str, raced: Collection[int], known: bool) -> str | None:
-    """Return the table to use for a label, `START` or `BEST`; None if the table to use did not run.
+    """Return which table a label should use, `START` or `BEST`; None if there is no choice because tables did not run.
 
-    If the file has the table (`known`), the result is `START` unless both tables ran at all counts of the races.
+    `raced` are the counts of the label's races.  If the file has a table for the label (`known`), the result is `START`
+    unless both tables ran at all these counts.
     """
     both = [rounds.get(entry(label, w)) for w in (START, BEST)]
     if both[0] is None and (known or both[1] is None):
@@ -84,10 +93,10 @@ def chosen(rounds: Rounds, label: str, raced: Collection[int], known: bool) -> s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A line of a tuning's result: the sort for any count before and after, measured in one run.
+    """A line of a tuning's result: the label that serves `n` keys before and after the tuning, both timed in one run.
 
-    Rates are in Mkeys/s.  `ratio` is after over before, the median over the rounds, with the 90 % interval from `low`
-    to `high`.
+    Rates are in Mkeys/s.  `ratio` is the rate after divided by the rate before, the median over the rounds.  `low` and
+    `high` are the ends of its 90 % confidence interval.
     """
 
     key: str
@@ -102,25 +111,29 @@ class Row:
 
     @property
     def same(self) -> bool:
-        """Whether one sort serves the count before and after, so that nothing was compared."""
+        """Whether the same sort serves the count before and after the tuning, so that nothing was compared."""
         return self.ratio == self.low == self.high == 1.0
 
 
 @dataclass(slots=True, kw_only=True)
 class Result:
-    """The result of a tuning: tables and ``[sort.KEY]`` tables that differ from the file's, and rows to show."""
+    """The result of a tuning.
+
+    `tables` and `autos` (the tables ``[sort.KEY]``) contain only tables that differ from the file's.  `rows` are the
+    lines to show.
+    """
 
     tables: dict[tuple[str, str], Table] = field(default_factory=dict)
     autos: dict[str, dict[str, Any]] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
-    notes: dict[tuple[str, str], str] = field(default_factory=dict)  # the measurement of each new table, in words
-    evidence: dict[str, str] = field(default_factory=dict)  # the text for evidence, by width and tables
+    notes: dict[tuple[str, str], str] = field(default_factory=dict)  # by (label, key width): what was measured, as text
+    evidence: dict[str, str] = field(default_factory=dict)  # text for the file's evidence, by "KEY" or "KEY LABEL"
 
 
 def is_slower(was: Sequence[float], times: Sequence[float]) -> bool:
-    """Return True if `times` are longer than the times before, `was`.
+    """Return True if the new times, `times`, are longer than the old times, `was`.
 
-    The difference must exceed `BETTER` with confidence, or exceed `NOISE`.
+    The loss must exceed `NOISE`; or it must exceed `BETTER` and be significant.
     """
     ratios = _paired(was, times)
     middle = statistics.median(ratios)
@@ -129,10 +142,10 @@ def is_slower(was: Sequence[float], times: Sequence[float]) -> bool:
 
 
 def slower(rounds: Rounds, chosen: Mapping[str, str], before: Cut) -> Slower:
-    """Return the pairs of a label and a count at which the chosen table is slower than the file.
+    """Return the pairs (label, count) such that the label's chosen table is slower at this count than the file.
 
-    `before` are the ranges of the file.  Without ranges, each chosen table is compared with the label's table in the
-    file.
+    `before` are the ranges of the file, which say which label served the count.  If `before` is empty, each chosen
+    table is compared with the file's table of the same label.
     """
     out = set()
     for label, table in chosen.items():
@@ -145,9 +158,9 @@ def slower(rounds: Rounds, chosen: Mapping[str, str], before: Cut) -> Slower:
 
 
 def rows(key: str, rounds: Rounds, before: Cut, after: Cut, chosen: Mapping[str, str]) -> list[Row]:
-    """Return the rows of one key width for the counts of its final.
+    """Return the result's rows for one key width, one for each count of its final.
 
-    Counts that an untuned sort serves have no row.
+    A count has no row if the label that serves it was not tuned.
     """
     out = []
     for n in sorted({n for t in rounds.values() for n in t}):
@@ -177,9 +190,9 @@ def rows(key: str, rounds: Rounds, before: Cut, after: Cut, chosen: Mapping[str,
 
 
 def note(results: Sequence[Row], rounds: Rounds, key: str, label: str, which: Mapping[str, str]) -> str:
-    """Return the rates of a label's new table and of the file's table, at the greatest count that the new table serves.
+    """Return a text with the rates of a label's new table and of the file's table; empty without a new table.
 
-    The result is empty for a label without a new table.
+    The rates are those at the greatest count that the new table serves.
     """
     if which.get(label) != BEST:
         return ""
@@ -209,9 +222,10 @@ def tables_of(
     bests: Mapping[str, Table | None],
     same: Callable[[str, Table, Table], bool] = lambda label, a, b: name_of(a) == name_of(b),
 ) -> dict[str, tuple[str, Table]]:
-    """Return the entries of a final by name, as (label, table): each label's start, and its best if different.
+    """Return the entries of a final: (label, table) by the name of the entry.
 
-    `same` returns True if two tables of a label are the same sort, because a sort is never compared with itself.
+    A label has a `START` entry if the file has a table for it.  A label has a `BEST` entry if the best table is a
+    different sort.  `same` decides whether two tables of a label are the same sort.
     """
     out: dict[str, tuple[str, Table]] = {}
     for label, start in starts.items():

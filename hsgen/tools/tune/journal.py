@@ -1,7 +1,8 @@
-"""The journal of a tuning: a file of one JSON object per line that holds the complete state of the search.
+"""The journal of a tuning: a file that holds the complete state of the search, as one JSON object per line.
 
-The first line names the target, the device and the initial tables; each further line is a *record*.  An incomplete last
-line, left by a killed process, is dropped.  docs/guides/tune.md documents the fields.
+The first line names the target, the device and the initial tables.  Each further line is a *record*: a race, a failure,
+a final comparison or a validation.  If a process was killed while it wrote, the last line is incomplete; it is dropped.
+docs/guides/tune.md documents the fields.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from hsgen.system import documents
 
 SCHEMA = 2
 SAME = ("schema", "hsgen", "target", "api", "device", "driver", "facts", "sizes", "start", "autos")
-"""Fields of the first line that must be equal for journals to be merged or resumed."""
+"""The fields of the first line that must be equal in all journals that are merged.
+
+To resume a journal, these fields must match the present tuning too, except `start`, `sizes` and `autos`.
+"""
 
 Record = dict[str, Any]
 
@@ -33,7 +37,7 @@ _FIELDS: dict[str, dict[str, tuple[type, ...]]] = {
     "final": {"key": (str,), "value": (str,), "entries": (dict,), "sizes": (list,), "seconds": (dict,)},
     "checked": {"key": (str,), "label": (str,), "table": (dict, type(None)), "cases": (int,)},
 }
-"""The fields of each kind of record, in addition to `took`, and their types."""
+"""The required fields and their types, for each kind of record.  Records also have `took`, their seconds."""
 
 
 def header(**more: Any) -> Record:
@@ -42,7 +46,10 @@ def header(**more: Any) -> Record:
 
 
 class Journal:
-    """Records of a tuning, in a file, or in memory if there is no path."""
+    """The records of a tuning, in the file `path`, or in memory only if `path` is None.
+
+    `length` is the number of valid bytes of an existing file, which is cut there.  With 0, a new file is written.
+    """
 
     def __init__(self, path: Path | None, head: Record, records: Sequence[Record] = (), *, length: int = 0) -> None:
         self.path, self.head = path, head
@@ -63,20 +70,20 @@ class Journal:
                 os.fsync(file.fileno())
 
     def of(self, kind: str, **fields: Any) -> Iterator[Record]:
-        """Yield the records of a kind with these field values, in order."""
+        """Yield the records of a kind whose fields have these values, in the order of the journal."""
         for record in self.records:
             if record["what"] == kind and all(record.get(k) == v for k, v in fields.items()):
                 yield record
 
     @property
     def spent(self) -> float:
-        """The total seconds of all records."""
+        """The seconds that all recorded steps took, in total."""
         return float(sum(record.get("took", 0.0) for record in self.records))
 
 
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Turn an error of writing a journal into a message of one line."""
+    """Turn an `OSError` while the journal is written into a `Usage` error of one line."""
     try:
         yield
     except OSError as e:
@@ -127,7 +134,7 @@ def read(path: Path) -> tuple[Record, list[Record], int]:
 
 
 def _problem(record: object, *, first: bool) -> str | None:
-    """Return the first field of a record with a value that `hsgen tune` cannot have written, or None."""
+    """Return the name of the first invalid or missing field of a record; None if the record is valid."""
     if not isinstance(record, dict) or not isinstance(record.get("what"), str) or record["what"] not in _FIELDS:
         return "it is no record"
     if (record["what"] == "journal") is not first:
@@ -151,13 +158,13 @@ def _time(value: object) -> bool:
 
 
 def _counts(value: object) -> bool:
-    """Whether a value is a nonempty list of counts."""
+    """Whether a value is a nonempty list of numbers of keys."""
     every = value if isinstance(value, list) else []
     return bool(every) and all(isinstance(n, int) and not isinstance(n, bool) and 0 < n < 1 << 40 for n in every)
 
 
 def _times(value: object) -> bool:
-    """Whether a value maps counts to times."""
+    """Whether a value maps counts, as decimal strings, to times above 0."""
     return isinstance(value, dict) and all(n.isdecimal() and _time(t) and t > 0 for n, t in value.items())
 
 
@@ -189,14 +196,14 @@ _INSIDE: dict[str, dict[str, Callable[[Any], bool]]] = {
     "final": {"seconds": lambda x: all(map(_rounds, x.values()))},
     "checked": {},
 }
-"""Checks of the values inside a record's fields."""
+"""For each kind of record, functions that check the contents of fields; `_FIELDS` gives only their types."""
 
 
 def differs(path: Path, have: Mapping[str, Any], expected: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Compare the first lines of two journals.
+    """Check that the first lines of two journals agree in the fields `names`.
 
     Raises:
-        Usage: the first lines differ in a field of `names`; the message names the first such field.
+        Usage: they differ; the message names the first differing field.
     """
     for name in names:
         if have.get(name) != expected.get(name):
@@ -207,12 +214,12 @@ def differs(path: Path, have: Mapping[str, Any], expected: Mapping[str, Any], na
 
 
 def opened(path: Path | None, head: Record) -> Journal:
-    """Return the journal at `path`, or a new one with the first line `head` if the file does not exist.
+    """Return the journal at `path`; create it with the first line `head` if the file does not exist.
 
-    An existing journal keeps its first line: seed, sizes and initial tables.
+    An existing journal keeps its own first line, and with it its seed, sizes and initial tables.
 
     Raises:
-        Usage: the existing journal is of another target, device or version.
+        Usage: the existing journal belongs to another target, device or version of hsgen.
     """
     if path is None or not path.exists():
         return Journal(path, head)
@@ -222,10 +229,13 @@ def opened(path: Path | None, head: Record) -> Journal:
 
 
 def merged(paths: Sequence[Path], into: Path) -> Journal:
-    """Return a new journal at `into` with the distinct races and failures of several, in a canonical order.
+    """Merge journals into a new journal at `into`.
+
+    The new journal has all distinct records of races and failures.  Their order does not depend on the order of
+    `paths`.
 
     Raises:
-        Usage: the journals differ in target, kind of device or initial tables; or `into` exists.
+        Usage: the journals differ in a field of `SAME`, such as the target; or `into` exists.
     """
     if into.exists():
         raise Usage(f"journal {into}: exists; name a new file for the merged journal with --journal")

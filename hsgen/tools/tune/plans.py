@@ -1,6 +1,6 @@
-"""The plans for one width of keys, from the times of a final comparison.
+"""The plans for one key width, computed from the times of a final comparison.
 
-A *plan* chooses the table of each label, and the counts that each label serves.
+A *plan* chooses a table for each label, `START` or `BEST`, and the ranges of counts that each label serves.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from hsgen.tools.tune.final import BEST, START
 from hsgen.tools.tune.propose import Table
 
 Entries = Mapping[str, tuple[str, Table]]
-"""Labels and tables by the names of entries."""
+"""The (label, table) of each entry of a final comparison, by the entry's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The table of each label, start or best, and the labels that serve the counts of the comparison.
+    """A possible result of a tuning.
 
-    `inner` is None if the ranges of the file stay.
+    `chosen` gives each label's table, `START` or `BEST`.  `inner` are the ranges for the counts of the final
+    comparison; None if the ranges of the file stay.
     """
 
     chosen: Mapping[str, str]
@@ -34,7 +35,7 @@ class Plan:
 
     @property
     def crosses(self) -> bool:
-        """Whether several labels serve the counts."""
+        """Whether several labels serve the counts of the final comparison, so that there are crossovers."""
         return self.inner is not None and len(self.inner) > 1
 
     @property
@@ -44,7 +45,7 @@ class Plan:
 
 
 class Plans:
-    """The plans for one width of keys, or for one table of another operation."""
+    """The plans for the sorts of one key width, or for one table of an operation other than sorting."""
 
     def __init__(
         self,
@@ -60,19 +61,21 @@ class Plans:
         rounds: final.Rounds,
         raced: Mapping[str, Collection[int]],
     ) -> None:
-        """Plan key width `number`, of which the labels of `raced` were tuned.
+        """Plan the key width `key`, which is number `number` in the tuning.
 
-        `data` is the file's data; `before` and `before_valued` are its ranges.  `entries` are the tables that run.
-        `rounds` are the times of the entries that the budget reached.
+        `data` is the target file's data.  `before` are its ranges, `before_valued` its ranges for sorts with values.
+        `entries` are the tables that do not fail.  `rounds` are the times of those entries that ran before the budget
+        ended.  `raced` has the counts of the races of each tuned label.
         """
         self._data, self._target, self._ending, self._number, self._key = data, target, ending, number, key
         self._before, self._before_valued = before, before_valued
         self._entries, self._rounds, self._raced = entries, rounds, raced
 
     def plans(self, chosen: Mapping[str, str]) -> list[Plan]:
-        """Return the plans that use the chosen tables or the file's, the fastest first.
+        """Return the possible plans, the fastest first.
 
-        Plans that a comparison excludes are left out.
+        Each plan uses, for each label, the table in `chosen` or the file's table.  Plans that would be slower than the
+        file at a compared count are left out.
         """
         tables = [self._choices(x, which) for x, which in chosen.items()]
         every = [dict(zip(chosen, choice, strict=True)) for choice in product(*tables)]
@@ -88,17 +91,18 @@ class Plans:
         if self._before and {final.entry(x, START) for x in chosen} <= set(self._rounds):
             times = final.typical(self._rounds, start)
             cost = price_of(self._before, times, sorted(set.intersection(*(set(t) for t in times.values()))))
-            costs.append((cost, -1, Plan(chosen=start)))  # the file's own ranges win if nothing costs less
+            costs.append((cost, -1, Plan(chosen=start)))  # with equal costs, the file's own ranges win
         return [plan for _, _, plan in sorted(costs, key=lambda x: x[:2])]
 
     def _choices(self, label: str, which: str) -> tuple[str, ...]:
-        """Return the tables that a plan may use for a label; `which` is the better of the label's tables."""
+        """Return which tables (`BEST`, `START`) plans may use for a label; the better one, `which`, comes first."""
         return (BEST, START) if which == BEST and final.entry(label, START) in self._rounds else (which,)
 
     def _divisible(self, chosen: Mapping[str, str]) -> bool:
-        """Return True if the counts can be divided among labels.
+        """Return True if there are enough times to choose new ranges of counts for the labels.
 
-        All algorithms of the file must be tuned, and compared at the counts of their races.
+        All labels must be sorts.  All labels in the file's ranges must be tuned.  All chosen tables must have run at
+        all counts of the races.
         """
         if not chosen or not all(operation(x).by_count for x in chosen):
             return False
@@ -109,15 +113,18 @@ class Plans:
         return known and raced <= set.intersection(*(set(t) for t in times)) and compared <= set(chosen)
 
     def _gain(self, label: str, which: str) -> float:
-        """Return the log speedup of a table over the file's table."""
+        """Return the median log speedup of a table over the file's table; 0 if they were not compared."""
         return final.gain(self._rounds, label, sorted(self._raced[label]))[0] if self._pair(label, which) else 0.0
 
     def _pair(self, label: str, which: str) -> bool:
-        """Return True if a table is new and the label's table in the file was timed too."""
+        """Return True if `which` is `BEST`, and the file's table of the label was timed too."""
         return which == BEST and final.entry(label, START) in self._rounds
 
     def _loses(self, label: str, which: str) -> bool:
-        """Return True if a table is slower than the file's at a count that the label serves."""
+        """Return True if a table is slower than the file's table at a count that the label serves.
+
+        If the label is not in the file's ranges, all counts are checked.
+        """
         served = any(x == label for x, _ in self._before)
         return any(
             not served or serving(self._before, n) == label

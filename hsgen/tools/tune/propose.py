@@ -1,8 +1,9 @@
-"""The shapes to try next: drawn at random from the space that an algorithm declares, or bred from the best so far.
+"""Proposes the shapes that race next.
 
-The search is a plain evolutionary search.  A space is a set of boxes; a box has a list of choices per parameter.  Each
-race tries drawn and bred shapes, so that neither a bad start nor a local optimum stops the search.
-docs/decisions/0013-tuning.md compares this search with others.
+The search is a plain evolutionary search.  An algorithm declares a *search space* as a set of *boxes*.  A box is a
+search region: it lists the possible values of each parameter.  A shape is either drawn at random from a box, or bred by
+mutating and mixing the best shapes so far.  Each race tries shapes of both kinds, so that neither a bad start nor a
+local optimum stops the search.  docs/decisions/0013-tuning.md compares this search with others.
 """
 
 from __future__ import annotations
@@ -22,31 +23,32 @@ from hsgen.core.records import changed, flat
 from hsgen.targets.choices import algorithm
 
 Table = Mapping[str, Any]
-"""A table as `hsgen.targets.tables` has it, without parameters that have their defaults."""
+"""A parameter table in the form of `hsgen.targets.tables`; parameters with default values are left out."""
 
-_DRAWS = 400  # draws from a box without a shape that fits, after which the box counts as empty
-_PARENTS = 3  # parents among all shapes, and as many among the best shapes of the boxes
-_ENOUGH = 2  # shapes tried from a box before half of a race no longer draws from it
+_DRAWS = 400  # a box counts as empty if so many random draws give no shape that the device can run
+_PARENTS = 3  # parents: so many of the best shapes of all, and the best shape of each of so many boxes
+_ENOUGH = 2  # until so many shapes of each box were tried, up to half of each race is drawn from such boxes
 
 
 def name_of(table: Table) -> str:
-    """Return the name of a table in journals; equal tables have equal names."""
+    """Return the name of a table in journals: its values as JSON, so that equal tables have equal names."""
     return json.dumps(dict(sorted(table.items())), separators=(",", ":"))
 
 
 class Space:
-    """The shapes of one algorithm for one width of keys that a device can run."""
+    """The search space of a label for one key width: all shapes that a device can run."""
 
     def __init__(
         self, label: str, key: str, device: Device, start: Table | None, most: int = 0, derived: Any = None
     ) -> None:
-        """Build the space of a label.  Parameters of `start` that no list has stay the same in every shape.
+        """Build the search space of a label.
 
-        Every shape sorts at least `most` keys.  `derived` are the parameters without a table, if the table is optional.
+        Parameters of the initial table `start` that no box lists are the same in every shape.  Every shape sorts at
+        least `most` keys.  If the label's table is optional, `derived` are the parameters that apply without a table.
         """
         self.label, self.key, self._device, self._most = label, key, device, most
         self._algorithm, self._derived = TABLES[algorithm(label)], derived
-        # a list is empty if the device is too small for all of its choices
+        # a box has an empty list of values if the device is too small for each of them; such boxes are left out
         boxes = [box for box in self._algorithm.space(KEYS[key], device) if all(box.values())]
         listed = {name for box in boxes for name in box}
         self._fixed = {k: v for k, v in (start or {}).items() if k not in listed}
@@ -61,7 +63,7 @@ class Space:
         return self._algorithm.params(KEYS[self.key], table)
 
     def fits(self, table: Table) -> bool:
-        """Return True if the device's facts and the algorithm's arithmetic allow a table."""
+        """Return True if the device can run the table's parameters, and they sort at least the required count."""
         if list(self._algorithm.alone(table, self._device)):
             return False
         params = self._params(table)
@@ -72,9 +74,9 @@ class Space:
         return name_of(a) == name_of(b) or bool(self._params(a) == self._params(b))
 
     def table(self, box: Box, at: Mapping[str, int]) -> dict[str, Any]:
-        """Return the table of the choices `at` (indices by parameter) in a box.
+        """Return the table with the values of a box at the indices `at`, one index for each parameter.
 
-        Parameters with their defaults are left out, unless the file names them.
+        Parameters with default values are left out, unless the initial table names them.
         """
         values = {k: choices[at[k]] for k, choices in box.items()}
         table = {**{k: v for k, v in values.items() if v is not None}, **self._fixed}
@@ -83,7 +85,7 @@ class Space:
         return {k: v for k, v in table.items() if k in self._named or k not in defaults or v != defaults[k]}
 
     def draw(self, number: int, rng: np.random.Generator) -> dict[str, Any] | None:
-        """Return a random table of box `number`; None if `_DRAWS` draws give no table that fits."""
+        """Return a random table from box number `number`; None if `_DRAWS` attempts give no table that fits."""
         return self._drawn(self.boxes[number], rng)
 
     def _drawn(self, box: Box, rng: np.random.Generator) -> dict[str, Any] | None:
@@ -94,10 +96,11 @@ class Space:
         return None
 
     def place(self, table: Table) -> tuple[Box, dict[str, int]] | None:
-        """Return the box that holds a table, or the nearest box, and the indices of the table's choices.
+        """Return the box that contains a table, or else the nearest box, and the index of each parameter's value.
 
-        Parameters that the table leaves out have their defaults.  The result is None if every box lacks a value of the
-        table.
+        Parameters that the table leaves out have default values.  A number that a box lacks is replaced by the box's
+        nearest number.  The result is None if the table has, for every box, a value that the box lacks and that cannot
+        be replaced.
         """
         values = flat(self._params(table))
         best: tuple[int, Box, dict[str, int]] | None = None
@@ -116,12 +119,15 @@ class Space:
         return None if best is None or best[0] >= 1000 else best[1:]
 
     def box(self, table: Table) -> int | None:
-        """Return the number of the box that holds a table, or of the nearest box; None as for `place`."""
+        """Return the number of the box that `place` finds for a table; None if it finds none."""
         placed = self.place(table)
         return None if placed is None else next(i for i, box in enumerate(self.boxes) if box is placed[0])
 
     def bred(self, parents: Sequence[Table], rng: np.random.Generator) -> dict[str, Any] | None:
-        """Return a mutation of a parent, or of a mix of two parents in one box; None if no attempt fits."""
+        """Return a new table: a mutation of a parent, or of a mix of two parents from the same box.
+
+        The result is None if `_DRAWS` attempts give no table that fits.
+        """
         for _ in range(_DRAWS):
             placed = self.place(parents[int(rng.integers(len(parents)))])
             if placed is None:
@@ -139,7 +145,10 @@ class Space:
 
 
 def _nearest(choices: Sequence[Any], value: object) -> int | None:
-    """Return the index of the number nearest to `value`, in octaves; None without numbers to compare."""
+    """Return the index of the choice nearest to the number `value`, on a logarithmic scale.
+
+    The result is None if `value` is no number, or if `choices` has no number.
+    """
     if not isinstance(value, int) or isinstance(value, bool):
         return None
     numbers = [(abs(np.log2((c + 1) / (value + 1))), i) for i, c in enumerate(choices) if isinstance(c, int)]
@@ -147,7 +156,7 @@ def _nearest(choices: Sequence[Any], value: object) -> int | None:
 
 
 def _neighbour(at: int, length: int, rng: np.random.Generator) -> int:
-    """Return an index in a list of `length` choices: in most cases a neighbour of `at`."""
+    """Return a random index below `length`: in most cases at most 2 away from `at`, otherwise any index."""
     if rng.random() < 0.2 or length < 3:
         return int(rng.integers(length))
     step = int(rng.choice([-2, -1, -1, -1, 1, 1, 1, 2]))
@@ -157,12 +166,13 @@ def _neighbour(at: int, length: int, rng: np.random.Generator) -> int:
 def propose(
     space: Space, board: Mapping[str, float], tables: Mapping[str, Table], count: int, number: int, seed: int
 ) -> list[dict[str, Any]]:
-    """Return up to `count` tables for race `number` that are not in `tables`, the tables tried so far.
+    """Return up to `count` new tables for race `number`.
 
-    `board` has the scores of measured tables by name; a greater score is better.  Some tables are drawn from the boxes
-    with the fewest tries: all tables of the first race, half of each race until `_ENOUGH` tables of every box were
-    tried, then one table.  The other tables are bred from the best tables of the best boxes, so that the luck of one
-    box does not end the search in other boxes.
+    `tables` are the tables tried so far, which are not tried again.  `board` has the scores of measured tables by name;
+    a greater score is better.  Some tables are drawn at random, from the boxes with the fewest tables so far.  In the
+    first race, all tables are drawn.  Later, one table is drawn for each box with fewer than `_ENOUGH` tables, but at
+    least one and at most half of `count`.  The other tables are bred from the best tables of all boxes and from the
+    best table of each of the best boxes.  So the search continues in several boxes, even if one box was lucky.
     """
     rng = np.random.default_rng([seed, number, *space.key.encode(), *space.label.encode()])
     parents = _parents(space, board, tables)
@@ -184,7 +194,7 @@ def propose(
 
 
 def _parents(space: Space, board: Mapping[str, float], tables: Mapping[str, Table]) -> list[Table]:
-    """Return the best tables of all, and the best table of each of the best boxes."""
+    """Return the `_PARENTS` best tables, and the best table of each of the `_PARENTS` best boxes; no table twice."""
     order = sorted((x for x in board if x in tables), key=lambda x: (-board[x], x))
     firsts: dict[int | None, str] = {}
     for name in order:

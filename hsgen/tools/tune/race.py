@@ -1,8 +1,14 @@
-"""The device side of a race.  It runs in a separate process, because candidates may crash it or hang.
+"""The part of a race that uses the device.  It runs in a separate process, because candidates may crash it or hang.
 
-The request is JSON, and so are the events that `perform` sends: {"trying": name} before each step that may crash or
-hang, {"ready": name}, {"failed": name, "kind": ..., "why": ...}, {"late": name} if a validation exceeds the time of the
-request, {"times": ...} after each count, and finally all times.
+The request is JSON, and so are the events that `perform` sends:
+
+- {"trying": name}: before each step of a candidate that may crash or hang
+- {"ready": name}: the candidate has passed its validation
+- {"failed": name, "kind": ..., "why": ...}: the candidate failed
+- {"late": name}: the candidate's validation exceeds the time of the request
+- {"times": ...}: all times so far, after each count
+
+The result has all times.
 """
 
 from __future__ import annotations
@@ -25,13 +31,13 @@ from hsgen.tools.tune.checking import HOPELESS, Send, ready
 from hsgen.tools.tune.search import scores
 from hsgen.tools.worker import serve
 
-SLOW = 4.0  # multiple of the best time; a slower candidate is timed once instead of in turns
-LASTING = 2.5  # seconds; approximate time of the rounds at one count, so slow devices run fewer rounds
-CHECKING = 0.6  # greatest fraction of a request's time for validations, if timings follow
-PLACINGS = 3  # buffer allocations at each count
-FINAL = 15  # rounds; races with at least this number of rounds also recompile code
-_LEAST = 3  # rounds at one count, at least
-_QUICK = 0.5  # seconds; slower recompilation is not repeated
+SLOW = 4.0  # a candidate slower than this multiple of the best time gets one round only
+LASTING = 2.5  # seconds for all rounds at one count, approximately; slow devices therefore run fewer rounds
+CHECKING = 0.6  # validations may use this fraction of a request's time, if timings follow
+PLACINGS = 3  # how often buffers are allocated at each count, because addresses affect times
+FINAL = 15  # if a race has at least this number of rounds, code is recompiled too when buffers are allocated
+_LEAST = 3  # least number of rounds at one count
+_QUICK = 0.5  # seconds; if recompilation takes longer, it is not repeated
 
 
 def timed(
@@ -44,15 +50,15 @@ def timed(
     renew: bool = False,
     lasting: float = LASTING,
 ) -> dict[str, list[float]]:
-    """Time the typical calls of an operation at one count, for about `lasting` seconds in all.
+    """Time the candidates at `n` keys, with the typical calls of their operation, for about `lasting` seconds in all.
 
-    Return the seconds of each candidate in each round: the geometric mean over the calls, so that no call is sped up at
-    the expense of another call.
+    Return the seconds of each candidate in each round.  These are the geometric mean over the calls, so that all calls
+    have the same weight, whatever their duration.
     """
     calls = operations.of(candidates[0].engine.sort).typical(n)
     seconds = []
     for kind, options in calls:
-        send({"done": n})  # generating and sorting large arrays takes numpy long
+        send({"done": n})  # numpy takes long to generate and sort large arrays; an event shows that the process lives
         work = inputs.load(
             candidates[0].engine.sort, n, options, np.random.default_rng([seed, n]), kind.replace(" ", "-")
         )
@@ -66,11 +72,11 @@ def timed(
 def _timed(
     candidates: Sequence[Candidate], work: Load, rounds: int, send: Send, *, renew: bool, lasting: float
 ) -> dict[str, list[float]]:
-    """Check each candidate's result of one call, then time all candidates in turns; return their seconds.
+    """Check each candidate's result of one call, then time the candidates, alternating; return their seconds.
 
     A candidate far slower than the best gets one round only.  On some devices the addresses of buffers and code change
-    times by about 20 %.  So each third of the rounds uses new buffers.  With `renew` it also uses recompiled code, if
-    compilation is fast.
+    times by about 20 %.  So the rounds are divided into three parts, and each part uses new buffers.  With `renew`,
+    each part also uses recompiled code, if compilation is fast.
     """
     first: dict[str, float] = {}
     for c in candidates:
@@ -91,7 +97,7 @@ def _timed(
 
 
 def _load(c: Candidate, work: Load, send: Send) -> None:
-    """Give a candidate new buffers and check its result."""
+    """Fill a candidate's buffers, run it once, and check its result."""
     send({"trying": c.name})
     try:
         c.load(work)
@@ -101,7 +107,7 @@ def _load(c: Candidate, work: Load, send: Send) -> None:
 
 
 def _renewed(c: Candidate, send: Send) -> bool:
-    """Recompile a candidate; return whether that was fast enough to repeat."""
+    """Recompile a candidate; return True if this took less than `_QUICK` seconds."""
     send({"trying": c.name})
     begin = time.monotonic()
     c.engine.renew()
@@ -109,7 +115,10 @@ def _renewed(c: Candidate, send: Send) -> bool:
 
 
 def _fast(candidates: Sequence[Candidate], first: dict[str, float]) -> list[Candidate]:
-    """Return the candidates to time in turns.  Slow candidates are timed again first, because a machine may pause."""
+    """Return the candidates that take part in all rounds, those that are not far slower than the best.
+
+    A slow candidate gets a second chance, because the machine may have paused during its first time.
+    """
     for c in candidates:
         if first[c.name] > SLOW * min(first.values()):
             first[c.name] = min(first[c.name], c.seconds())
@@ -122,7 +131,7 @@ def perform(request: Mapping[str, Any], send: Send) -> dict[str, Any]:
     begin, limit = time.monotonic(), request.get("seconds") or math.inf
     late: list[str] = []
     running = ready(request, send, late, begin + limit * (CHECKING if request["rungs"] else 1))
-    if request["best"] in late:  # nothing links this race to others
+    if request["best"] in late:  # without the shape that raced before, scores cannot be compared with other races
         running = {}
     all_stay = all(rung["keep"] >= len(request["candidates"]) for rung in request["rungs"])
     stay = {x for x in running if all_stay or x in request["stay"]}
@@ -151,7 +160,7 @@ def perform(request: Mapping[str, Any], send: Send) -> dict[str, Any]:
 def _going_on(
     running: dict[str, Candidate], seconds: dict[str, dict[int, list[float]]], keep: int, stay: set[str]
 ) -> dict[str, Candidate]:
-    """Return the candidates that remain: the `keep` fastest over all counts so far, and those in `stay`."""
+    """Return the candidates for the next rung: the `keep` fastest over all counts so far, and all in `stay`."""
     names = sorted(running)
     if not names:
         return {}

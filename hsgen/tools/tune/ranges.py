@@ -1,8 +1,8 @@
-"""The tables and the crossovers of one key width that a tuning writes into the file.
+"""Chooses the tables and the crossovers of one key width that a tuning writes into the file.
 
-Plans (`hsgen.tools.tune.plans`) are tried in the order of their times.  A plan is used if no measurement shows that it
-is slower than the file.  There are measurements at the counts of the final comparison, near the plan's crossovers, at
-small counts, and with values.  The plan that keeps the file unchanged always passes.
+Plans (`hsgen.tools.tune.plans`) are tried, the fastest first.  A plan is used if no measurement shows that it is slower
+than the file.  Measurements come from the final comparison, from counts near the plan's crossovers, from small counts,
+and from sorts with values.  The plan that keeps the file unchanged always passes.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from hsgen.tools.tune.final import BEST, START, Result
 from hsgen.tools.tune.plans import Entries, Plan, Plans
 
 SMALL = (16, 64, 128)
-"""Counts below the counts of a final comparison.  The first range serves these counts too."""
+"""Counts of keys below the counts of a final comparison.  The first range of a plan usually serves them too."""
 VALUES = replace(PLAIN, value="v4")
 
 
 class Crossovers(Plans):
-    """The comparisons of plans with the file where the final comparison did not reach."""
+    """Compares plans with the file where the final comparison has no times."""
 
     def fastest(self, chosen: dict[str, str], fail: Disqualify) -> tuple[Plan, Result] | None:
-        """Return the fastest plan that is at no count slower than the file, and its result.
+        """Return the fastest plan that is not slower than the file at any count, and its result; None if there is none.
 
-        The new tables of the plan pass a validation within the budget.  A plan without crossovers is compared before
-        its tables are validated.  Crossovers are measured after the validation.
+        The new tables of the plan have passed a validation within the budget.  If the plan has no crossovers, it is
+        compared with the file first, and validated afterwards.  If it has crossovers, it is validated first.
         """
         excluded: list[Plan] = []
         while chosen and (plan := next((x for x in self.plans(chosen) if x not in excluded), None)) is not None:
@@ -56,11 +56,14 @@ class Crossovers(Plans):
         return None
 
     def _labels_started(self, labels: Collection[str]) -> set[str]:
-        """Return the labels whose table in the file was timed."""
+        """Return those of `labels` whose table in the file was timed."""
         return {x for x in labels if final.entry(x, START) in self._rounds}
 
     def compared(self, plan: Plan) -> Result | None:
-        """Compare a plan with the file at counts outside the final comparison; return None if the plan is slower."""
+        """Compare a plan with the file where the final comparison has no times, and return the plan's result.
+
+        Return None if the plan is slower than the file.
+        """
         data, result, tables = self._data, Result(), {}
         for label, which in plan.chosen.items():
             table = self._entries[final.entry(label, which)][1]
@@ -92,34 +95,42 @@ class Crossovers(Plans):
         return result
 
     def _serves(self, plan: Plan, after: Cut) -> bool:
-        """Return True if each new table serves a count of the comparison, or serves no count and is never slower."""
+        """Return True if no new table of the plan is useless or harmful.
+
+        A new table must serve a count of the final comparison.  Otherwise it must serve no count at all, and must not
+        be slower than the file's table at any count.
+        """
         assert plan.inner is not None
         unused = plan.new - {x for x, _ in plan.inner}
         losses = {x for x, _ in final.slower(self._rounds, {x: BEST for x in unused}, [])}
         return not unused & {*losses, *(x for x, _ in after)}
 
     def _compare(self, plan: Plan, names: Collection[str], sizes: Sequence[int], signature: Signature) -> final.Rounds:
-        """Time entries.  The limit is half of the time left, or all of it for the last comparison."""
+        """Time entries against each other.
+
+        The limit is half of the key width's time left.  The last comparison, that of sorts with values, may use all of
+        it.
+        """
         last = plan.crosses and signature.value_bytes
         left = self._ending.budget.left(self._number) / (1 if last else 2)
         return self._ending.compare(self._key, self._some(names), sizes, signature, left, None, "crossover")
 
     def _some(self, names: Collection[str]) -> Entries:
-        """Return the entries with these names."""
+        """Return (label, table) of the entries with these names."""
         return {x: self._entries[x] for x in self._entries if x in names}
 
     def _started(self, labels: Collection[str]) -> set[str]:
-        """Return the entries of the file's tables of these labels that were timed."""
+        """Return the names of those `START` entries of the labels that were timed."""
         return {name for x in labels if (name := final.entry(x, START)) in self._rounds}
 
     def _counts(self, plan: Plan) -> list[int]:
-        """Return the counts at which all tables of a plan were compared."""
+        """Return the counts at which all tables of a plan were timed."""
         return sorted(set.intersection(*(set(self._rounds[final.entry(x, w)]) for x, w in plan.chosen.items())))
 
     def _divided(self, plan: Plan) -> Cut:
-        """Return the ranges of a plan for all counts; empty if the plan is slower at any count.
+        """Return the ranges of a plan for all counts; empty if the plan is slower than the file at any measured count.
 
-        Counts outside of the comparison are served as before.
+        Above the counts of the comparison, and in some cases below, the file's ranges stay.
         """
         counts = self._counts(plan)
         inner = self._refined(plan, counts)
@@ -128,10 +139,11 @@ class Crossovers(Plans):
         return within(inner, self._before, low, counts[-1])
 
     def _refined(self, plan: Plan, counts: Sequence[int]) -> Cut:
-        """Measure each crossover at counts between two compared counts; return the refined ranges.
+        """Locate each crossover of a plan more precisely; return the ranges with these crossovers.
 
-        The result is empty if the plan is slower at such a count.  Without time to measure, the counts between the two
-        compared counts are served as before.
+        A crossover lies between two neighbouring counts of the comparison.  Both labels are timed at counts between
+        these two.  The result is empty if no crossover is free of loss against the file.  Without time for the
+        measurement, the file's ranges decide where the crossover lies.
         """
         assert plan.inner is not None
         out, unmeasured = list(plan.inner), raised(plan.inner, self._before, counts)
@@ -153,9 +165,11 @@ class Crossovers(Plans):
         return out
 
     def _least(self, plan: Plan, inner: Cut, least: int) -> int | None:
-        """Return the least count of the first range: 1, or `least` if smaller counts are served as before.
+        """Return the count from which on the plan's ranges apply; below, the file's ranges stay.
 
-        The result is None if the table of the first range is slower at small counts, and the file's is replaced.
+        `least` is the least count of the comparison.  The result is 1 if the plan's first range may also serve all
+        smaller counts.  Otherwise the result is `least`.  The result is None if the table of the first range is slower
+        at small counts, and the plan replaces the table that serves these counts now.
         """
         label, sizes = inner[0][0], [n for n in SMALL if n < least]
         were = {serving(self._before, n) for n in sizes} if self._before else set()
@@ -171,9 +185,9 @@ class Crossovers(Plans):
         return None if were & plan.new else least
 
     def _valued(self, plan: Plan, after: Cut, data: Mapping[str, Any], auto: dict[str, Any]) -> bool:
-        """Set the ranges for keys with 4-byte values in `auto`; return False if the plan is slower with values.
+        """Set the ranges for sorts with values in `auto`, from times with 4-byte values.
 
-        Without time for a comparison, the ranges of the file stay.
+        Return False if the plan is slower with values.  Without time for the comparison, the file's ranges stay.
         """
         if not after or (not self._before_valued and len(after) < 2):
             return True
@@ -203,16 +217,19 @@ class Crossovers(Plans):
         return True
 
     def _valued_sizes(self, plan: Plan, after: Cut) -> list[int]:
-        """Return the counts at which sorts with values are compared: all counts for a new table, else up to four times
-        the last crossover.
+        """Return the counts at which sorts with values are compared.
+
+        If the plan has a new table, these are all counts; otherwise only counts up to four times the last crossover.
         """
         ends = [n for _, n in (*after[:-1], *self._before_valued[:-1])]
         counts = [n for n in self._counts(plan) if plan.new or n <= 4 * max(ends, default=ALL)]
         return [*counts, *(n for n in SMALL if n < min(counts, default=0))]
 
     def _stay(self, plan: Plan, data: Mapping[str, Any], auto: dict[str, Any], after: Cut) -> bool:
-        """Keep the ranges for sorts with values; write them explicitly if the file derives them from ranges that
-        change.
+        """Keep the file's ranges for sorts with values; return True.
+
+        The file may derive these ranges from the ranges for sorts without values.  If the latter change, the former are
+        written into `auto` explicitly.
         """
         before = self._before_valued
         if plan.inner is not None and before and (VALUED in auto or after != self._before):
@@ -221,7 +238,7 @@ class Crossovers(Plans):
 
 
 def _whole(rounds: final.Rounds, names: Collection[str], sizes: Sequence[int]) -> bool:
-    """Return True if all entries were timed at all counts."""
+    """Return True if all entries `names`, and no others, were timed at all counts `sizes`."""
     return set(rounds) == set(names) and all(set(sizes) <= set(times) for times in rounds.values())
 
 

@@ -1,4 +1,4 @@
-"""The request of a tuning (tables of a target, time budget, counts), and the protocol of race runners."""
+"""What to tune (tables of a target, counts of keys, time budget), and the interface of objects that run races."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ from hsgen.tools.tune.propose import Table
 from hsgen.tools.tune.runner import Entry
 from hsgen.tools.tune.search import Finish, Race, Rung
 
-AROUND = 64  # shapes are compared up to this factor beyond a crossover, because the crossover may move
+AROUND = 64  # a label is timed at counts up to this factor outside of its range, because crossovers may move
 
 
 class Runner(Protocol):
-    """Runner of races: `spread.Here` on this machine, `spread.Cluster` on several."""
+    """The interface of objects that run races: `spread.Here` on this machine, `spread.Cluster` on several machines."""
 
     @property
     def at_once(self) -> int:
-        """The number of concurrent races."""
+        """The number of races that can run at the same time."""
 
     def races(
         self, races: Sequence[Race], failed: Callable[[Race, str, str, str], None], seconds: float
     ) -> list[Finish]:
-        """Run races, each within `seconds`.
+        """Run races, each for at most `seconds`; return their results in the same order.
 
-        `failed` receives the race, name, kind and reason of each failure as soon as the failure is known.
+        `failed` is called with the race, the candidate's name, the kind and the reason of each failure, as soon as the
+        failure is known.
         """
 
     def run(
@@ -49,12 +50,12 @@ class Runner(Protocol):
         cases: int = 0,
         seconds: float = math.inf,
     ) -> Finish:
-        """Run one race of arbitrary entries."""
+        """Run one race whose entries may have different labels; see `hsgen.tools.tune.runner.Field.run`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The request of a tuning: key widths, labels (default: those of the file), budget in seconds, and counts."""
+    """What to tune: key widths and labels (if empty, those of the file), budget in seconds, and counts of keys."""
 
     keys: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
@@ -63,10 +64,12 @@ class Request:
 
 
 def starts(text: str, target: Target, request: Request) -> dict[str, Table | None]:
-    """Return the initial tables by "label key"; None if the file has no table of a requested label.
+    """Return the tables from which the tuning starts, by "LABEL KEY", such as "radix u32".
+
+    A table is None if its label was requested, but the file has no table for it.
 
     Raises:
-        Usage: the target has no table of the request to tune.
+        Usage: a label is unknown, a required table is missing, or there is nothing to tune.
     """
     data = tomllib.loads(text)
     out: dict[str, Table | None] = {}
@@ -93,10 +96,13 @@ def starts(text: str, target: Target, request: Request) -> dict[str, Table | Non
 
 
 def _optional(data: Mapping[str, Any], target: Target, label: str, key: str, *, named: bool) -> dict[str, Table | None]:
-    """Return the initial table of an algorithm that needs no table; an empty table is the derived shape.
+    """Return the initial table of an algorithm whose table is optional.
+
+    Without a table in the file, the initial table is empty: all parameters are derived.  The result is empty if the
+    target does not support the algorithm for this key width.
 
     Raises:
-        Usage: the request names the key width (`named`), and the target lacks the algorithm for it.
+        Usage: as above, but the request names the key width (`named`).
     """
     if label not in target.implicit(key):
         if named:
@@ -106,21 +112,21 @@ def _optional(data: Mapping[str, Any], target: Target, label: str, key: str, *, 
 
 
 def derived(target: Target, label: str, key: str) -> Any:
-    """Return the parameters of a label for which the target needs no table; None if the label needs a table."""
+    """Return the parameters that a label has without a table; None if the label requires a table."""
     if label not in OPTIONAL:
         return None
     return replace(target, tables={}).sort(label, key, operation(label).tuned).parts[0].params
 
 
 def _plain(label: str) -> bool:
-    """Return True if a label is tuned by default: a sort that is not a variant."""
+    """Return True if a label is tuned by default; the label must be a sort, and not a variant such as radix-small."""
     return "-" not in label and operation(label).by_count
 
 
 def new_header(text: str, target: Target, facts: Device, request: Request, **more: Any) -> Record:
-    """Return the first line of a journal for this target.
+    """Return the first line of a new journal.
 
-    `facts` are those of the tuned device; `more` has the API, device, driver, seed and date.
+    `facts` describe the device on which the target is tuned.  `more` has the API, device, driver, seed and date.
     """
     begin = starts(text, target, request)
     return header(
@@ -134,7 +140,10 @@ def new_header(text: str, target: Target, facts: Device, request: Request, **mor
 
 
 def _near(target: Target, at: str, sizes: Sequence[int]) -> list[int]:
-    """Return the counts at which shapes of a label are compared: those near the label's range in the file."""
+    """Return those of `sizes` at which shapes of a label race: counts within a factor `AROUND` of the label's range.
+
+    `at` is "LABEL KEY".  All of `sizes` are returned if the file gives the label no range, or no count is near it.
+    """
     label, key = at.split()
     low = 0
     for name, upto in target.autos.get(key, ()):

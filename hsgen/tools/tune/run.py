@@ -1,6 +1,6 @@
-"""A whole tuning: search each table, compare the best table with the file's, validate it, and measure crossovers.
+"""A complete tuning: search each table, compare the winners with the file's tables, validate, and measure crossovers.
 
-Every measurement is recorded in the journal first, and results are computed from the journal.
+Every measurement is written to the journal, and all results are computed from the journal.
 """
 
 from __future__ import annotations
@@ -26,13 +26,19 @@ from hsgen.tools.tune.ranges import Crossovers
 from hsgen.tools.tune.request import Request, Runner, derived, starts
 from hsgen.tools.tune.search import Finish, Hunt, Race, hunt
 
-TOP = 1 << 28  # greatest count of keys in a final
+TOP = 1 << 28  # greatest count of keys in a final comparison
 Group = tuple[str, str]
-"""A label and a key width.  Tables of one group have the same calls, so they are compared with each other."""
+"""A group of tables that serve the same calls, and therefore are compared: (label, key width).
+
+The label is `AUTO` for all sorts of a key width.
+"""
 
 
 def _group(at: str) -> Group:
-    """Return the group of a table: all sorts of a key width are one group, a table of another operation is its own."""
+    """Return the group of the table `at` ("LABEL KEY").
+
+    All sorts of one key width form one group.  A table of another operation is a group of its own.
+    """
     label, key = at.split()
     return (AUTO if operation(label).by_count else label), key
 
@@ -50,7 +56,7 @@ class Tuning:
         show: Show,
         clock: Clock = time.monotonic,
     ) -> None:
-        """Resume from a journal, whose first line has the tables and counts; `show` shows progress."""
+        """Continue the tuning in a journal, whose first line has the initial tables and the counts."""
         self._data, self._target = tomllib.loads(text), target
         self._runner, self._show = runner, show
         self.journal = journal
@@ -72,10 +78,10 @@ class Tuning:
         return Hunt(space, self.starts[at], sizes, self.journal)
 
     def perform(self) -> Result:
-        """Search, compare, and return the tables to write.
+        """Perform the tuning; return the tables to write.
 
         Raises:
-            Wrong: no shape runs, or none within the budget.
+            Wrong: no shape works, or the budget is too small to compare any.
         """
         while True:
             try:
@@ -84,7 +90,12 @@ class Tuning:
                 continue
 
     def _attempt(self) -> Result:
-        """Return the result from the journal; measure and record the results that it lacks."""
+        """Perform all steps that the journal lacks; return the result.
+
+        Raises:
+            Failed: a winner of the races failed in the final comparison or its validation.
+            Wrong: no shape works, or the budget is too small to compare any.
+        """
         if self._budget.tables < len(self.hunts):
             least = roomy(enough(len(self.hunts)))
             why = f"is too small for {len(self.hunts)} tables, for which --budget {least} would do"
@@ -117,15 +128,19 @@ class Tuning:
         return sum(float(r["took"]) for r in it.races())
 
     def _left(self, it: Hunt, took: float, begin: float) -> float:
-        """Return the seconds left for a search whose races had used `took` seconds at the time `begin`."""
+        """Return the seconds that a table's search has left.
+
+        Its races had used `took` seconds when this run turned to it, at the time `begin`.
+        """
         return self._budget.share - max(self._took(it), took + self._budget.now() - begin)
 
     def _races(
         self, it: Hunt, left: Callable[[], float], short: list[float]
     ) -> Callable[[Sequence[Race]], Sequence[Finish]]:
-        """Return a function that runs races.
+        """Return a function that runs races of a table's search.
 
-        `short` receives the seconds of each race that exceeded its time.  The entry is 0 if the race is recorded.
+        `short` receives a number for each race that exceeded its time: its seconds, or 0 if the race has times, because
+        then its own record has its seconds.
         """
 
         def failed(race: Race, name: str, kind: str, why: str) -> None:
@@ -153,8 +168,9 @@ class Tuning:
     def _end(self, number: int, group: Group, result: Result) -> None:
         """Choose the tables and the crossovers of a group, and add them to `result`.
 
-        The best tables are compared with the tables that the journal began with.  If the file has changed since, and
-        would change again, the best tables are compared with the file's present tables.
+        First, the best tables are compared with the tables in the journal's first line.  If this comparison changes
+        anything, and the file differs from the journal's first line, the comparison is repeated with the file's present
+        tables.
         """
         key = group[1]
         ats = [at for at in self.hunts if _group(at) == group]
@@ -171,7 +187,7 @@ class Tuning:
     def _chosen(
         self, number: int, group: Group, present: Mapping[str, Table | None], autos: Mapping[str, Any]
     ) -> Result:
-        """Return the result of a group that replaces these tables and ranges."""
+        """Return the result of a group, compared with the tables `present` and the ranges `autos`."""
         key, signature = group[1], operation(group[0]).tuned
         labels = [it.space.label for at, it in self.hunts.items() if _group(at) == group]
         begins = {x: self._running(f"{x} {key}", present) for x in labels}
@@ -202,7 +218,7 @@ class Tuning:
         return result
 
     def _by_weight(self, group: Group) -> list[int]:
-        """Return the counts of a comparison: first the counts of the races, then the other powers of two."""
+        """Return the counts of a final comparison: first the counts of the races, then all further powers of two."""
         raced = sorted({n for at, it in self.hunts.items() if _group(at) == group for n in it.sizes})
         return [*raced, *(n for n in self._sizes if n not in raced)]
 
@@ -219,7 +235,7 @@ class Tuning:
         )
 
     def _running(self, at: str, present: Mapping[str, Table | None]) -> Table | None:
-        """Return the present table, or None if it failed."""
+        """Return the table `at` of `present`; None if there is none, or if it failed in a race."""
         table = present[at]
         return None if table is None or name_of(table) in self.hunts[at].failures() else table
 

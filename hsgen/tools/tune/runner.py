@@ -1,4 +1,4 @@
-"""Races on one device of this machine; all steps that may crash or hang run in other processes."""
+"""Runs races on one device of this machine.  All steps that may crash or hang run in other processes."""
 
 from __future__ import annotations
 
@@ -26,58 +26,60 @@ from hsgen.tools.tune.search import Finish, Race, Rung
 CHILD = tuple(processes.python("hsgen.tools.tune.race"))
 
 Failed = Callable[[str, str, str], None]
-"""Callback for a failure: the candidate's name, the kind of failure, and the reason."""
+"""A callback for a failure.  Arguments: the candidate's name, the kind of failure, and the reason."""
 
 Progress = Callable[[str], None]
-"""Callback for progress: the phase of a race, in words."""
-COMPILING = 0.5  # fraction of a race's time after which no compilation starts
-GRACE = 1.1  # the process of a race is ended after this multiple of the race's time, plus as many seconds
+"""A callback for progress.  Argument: a text that describes the phase of the race."""
+COMPILING = 0.5  # after this fraction of a race's time, no further compilation starts
+GRACE = 1.1  # a race's process may run for this factor times the race's time, plus this number of seconds
 
 
 def _quiet(phase: str) -> None:
-    """Show no progress."""
+    """Ignore the progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A candidate: a label with a table; None is the target's own table."""
+    """A candidate: a label and its table of parameters; if `table` is None, the target's own table."""
 
     label: str
     table: Mapping[str, Any] | None
 
 
 def _candidate(entry: Entry, name: str, library: str, checked: bool) -> dict[str, Any]:
-    """Return the description of a candidate in a request."""
+    """Return the JSON object that describes a candidate in the request to `hsgen.tools.tune.race`."""
     return {**asdict(entry), "name": name, "library": library, "checked": checked}
 
 
 def _left(tried: Sequence[dict[str, Any]], best: str | None, stay: Sequence[str], seconds: float) -> dict[str, Any]:
-    """Return the members of a request that list the remaining candidates and the remaining seconds."""
+    """Return the fields of a request that change when a race restarts: its candidates, and the seconds left."""
     names = [x["name"] for x in tried]
     known = {"best": best if best in names else None, "stay": [x for x in stay if x in names]}
     return {**known, "candidates": tried, "seconds": None if math.isinf(seconds) else seconds}
 
 
 def _phase(event: Mapping[str, Any], of: int) -> str:
-    """Return the phase of a race that an event belongs to; empty if the event belongs to no phase."""
+    """Return a text for the phase of a race that an event shows; empty if the event shows none."""
     if "checking" in event:
         return f"validate, {event['done']} of {event['of']}"
     return "validate" if "ready" in event else f"race of {of}" if "times" in event else ""
 
 
 def _asked(key: str, cases: int, signature: Signature, rungs: Sequence[Rung]) -> dict[str, Any]:
-    """Return the members of a request that describe the race."""
+    """Return the fields of a request that stay the same when a race restarts."""
     return {"key": key, "cases": cases, "signature": asdict(signature), "rungs": [asdict(r) for r in rungs]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A device with its facts, and the target whose tables are tuned on it; picklable.
+    """A device, and the target that is tuned on it; picklable, so that it can be sent to other machines.
 
-    If `native`, the bundle's C runtime drives the device, which is number `index` of the API.  `limit` is the greatest
-    time in seconds of a compilation, or of a step of a candidate.  `compute` is the compute capability of an NVIDIA
-    GPU, and 0 for other devices.  `name`, `driver` and `level` are for evidence.  `level` distinguishes a device of the
-    target from a CPU runtime that runs its kernels; `level` is empty on a GPU of another target.
+    `text`, `stem` and `where` are the target file's text, its name, and its path for messages.  `facts` are the limits
+    of the device.  If `native`, a bundle's C runtime drives the device, which has the number `index` in its API;
+    otherwise pyopencl drives it.  `limit` is a time limit in seconds: for each compilation, and for each step of a
+    candidate.  `compute` is the compute capability of an NVIDIA GPU, and 0 for other devices.  `name`, `driver` and
+    `level` are written into the file's evidence.  `level` says whether the device belongs to the target or is a CPU
+    runtime that stands in for it; `level` is empty on a GPU that belongs to another target.
     """
 
     text: str
@@ -123,10 +125,11 @@ class Field:
         cases: int = checking.CASES,
         seconds: float = math.inf,
     ) -> Finish:
-        """Race entries, by name, over rungs.  If an entry crashes or hangs, the race restarts without that entry.
+        """Run a race between entries; if an entry crashes or hangs, restart the race without that entry.
 
-        Each entry is first validated by `cases` pairs; 0 means the complete quick validation.  `best` runs first.
-        Entries in `stay` are never eliminated.  After `seconds` the race ends, with the times measured so far.
+        `entries` has the candidates by name.  Each entry is first validated with `cases` test cases; 0: with all cases
+        of the quick validation.  The entry `best` runs first.  Entries in `stay` take part in all rungs, however slow
+        they are.  After `seconds` the race ends, with the times measured so far.
         """
         begin, finish = time.monotonic(), Finish()
 
@@ -150,14 +153,17 @@ class Field:
         return finish
 
     def _place(self) -> dict[str, Any]:
-        """The fields of a request that describe the device and the target."""
+        """Return the fields of a request that describe the device and the target."""
         names = ("text", "stem", "where", "api", "device", "native", "index", "options", "seed")
         return {name: getattr(self, name) for name in names}
 
     def _attempt(
         self, request: dict[str, Any], left: Sequence[str], finish: Finish, fail: Failed, progress: Progress
     ) -> bool:
-        """Run a race in a process; record a failure and return False if a candidate ended the process."""
+        """Run a race in another process, and store its results in `finish`.
+
+        If a candidate ended the process, report its failure and return False.
+        """
         trying, noted = left[0], False
         times_sent: dict[str, Any] = {"seconds": {}, "reached": {}}
         limit = math.inf if request["seconds"] is None else GRACE * request["seconds"] + GRACE
@@ -198,11 +204,11 @@ class Field:
         every: bool,
         ends: tuple[float, float],
     ) -> dict[str, str]:
-        """Compile entries, one per processor at a time; return the libraries by name.
+        """Compile entries, `jobs` at a time; return the path of each entry's library, by name.
 
-        The path of a library is empty for OpenCL. `ends` are two times of the clock: no compilation starts after the
-        first time, and all compilations end by the second time.  Late entries are left out.  With `every`, registers of
-        CUDA kernels are checked for every device of the target.
+        With OpenCL there is no library, so the path is empty.  `ends` are two times of `time.monotonic`: no compilation
+        starts after the first (the entry `best` may start until the second), and all end by the second.  Entries that
+        are late are left out.  With `every`, CUDA kernels must not spill registers on any device of the target.
         """
         target = self.target
 
@@ -226,9 +232,9 @@ class Field:
     def _built(
         self, target: Target, entry: Entry, key: str, signature: Signature, archs: Sequence[int], end: float
     ) -> tuple[str, str, str] | None:
-        """Compile an entry; return the kind and the reason of a failure, and the library's path.
+        """Compile an entry; return (kind of failure, reason, path of the library).
 
-        The result is None if the compilation is not done by the time `end`.
+        Without a failure, the first two are empty.  The result is None if the time `end` passed before.
         """
         try:
             changed, sort = checking.replace_table(target, entry.label, key, entry.table, signature)
@@ -241,8 +247,10 @@ class Field:
             return "device" if isinstance(e, Unavailable) else "build", e.lines[0], ""
 
     def _archs(self, target: Target, every: bool) -> list[int]:
-        """Return the compute capabilities whose registers a shape must fit: those of all the target's devices, or of
-        this device.
+        """Return the compute capabilities on which a shape must not spill registers.
+
+        With `every`, these are the capabilities of all devices of the target; otherwise only that of this device.  For
+        other APIs than CUDA, the list is empty.
         """
         return [] if self.api != spills.API.name else spills.family(target, self.compute) if every else [self.compute]
 

@@ -1,8 +1,9 @@
-"""The search: the shapes that race next, the leading shape, and the end.  It reads only the journal, never a device.
+"""The search for the best shape: which shapes race next, which shape leads, and when the search ends.
 
-All shapes of a *race* are timed in turns.  A race has *rungs*, each with more counts than the last; the slower shapes
-leave after each rung (successive halving: Jamieson and Talwalkar, arXiv:1502.07943).  Every race includes a shape that
-raced before.  So scores of different races, and of different hours, are comparable.
+The search reads only the journal, never a device.  In a *race*, several shapes are timed, alternating.  A race consists
+of *rungs*, which add counts of keys.  After each rung, the slower shapes leave the race (successive halving: Jamieson
+and Talwalkar, arXiv:1502.07943).  Every race includes a shape that raced before.  So scores of different races are
+comparable, even if the machine was faster or slower at another hour.
 """
 
 from __future__ import annotations
@@ -16,18 +17,22 @@ from typing import Any
 from hsgen.tools.tune.journal import Journal, Record
 from hsgen.tools.tune.propose import Space, Table, name_of, propose
 
-CANDIDATES = 8  # least number of new shapes per race; more if more processors compile them
-BETTER = 0.01  # relative time; a smaller gain is treated as noise
-LINK = 0.4  # log time; the linking shape may be at most this much slower than the best
-PATIENCE = 6  # races without a better shape, after which the search stops
+CANDIDATES = 8  # new shapes per race; machines with more processors race more, because they compile in parallel
+BETTER = 0.01  # gain in log time; a smaller gain is treated as noise
+LINK = 0.4  # log time; the shape that links races may be slower than the best shape by at most this much
+PATIENCE = 6  # the search stops after this number of races without a better shape
 
 Seconds = Mapping[str, Mapping[int, Sequence[float]]]
-"""Times by candidate and count."""
+"""The times of all rounds in seconds, by candidate and count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rung:
-    """A part of a race: further counts, the number of rounds, and the number of candidates that remain after it."""
+    """A part of a race, in which all remaining candidates are timed at further counts.
+
+    `sizes` are the counts, `rounds` the rounds at each count, and `keep` the number of candidates that remain
+    afterwards.
+    """
 
     sizes: tuple[int, ...]
     rounds: int
@@ -35,7 +40,10 @@ class Rung:
 
 
 def rungs(sizes: Sequence[int], candidates: int) -> list[Rung]:
-    """Return the rungs of a race over `sizes`: two counts, half of all, and all of them."""
+    """Return the rungs of a race over the counts `sizes`.
+
+    After the first rung, two counts are measured; after the second, about half of all counts; after the third, all.
+    """
     spread = sorted({sizes[len(sizes) * 2 // 5], sizes[len(sizes) * 4 // 5]})
     half = [n for n in sizes[::2] if n not in spread]
     rest = [n for n in sizes if n not in spread and n not in half]
@@ -45,12 +53,12 @@ def rungs(sizes: Sequence[int], candidates: int) -> list[Rung]:
 
 
 def rounded(seconds: float) -> float:
-    """Return seconds as recorded in journals: four digits, beyond the precision of the measurement."""
+    """Round seconds to four significant digits, as journals record them; the measurement is less precise."""
     return float(f"{seconds:.4g}")
 
 
 def scores(seconds: Seconds, names: Sequence[str], base: str) -> dict[str, float]:
-    """Return the log speedup of each candidate over `base`, averaged over the counts that both ran."""
+    """Return the log speedup of each candidate over the candidate `base`: the mean over the counts that both ran."""
     typical = {x: {n: math.log(statistics.median(t)) for n, t in seconds[x].items()} for x in {*names, base}}
     return {
         x: statistics.fmean(typical[base][n] - t for n, t in typical[x].items() if n in typical[base]) for x in names
@@ -59,9 +67,10 @@ def scores(seconds: Seconds, names: Sequence[str], base: str) -> dict[str, float
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Race:
-    """A planned race: tables by name.
+    """A planned race.
 
-    Scores are relative to `best`, which has raced before; None if none has.  Tables in `stay` take part in every rung.
+    `tables` has the candidates by name.  Scores are relative to the candidate `best`, which has raced before; `best` is
+    None if no candidate has.  The candidates in `stay` take part in all rungs.
     """
 
     label: str
@@ -75,11 +84,12 @@ class Race:
 
 @dataclass(slots=True, kw_only=True)
 class Finish:
-    """The result of a race, by candidate.
+    """The result of a race.  Most fields are by candidate.
 
-    `seconds` has the times, `reached` the last rung, `cases` the number of validated cases, `case` the seconds of a
-    case, and `failed` the kind and the reason of a failure.  `late` lists candidates that exceeded the time.  `took` is
-    the duration of the race in seconds.
+    `seconds` has the times by count, and `reached` the last rung that a candidate took part in.  `cases` is the number
+    of test cases in its validation, and `case` the seconds of one test case.  `failed` has the kind and the reason of a
+    failure.  `late` lists the candidates for which the time did not suffice.  `took` is the duration of the race in
+    seconds.
     """
 
     seconds: dict[str, dict[int, list[float]]] = field(default_factory=dict)
@@ -92,7 +102,7 @@ class Finish:
 
 
 class Hunt:
-    """The search for one algorithm and width of keys."""
+    """The search for the best table of one label and one key width."""
 
     def __init__(self, space: Space, start: Table | None, sizes: Sequence[int], journal: Journal) -> None:
         self.space, self.start, self.sizes = space, start, list(sizes)
@@ -101,23 +111,30 @@ class Hunt:
         self.fields = {"label": space.label, "key": space.key}
 
     def races(self) -> list[Record]:
-        """Return the races so far."""
+        """Return the records of all races so far."""
         return list(self._journal.of("race", **self.fields))
 
     def failures(self, before: int | None = None) -> dict[str, Record]:
-        """Return failures by name: of the races before a number, or of all races and finals."""
+        """Return the records of failures by the failed table's name.
+
+        With `before`, only failures in races with a smaller number are returned; otherwise also failures after races.
+        """
         records = self._journal.of("failed", **self.fields)
         return {name_of(r["table"]): r for r in records if before is None or r["number"] < before}
 
     def _settled(self) -> dict[str, Record]:
-        """Return the failures of finished races.  An interrupted run may have recorded failures of the next race."""
+        """Return the failures up to the last finished race.
+
+        Failures of an unfinished race, which an interrupted run may have recorded, are left out.
+        """
         return self.failures(len(self.races()))
 
     def board(self, upto: int | None = None, *, complete: bool = False) -> dict[str, float]:
-        """Return the scores of all shapes in the first `upto` races (None: in all), relative to the start.
+        """Return the scores of shapes by name: log speedups over the initial table, from the first `upto` races.
 
-        The score of a shape in several races is their mean.  `complete` omits shapes that never reached the last rung.
-        With all races, shapes that failed later are omitted.
+        The score of a shape that raced several times is the mean of its scores.  With `complete`, shapes that never
+        reached the last rung of a race are left out.  If `upto` is None, all races count, and failed shapes are left
+        out.
         """
         results: dict[str, list[float]] = {name_of(self.start): [0.0]} if self.start is not None else {}
         known = dict.fromkeys(results, 0.0)
@@ -138,13 +155,16 @@ class Hunt:
         return {x: s for x, s in known.items() if x not in failed and (x in best or not complete)}
 
     def tables(self) -> dict[str, Table]:
-        """Return all tables that took part in races, by name."""
+        """Return all tables tried so far, by name: the initial table, and those that raced or failed."""
         tables = {} if self.start is None else {name_of(self.start): self.start}
         tables |= {name_of(c["table"]): c["table"] for r in self.races() for c in r["candidates"]}
         return {**tables, **{x: r["table"] for x, r in self._settled().items()}}
 
     def best(self) -> str | None:
-        """Return the name of the leading shape: the start, unless another is faster by more than `BETTER`."""
+        """Return the name of the leading shape; None without scores.
+
+        The initial table leads, unless another shape is faster by more than `BETTER`.
+        """
         board = self.board(complete=True)
         if not board:
             return None
@@ -153,7 +173,11 @@ class Hunt:
         return start if start in board and board[lead] - board[start] <= BETTER else lead
 
     def race(self, ahead: int = 0, reserved: Mapping[str, Table] | None = None) -> Race | None:
-        """Return the next race, or the one `ahead` of it without new shapes in `reserved`; None if no shape is left."""
+        """Return the next race to run; None if no new shape is left.
+
+        If several races run at once, `ahead` is 1 for the second race, and so on.  `reserved` are the tables of the
+        races before, which are not tried again.
+        """
         number = len(self.races()) + ahead
         tables = {**self.tables(), **(reserved or {})}
         new = propose(self.space, self.board(), tables, self._count, number, self._seed)
@@ -161,17 +185,18 @@ class Hunt:
             return None
         known = tuple(dict.fromkeys(x for x in (self._link(), self.best()) if x is not None))
         candidates = {**{x: tables[x] for x in known}, **{name_of(t): t for t in new}}
-        # A race that resumes after an interruption omits its recorded failures and is otherwise the same.
+        # A run that was interrupted in this race may have recorded failures; the same race resumes without them.
         failed = self.failures()
         left = {x: t for x, t in candidates.items() if x not in failed}
         steps = rungs(self.sizes, len(candidates))
         return Race(**self.fields, number=number, tables=left, best=(*known, None)[0], rungs=steps, stay=known)
 
     def _link(self) -> str | None:
-        """Return the shape that links the next race to earlier races.
+        """Return the shape that links the next race to earlier races, because scores are relative to it.
 
-        The result is the earliest link that is not much slower than the best shape.  The best shape is not used,
-        because a lucky measurement in its first race would bias all later scores.
+        The result is the first link of earlier races, starting with the initial table, that is at most `LINK` slower
+        than the best shape.  The best shape itself is used only if there is no such link: a lucky measurement in its
+        first race would bias all later scores.
         """
         board, best = self.board(complete=True), self.best()
         start = [] if self.start is None else [name_of(self.start)]
@@ -183,14 +208,14 @@ class Hunt:
         self._journal.add({"what": "failed", **self.fields, "number": number, "table": table, "kind": kind, "why": why})
 
     def disqualify(self, table: Table, kind: str, why: str) -> None:
-        """Record that a shape failed after its races."""
+        """Record that a shape failed after its races, in the final comparison or its validation."""
         self.fail(len(self.races()) - 1, table, kind, why)
 
     def enter(self, race: Race, finish: Finish) -> None:
-        """Record a race, whose failures are already recorded."""
+        """Record the scores and times of a finished race; its failures are already in the journal."""
         names = [x for x in race.tables if x in finish.seconds]
         base = race.best if race.best in finish.seconds else None
-        if base is None and names:  # then scores are relative to the best of this race
+        if base is None and names:  # no earlier shape ran, so scores are relative to a shape of the last rung
             last = max(finish.reached[x] for x in names)
             base = next(x for x in names if finish.reached[x] == last)
         relative = scores(finish.seconds, names, base) if base else {}
@@ -217,9 +242,10 @@ class Hunt:
 
 
 def _base(record: Record, known: Mapping[str, float], seconds: Mapping[str, Mapping[str, float]]) -> float:
-    """Return the base score of a race without a link, from the times of the best shape at the same counts.
+    """Return the score of the base of a race without a link, estimated from times in other races.
 
-    A journal starts with such a race if the file lacks the table.  A merged journal can have several.
+    The times of the best shape so far are compared with those of this race, at the same counts.  The first race has no
+    link if the file lacks the table.  A merged journal can have several such races.
     """
     last = max((c["rung"] for c in record["candidates"]), default=0)
     one = next((c for c in record["candidates"] if c["rung"] == last), None)
@@ -231,11 +257,15 @@ def _base(record: Record, known: Mapping[str, float], seconds: Mapping[str, Mapp
 
 
 Run = Callable[[Sequence[Race]], Sequence[Finish]]
-"""Runs races, possibly concurrently, and reports failures as they occur."""
+"""A function that runs races, possibly at the same time, and returns their results in the same order."""
 
 
 def hunt(it: Hunt, run: Run, left: Callable[[], float], progress: Callable[[Any], None], at_once: int = 1) -> None:
-    """Race until no time is `left` (seconds), no new shape is left, or the search is stale."""
+    """Run races, `at_once` at a time, until the search ends.
+
+    The search ends when `left`, which returns the seconds left, returns 0 or less; when no new shape is left; when the
+    search is stale; or when a race had to leave out candidates for lack of time.
+    """
     while left() > 0 and not it.stale():
         races: list[Race] = []
         for ahead in range(at_once):
@@ -247,7 +277,7 @@ def hunt(it: Hunt, run: Run, left: Callable[[], float], progress: Callable[[Any]
             return
         finishes = run(races)
         for race, finish in zip(races, finishes, strict=True):
-            if finish.seconds or not finish.late:  # else the time did not suffice
+            if finish.seconds or not finish.late:  # otherwise the time did not suffice for any candidate
                 it.enter(race, finish)
         progress(it)
         if any(finish.late for finish in finishes):

@@ -1,4 +1,4 @@
-"""Shapes whose kernels exceed the registers of NVIDIA GPUs, found by NVRTC or nvcc before they race."""
+"""Rejects shapes whose kernels spill registers on NVIDIA GPUs.  NVRTC or nvcc finds such shapes before they race."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ API = nvrtc.API
 
 
 def family(target: Target, compute: int) -> list[int]:
-    """Return the compute capabilities of the target's devices that installed compilers support, and `compute`."""
+    """Return the compute capabilities of the target that installed compilers support, and always `compute`."""
     low, high = (*target.match.compute, compute, compute)[:2]
     return sorted({*(a for c in nvrtc.compilers() for a in c.archs if low <= a <= high), compute})
 

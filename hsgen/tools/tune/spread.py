@@ -1,6 +1,6 @@
-"""Runners of races: this machine, one race after another, or the workers of a Dask cluster, one race each.
+"""Runs races on this machine, one after another, or on the workers of a Dask cluster, one race per worker.
 
-Workers of a cluster must have the same version of hsgen and the same device, under the same label.
+All workers of a cluster must have the same version of hsgen, and a device of the same name.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from hsgen.tools.tune.runner import Entry, Failed, Field, Progress
 from hsgen.tools.tune.search import Finish, Race, Rung
 from hsgen.tools.worker import listed
 
-SECONDS = 10  # time limit for the scheduler to answer
-PATIENCE = 600  # seconds until a worker counts as lost; it may first build a C runtime to list its devices
+SECONDS = 10  # time limit for the connection to the scheduler
+PATIENCE = 600  # time limit for a worker's first answer; to list its devices, a worker may have to build a C runtime
 _HOW: Mapping[str, Any] = {"pure": False, "allow_other_workers": True}  # another worker takes over if one dies
 
 
 class Here:
-    """This machine."""
+    """Runs races on this machine, one after another; a `Runner`."""
 
     at_once = 1
 
     def __init__(self, field: Field, progress: Progress) -> None:
-        """Run on `field`; `progress` is called whenever a step is done."""
+        """Run races on the device of `field`; `progress` is called after each step."""
         self._field, self._progress = field, progress
 
     def races(
         self, races: Sequence[Race], failed: Callable[[Race, str, str, str], None], seconds: float
     ) -> list[Finish]:
-        """See `Runner`."""
+        """Run races, one after another; see `Runner.races`."""
         return [self._field.race(it, partial(failed, it), self._progress, seconds) for it in races]
 
     def run(
@@ -51,13 +51,13 @@ class Here:
         cases: int = 0,
         seconds: float = math.inf,
     ) -> Finish:
-        """See `Runner`."""
+        """Run one race of arbitrary entries; see `Runner.run`."""
         options: dict[str, Any] = {"signature": signature, "cases": cases, "seconds": seconds}
         return self._field.run(entries, key, rungs, failed, self._progress, **options)
 
 
 def _race(field: Field, it: Race, seconds: float) -> Finish:
-    """Run a race on a worker; failures are in the finish."""
+    """Run a race; this function runs on a worker.  The caller finds failures in the result."""
     return _there(field).race(it, lambda name, kind, why: None, seconds=seconds)
 
 
@@ -68,13 +68,13 @@ def _run(
 
 
 def _about(field: Field) -> tuple[str, list[str]]:
-    """Return the version of hsgen and the device labels of a worker."""
+    """Return the version of hsgen and the names of all devices; this function runs on a worker."""
     return __version__, [h.label for h in _hosts(field.api, field.native)]
 
 
 @cache
 def _hosts(api: str, native: bool) -> list[hosts.Host]:
-    """Return the devices of an API on a worker, as the command lists them."""
+    """Return the devices of an API; this function runs on a worker."""
     toolchain.prepare_opencl()
     if not native:
         return hosts.hosts()
@@ -82,7 +82,7 @@ def _hosts(api: str, native: bool) -> list[hosts.Host]:
 
 
 def _there(field: Field) -> Field:
-    """Return the field on a worker, where the C runtime may number devices differently.
+    """Return the field with the worker's own number of the device; this function runs on a worker.
 
     Raises:
         Unavailable: the worker does not have the device.
@@ -94,7 +94,7 @@ def _there(field: Field) -> Field:
 
 
 class Cluster:
-    """The workers of a Dask scheduler; each runs one race at a time, regardless of its number of threads."""
+    """Runs races on the workers of a Dask scheduler, one race at a time on each worker; a `Runner`."""
 
     def __init__(self, field: Field, address: str) -> None:
         """Connect to the scheduler at `address`, such as tcp://host:8786.
@@ -124,7 +124,7 @@ class Cluster:
             raise
 
     def on(self, field: Field) -> Cluster:
-        """Run further races on `field`, a field of the same device; return self."""
+        """Use `field`, which must have the same device, for all further races; return self."""
         self._field = field
         return self
 
@@ -132,7 +132,7 @@ class Cluster:
         """Check that a worker has this version of hsgen and the device.
 
         Raises:
-            Unavailable: the worker lacks either, so that every shape would fail.
+            Unavailable: the worker lacks one of them, so every shape would fail there.
         """
         try:
             future = self._client.submit(_about, self._field, workers=[worker], pure=False)
@@ -154,7 +154,10 @@ class Cluster:
     def races(
         self, races: Sequence[Race], failed: Callable[[Race, str, str, str], None], seconds: float
     ) -> list[Finish]:
-        """See `Runner`; failures are reported when a race has ended."""
+        """Run races at the same time, one per worker; see `Runner.races`.
+
+        Failures are reported only after all races have ended.
+        """
         futures = [
             self._client.submit(_race, self._field, it, seconds, workers=[worker], **_HOW)
             for it, worker in zip(races, self._workers, strict=False)
@@ -183,7 +186,7 @@ class Cluster:
         cases: int = 0,
         seconds: float = math.inf,
     ) -> Finish:
-        """See `Runner`; runs on the first worker."""
+        """Run one race of arbitrary entries on the first worker; see `Runner.run`."""
         one = self._workers[:1]
         options = {"signature": signature, "cases": cases, "seconds": seconds}
         arguments = (self._field, dict(entries), key, list(rungs), options)

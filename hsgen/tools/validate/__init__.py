@@ -1,1 +1,1 @@
-"""Validation: run kernels on a device over many inputs and compare the results with numpy."""
+"""Validation: runs kernels on a device with many inputs, and compares the results with numpy."""

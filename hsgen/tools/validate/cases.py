@@ -1,4 +1,4 @@
-"""The counts of a validation, deterministic for a seed."""
+"""Chooses the counts of keys for a validation; equal seeds give equal counts."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ import numpy as np
 
 
 def around(values: Iterable[int], greatest: int) -> set[int]:
-    """Return the values and their neighbours, from 0 to `greatest`."""
+    """Return each value - 1, the value and the value + 1, as far as they are from 0 to `greatest`."""
     return {v + d for v in values for d in (-1, 0, 1) if 0 <= v + d <= greatest}
 
 
 def counts(test_counts: Iterable[int], block: int, greatest: int, dense: int, rng: np.random.Generator) -> list[int]:
-    """Return the counts of a validation in ascending order.
+    """Return the counts of a validation in ascending order, up to `greatest`.
 
-    They are `test_counts` +- 1, `dense` counts up to 4 blocks + 1 (primes included), and three random counts per
-    doubling above 4 blocks, up to `greatest`.
+    `block` is the number of keys that a work-group sorts.  The counts are `test_counts` and their neighbours; some
+    primes; three random counts in each doubling above 4 blocks; and random counts up to 4 blocks + 1, so many that
+    there are at least `dense` counts up to 4 blocks + 1.
     """
     top = min(4 * block + 1, greatest)
     values = around(test_counts, greatest)

@@ -1,6 +1,6 @@
-"""Framed device buffers: every array of a call lies between guard bytes.
+"""Runs calls in device buffers with guard bytes before and after each array.
 
-A call may change neither the guard bytes nor an input that it only reads.
+A call is faulty if it changes a guard byte, or an input that it should only read.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from hsgen.operations.calls import UNTOUCHED, Call
 from hsgen.stages.attach import report_words
 from hsgen.targets import assembly
 
-FRONT = 1024  # least number of guard bytes before an array; a multiple of every device's base alignment
-SHIFTS = 16  # number of start positions of an array, one element or the device's alignment apart
+FRONT = 1024  # least number of guard bytes before an array; it is a multiple of each device's base alignment
+SHIFTS = 16  # number of positions at which an array may start; their distance is an element or the device's alignment
 _SLOTS = {
     "source": KEYS,
     "other": OTHER,
@@ -40,28 +40,32 @@ _SLOTS = {
     "value_starts": VALUE_STARTS,
 }
 _GUARD = 0x5A
-_MORE = 64  # guarded elements after the last block
+_MORE = 64  # after an array, the guard bytes have the size of a block and so many further elements
 
 Bytes = NDArray[np.uint8]
 
 
 @dataclass(slots=True)
 class _Layout:
-    """The arrays of a call: buffer and first byte of each role, and each buffer's contents before and after."""
+    """The arrays of a call.
+
+    `at` has (buffer, first byte) by role.  `before` and `after` have the contents of each buffer before the call, and
+    the expected contents after it.
+    """
 
     at: dict[str, tuple[int, int]] = field(default_factory=dict)
     before: dict[int, Bytes] = field(default_factory=dict)
     after: dict[int, Bytes] = field(default_factory=dict)
 
     def add(self, role: str, slot: int, place: int, before: Bytes, after: Bytes | None = None) -> None:
-        """Add an array; without `after`, the call must not change the array."""
+        """Add an array in a buffer of its own; if `after` is None, the call must not change the buffer."""
         self.at[role] = (slot, place)
         self.before[slot] = before
         self.after[slot] = before if after is None else after
 
 
 class Frame:
-    """The buffers of an engine, with guard bytes; runs calls in them."""
+    """The buffers of an engine, large enough for calls of up to `greatest` keys and for guard bytes."""
 
     def __init__(self, engine: Engine, greatest: int) -> None:
         sort = engine.sort
@@ -84,16 +88,16 @@ class Frame:
             engine.allocate(COUNT, FRONT + SHIFTS * self._count_unit + self.back)
 
     def framed(self, array: NDArray[Any], place: int) -> Bytes:
-        """Return the bytes of a buffer with `array` at byte `place`, between guard bytes."""
+        """Return the contents of a buffer that has `array` at byte `place`, and guard bytes before and after it."""
         data = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
         image = np.full(place + len(data) + self.back, _GUARD, np.uint8)
         image[place : place + len(data)] = data
         return image
 
     def run(self, call: Call, shifts: tuple[int, int] = (0, 0)) -> str | None:
-        """Run a call and check its result; return a description of the first fault, or None.
+        """Run a call, and compare all buffers with their expected contents; return the first fault as text, or None.
 
-        `shifts` move the start of the input and of the output, in units of the alignment.
+        `shifts` are the start positions of the input and the output: numbers below `SHIFTS`, in units of the alignment.
         """
         layout = self._layout(call, shifts)
         for slot, image in layout.before.items():
@@ -112,7 +116,7 @@ class Frame:
         return None
 
     def _layout(self, call: Call, shifts: tuple[int, int]) -> _Layout:
-        """Return the placed arrays of a call."""
+        """Return the buffers, positions and contents of all arrays of a call."""
         layout, (a, b) = _Layout(), shifts
         self._keys(call, shifts, layout)
         self._values(call, shifts, layout)
@@ -143,7 +147,7 @@ class Frame:
         return layout
 
     def _keys(self, call: Call, shifts: tuple[int, int], layout: _Layout) -> None:
-        """Place the keys and their output."""
+        """Add the keys and the sorted keys to `layout`."""
         source, target = (FRONT + shift * self.unit for shift in shifts)
         before = self.framed(call.keys, source)
         if call.in_place:
@@ -157,7 +161,7 @@ class Frame:
             layout.add("destination", KEYS_OUT, target, self.framed(blank, target), after)
 
     def _values(self, call: Call, shifts: tuple[int, int], layout: _Layout) -> None:
-        """Place the values and their output."""
+        """Add the values and the values after the sort to `layout`."""
         from_, to = (FRONT + (s * 3 % SHIFTS) * self._value_unit for s in shifts)
         if call.values is not None:
             layout.add("values", VALUES, from_, self.framed(call.values, from_))
@@ -167,7 +171,7 @@ class Frame:
             layout.at["values_out"] = layout.at["values"]
             layout.after[VALUES] = self.framed(_whole(call.values_expected, call.values), from_)
             return
-        starts = self._engine.sort.signature.row_starts  # other_values are starts of rows, not values
+        starts = self._engine.sort.signature.row_starts  # if set, other_values are the starts of rows, not values
         more = call.other_values if call.unchanged is None and not starts else None
         rows = len(call.keys) + (0 if more is None else len(more))
         blank = np.full((max(rows, len(call.values_expected)), call.values_expected.shape[1]), UNTOUCHED, np.uint32)
@@ -198,13 +202,16 @@ def _blank(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _kept(expected: NDArray[Any], blank: NDArray[Any], call: Call) -> NDArray[Any]:
-    """Return the expected elements; elements that the call must not write (`call.unchanged`) are as before the call."""
+    """Replace those expected elements that the call must not write (`call.unchanged`) by their values before it."""
     if call.unchanged is None:
         return expected
     return np.where(call.unchanged if expected.ndim == 1 else call.unchanged[:, None], blank[: len(expected)], expected)
 
 
 def _whole(expected: NDArray[Any] | None, rest: NDArray[Any]) -> NDArray[Any]:
-    """Return the expected elements, followed by the elements beyond a device-side count, which must not change."""
+    """Append to the expected elements the elements of `rest` beyond them, which the call must not change.
+
+    Such elements exist if a device-side count is less than the capacity.
+    """
     assert expected is not None
     return np.concatenate([expected, rest[len(expected) :]])

@@ -1,6 +1,6 @@
-"""Validation of counts that are too large for the host.
+"""Validates sorts of so many keys that the host cannot check them with numpy.
 
-The device computes digests before and after the sort; the host compares the digests.
+The device computes a digest of the array before and after the sort.  The host compares only the digests.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from hsgen.operations.digest import ARGSORT_VALUES, OPERATION, WORDS, Digest, re
 from hsgen.targets.target import Target
 
 BEHIND = 1024
-"""Number of elements after the array that must not change."""
-_CHUNK = 1 << 24  # keys drawn at a time
+"""The number of elements after the array that are checked too; a sort must not change them."""
+_CHUNK = 1 << 24  # number of random keys that are generated at once, to save memory
 
 
 def checks(target: Target, sort: Sort) -> tuple[Sort, Sort]:
-    """Return the digest operations for a sort's input and output; for argsorts the two differ.
+    """Return the operations that compute the digests of a sort's input and output; they differ only for argsorts.
 
     Raises:
         Usage: the sort has a device-side count, run boundaries or an epilogue, or no digest supports it.
@@ -42,9 +42,9 @@ def checks(target: Target, sort: Sort) -> tuple[Sort, Sort]:
 
 
 def faults(engine: Engine, by: tuple[Sort, Sort], n: int, seed: int) -> tuple[str, ...]:
-    """Sort `n` random keys in place on the device, and return the faults that the digests show.
+    """Sort `n` random keys in place on the device; return the names of the faults that the digests show.
 
-    Faults have their names in `hsgen.operations.digest`.  `by` are the digest operations for input and output.
+    `hsgen.operations.digest` defines the names.  `by` are the digest operations for input and output, from `checks`.
 
     Raises:
         Usage: n exceeds the greatest count of the sort or of a digest.
@@ -55,7 +55,7 @@ def faults(engine: Engine, by: tuple[Sort, Sort], n: int, seed: int) -> tuple[st
         raise Usage(f"count {n}: {sort.name} is checked for up to {most} keys")
     room = n + BEHIND
     at = _filled(engine, room, seed)
-    size = 0 if sort.signature.index else room  # an argsort has no values before
+    size = 0 if sort.signature.index else room  # an argsort's input has no values
     first = _digest(before, at, n, size)
     engine.renew()
     out = {"destination": at["source"], **({"values_out": (VALUES_OUT, 0)} if sort.signature.index else {})}
@@ -68,7 +68,10 @@ def faults(engine: Engine, by: tuple[Sort, Sort], n: int, seed: int) -> tuple[st
 
 
 def _filled(engine: Engine, room: int, seed: int) -> dict[str, tuple[int, int]]:
-    """Fill buffers with random keys, and indices as values; return the buffers that the sort reads, by role."""
+    """Fill buffers with `room` random keys, and with their indices as values if the sort has values.
+
+    Return (buffer, byte offset) by role for the buffers that the sort reads.
+    """
     sort, rng = engine.sort, np.random.default_rng(seed)
     keys = np.empty(room, f"u{sort.key.bytes}")
     for begin in range(0, room, _CHUNK):

@@ -1,8 +1,8 @@
-"""Validation: run a compiled operation on a device with many inputs, and compare the results with numpy.
+"""Runs a compiled operation on a device with many inputs, and compares the results with numpy.
 
-Every case sorts `n` keys, or sums `n` rows, in place and out of place.  Guard bytes frame all buffers.  A call may
-change neither guard bytes nor an input that it only reads.  A merge is always out of place, with many sizes of the
-first array.
+Each input is sorted (or summed) twice, in place and out of place.  All arrays lie between guard bytes.  A call may
+change neither guard bytes nor an input that it should only read.  Merges are never in place; they are tested with many
+sizes of the first array.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from hsgen.targets import assembly
 from hsgen.tools.validate.cases import around, counts
 from hsgen.tools.validate.guarded import SHIFTS, Frame
 
-QUICK, FULL = 4_000, 100_000  # least numbers of cases
+QUICK, FULL = 4_000, 100_000  # least numbers of cases in a quick and in a full validation
 _QUICK_TOP, _FULL_TOP = 1 << 17, 1 << 22
-_FAR = 1 << 27  # greater counts take the host seconds per case; tests/device/large.py and compare_cub.cu test them
+_FAR = 1 << 27  # beyond, the host needs seconds for a case; tests/device/large.py and compare_cub.cu test such counts
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """An input: its count and kind, and whether the sort is in place."""
+    """A test case: the count and kind of its input, and whether the sort is in place."""
 
     n: int
     kind: str
@@ -55,7 +55,7 @@ class Report:
     failed: int = 0
 
     def note(self, case: Case, problem: str) -> None:
-        """Record a failure; only the first ten are kept as text."""
+        """Count a failure, and describe it in `failures` if it is one of the first ten."""
         self.failed += 1
         if len(self.failures) < 10:
             self.failures.append(f"{case}: {problem}")
@@ -67,9 +67,9 @@ def block_of(sort: Sort) -> int:
 
 
 def reach(plan: Plan) -> int:
-    """Return the least count, within a factor of two, at which every kernel of the plan has full work.
+    """Return a count at which every kernel of the plan has full work; it is at most twice the least such count.
 
-    Steps for counts from 2^27 on are ignored, because no validation reaches such counts.
+    Steps that serve only counts above 2^27 are ignored, because no validation reaches such counts.
     """
     first: dict[str, int] = {}
     for step in plan.steps:
@@ -79,11 +79,11 @@ def reach(plan: Plan) -> int:
 
 
 def plan_cases(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
-    """Return the (count, kind) pairs of a validation; each pair gives two cases.
+    """Return the (count, kind of input) pairs of a validation; each pair gives two cases, in place and out of place.
 
-    The counts reach every kernel.  A full validation combines every kind with every count up to 4 blocks + 1, and
-    repeats them if blocks are too small for enough cases.  Otherwise the kinds take turns over the counts, and counts
-    near edges of the plan or beyond 4 blocks also get random keys.
+    The counts reach every kernel.  A full validation combines every kind with every count up to 4 blocks + 1.  It
+    repeats these pairs if they are too few for `FULL` cases.  All other counts get one kind each: the kinds are
+    assigned in turn.  Counts beyond 4 blocks, or next to a count at which the plan changes, get the first kind too.
     """
     rng = np.random.default_rng(seed)
     kinds = list(operations.of(sort).kinds)
@@ -103,9 +103,9 @@ def plan_cases(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
 
 
 def calls(sort: Sort, number: int, n: int) -> tuple[Options, int | None]:
-    """Return the options of case `number` with n keys, and its device-side count or None.
+    """Return the options of case `number` with `n` keys, and its device-side count or None.
 
-    The cases take turns over the types, orders, bit ranges and counts that the sort supports.
+    Consecutive cases use different types, orders, bit ranges and counts, of those that the sort supports.
     """
     signature, bits = sort.signature, sort.plan.bits
     kinds = sorted({t.kind for t in TYPES.values() if KEYS[t.key].bits == bits})
@@ -129,7 +129,7 @@ def calls(sort: Sort, number: int, n: int) -> tuple[Options, int | None]:
 def call(
     sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
 ) -> Call:
-    """Return the call of a sort for `keys`, with the result that numpy computes."""
+    """Return a call of a sort with the input `keys`, and with the expected result, which numpy computes."""
     if sort.signature.followed:
         plain = call(_plain(sort), keys, options, in_place=in_place, count=count, rng=rng)
         return (supplied if sort.signature.epilogue else boundaries)(plain, sort, rng)
@@ -142,7 +142,7 @@ def _plain(sort: Sort) -> Sort:
 
 
 def _described(sort: Sort, options: Options, count: int | None) -> str:
-    """Return the options of a case that differ from the defaults, in words."""
+    """Return a text with those options of a case that differ from the defaults."""
     words = ["signed", "float"][options.kind - 1 :][:1] if options.kind else []
     words += ["descending"] * options.descending + ["keys discarded"] * options.discard
     words += operations.of(sort).reported(options)
@@ -161,10 +161,10 @@ def run(
     stop: int = 2**62,
     progress: Callable[[Iterator[Any]], Iterator[Any]] = iter,
 ) -> Report:
-    """Run both cases of every (count, kind) pair; end early after `stop` failures.
+    """Run both cases of each (count, kind) pair; stop after `stop` failures.
 
-    The position of arrays in their buffers differs from pair to pair.  `progress` wraps the iteration over the pairs,
-    for example to show a bar.
+    In each pair, arrays start at other positions in their buffers.  `progress` wraps the iteration over the pairs, for
+    example to show a bar.
     """
     report = Report()
     frame = Frame(engine, max((n for n, _ in pairs), default=0))
@@ -194,9 +194,9 @@ def run(
 
 
 def boundaries(call: Call, sort: Sort, rng: np.random.Generator) -> Call:
-    """Return `call` with the run boundaries of its output as expected report; runs are of the bits above a random bit.
+    """Add run boundaries to `call`: a random option `shift`, and the expected report.
 
-    The random bit is the option `shift`.
+    Keys belong to the same run if they are equal from bit `shift` on.
     """
     shift = int(rng.integers(0, sort.plan.bits))
     keys = call.expected
@@ -206,9 +206,9 @@ def boundaries(call: Call, sort: Sort, rng: np.random.Generator) -> Call:
 
 
 def supplied(call: Call, sort: Sort, rng: np.random.Generator) -> Call:
-    """Return `call` for a sort with an epilogue.
+    """Adapt `call` to a sort with an epilogue.
 
-    The epilogue may write any report, but not outside the report's buffer.
+    The contents of the epilogue's report are not checked; but the epilogue must not write outside of its report.
     """
     room = report_length(sort, call.n) if report_words(sort) != (0, 0) else None
     return replace(call, how=replace(call.how, shift=int(rng.integers(0, sort.plan.bits))), report_room=room)

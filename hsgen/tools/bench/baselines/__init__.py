@@ -1,6 +1,7 @@
-"""Baselines of benchmarks by name, measured on the same machine in the same run.
+"""The *baselines* of benchmarks: other libraries, which are timed in the same run as hsgen's sorts.
 
-The module with the name of an operation's module has the baselines of the operation: `names` and `start`.
+Each operation with baselines has a module here, called like the operation's own module.  Its functions are `names`, the
+baselines that support a sort, and `start`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from hsgen.tools.bench.baselines.segmented_sort import SEGMENTED
 from hsgen.tools.bench.baselines.sort import BASELINES, VALUED
 
 ANY_WIDTH = ("numpy", "numpy-quick")
-"""Baselines that sort keys of any width; other baselines sort keys of 4 and 8 bytes."""
+"""The baselines that support keys of any width; all others support only keys of 4 and 8 bytes."""
 
 
 def _module(operation: Operation) -> Any:
@@ -30,18 +31,18 @@ def _module(operation: Operation) -> Any:
 
 
 KNOWN = list(dict.fromkeys([*BASELINES, *(x for o in EVERY.values() if (m := _module(o)) for x in m.ALL)]))
-"""Every baseline of any operation."""
+"""The names of all baselines of all operations."""
 
 
 def able(sort: Sort) -> list[str]:
-    """Return the baselines that support the operation of a sort, with its kinds of keys and values."""
+    """Return the names of the baselines that support a sort's operation, keys and values."""
     module = _module(of(sort))
     names = [] if module is None else module.names(sort)
     return [name for name in names if sort.key.bytes >= 4 or name in ANY_WIDTH]
 
 
 def start(name: str, engine: Engine, work: Load) -> Run:
-    """Start a baseline of the engine's sort."""
+    """Set up the baseline `name` for the input `work` of the engine's sort; return its run."""
     run: Run = _module(of(engine.sort)).start(name, engine, work)
     return run
 

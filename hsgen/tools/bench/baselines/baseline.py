@@ -1,4 +1,4 @@
-"""The interface of baselines.  A baseline is set up for a count and a key type, then checked, then timed in turns."""
+"""The interface of baselines.  A baseline is set up for an input, checked, and then timed, alternating with others."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from hsgen.operations.inputs import Keys
 class Run:
     """A sort, or another operation, that a benchmark times.
 
-    `prepare` runs before each sort and is not timed.  `sort` is timed.  It ends when the result is complete, and
-    returns its seconds, or None if the caller should time the call.  `result` fetches the keys, `values` the values as
-    rows of 32-bit words, and `report` the report.  `device` returns the device seconds of the last sort, or None if
-    not measured.  `version` is the version of the library, or None.  If not `stable`, values of equal keys may be in
-    any order.  `close` releases all resources.
+    `prepare` is called before each sort and is not timed.  `sort` is timed, and returns only when the result is
+    complete.  Its result is its own time in seconds, or None if the caller must time the call.  `result` fetches the
+    keys, `values` the values as rows of 32-bit words, and `report` the report.  `device` returns the seconds of the
+    last sort by the device's clock; None if it was not measured.  `version` is the version of the library, or None.  If
+    `stable` is False, values of equal keys may be in any order.  `close` releases all resources.
     """
 
     name: str
@@ -37,20 +37,21 @@ class Run:
 
 
 Baseline = Callable[[Engine, Keys], Run]
-"""A function that sets up a baseline for keys, without modifying them.
+"""A function that sets up a baseline for keys, and does not modify the keys.
 
-It raises Unavailable, with one line, if the baseline cannot run here.
+The function raises `Unavailable`, with one line, if the baseline cannot run here.
 """
 
 ValuedPeer = Callable[[Engine, Keys, NDArray[Any] | None], Run]
-"""A `Baseline` for keys with values, rows of words; None for an argsort."""
+"""A function like `Baseline`, for keys with values (rows of 32-bit words).  For an argsort, the values are None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segments:
-    """Segments to sort: keys, values as rows of words or None, and offsets (the number of segments + 1).
+    """Segments to sort.
 
-    `rows`: all segments have equal length.  `index`: the sort returns the original positions of the keys.
+    `values` are rows of 32-bit words, or None.  `offsets` has one offset more than there are segments.  With `rows`,
+    all segments have equal length.  With `index`, the sort returns the original positions of the keys.
     """
 
     keys: Keys
@@ -62,7 +63,7 @@ class Segments:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Halves:
-    """Two sorted arrays to merge: keys of both, and values of both as rows of words or None."""
+    """Two sorted arrays to merge: the keys of both, and the values of both (rows of 32-bit words), or None."""
 
     keys: tuple[Keys, Keys]
     values: tuple[NDArray[Any], NDArray[Any]] | None
@@ -73,7 +74,7 @@ MergingPeer = Callable[[Engine, Halves], Run]
 
 
 def timed(call: Callable[[], float | None]) -> tuple[Callable[[], None], Callable[[], float | None]]:
-    """Return a sort that calls an engine, and a function that returns its device time."""
+    """Return a function that performs `call`, and a function that returns the device seconds of the last call."""
     last: list[float | None] = [None]
 
     def sort() -> None:
@@ -83,5 +84,5 @@ def timed(call: Callable[[], float | None]) -> tuple[Callable[[], None], Callabl
 
 
 def copied(engine: Engine, size: int) -> None:
-    """Copy `size` bytes of keys on the device, so that caches hold them regardless of the previous sort."""
+    """Copy `size` bytes of keys on the device, so that caches have the same contents before each sort."""
     engine.copy(size)

@@ -1,4 +1,4 @@
-"""Baselines in C and C++: built with the machine's compiler, cached, and loaded with ctypes."""
+"""Builds baselines in C and C++ with the machine's compiler, caches the libraries, and loads them with ctypes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from hsgen.core.errors import HsgenError, Unavailable
 from hsgen.system import compilers, folders, processes, toolchain
 
 SOURCES = Path(__file__).resolve().parent / "native"
-_SECONDS = 300.0  # time limit; a header-only library takes half a minute on a slow machine
+_SECONDS = 300.0  # time limit of a compilation; a header-only library takes half a minute on a slow machine
 _RELEVANT = ("error", "fatal", "cannot find", "undefined")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """The source file of a baseline, its libraries, and the packages to install if the baseline does not build."""
+    """A baseline to build: its source file, the linker's options, and what to install if it does not build."""
 
     source: str
     link: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ class Unit:
 
 
 PEERS = "HSGEN_PEER_SOURCE"
-"""The variable that names a folder with the sources of baselines, in itself or in its folder `include`."""
+"""The environment variable that names a folder with headers of baselines, or with a folder `include` of them."""
 
 UNITS = {
     "lsd": Unit(source="lsd.c", install="a C compiler with its headers (Debian and Ubuntu: gcc libc6-dev)"),
@@ -54,7 +54,9 @@ UNITS = {
 
 
 def compiler(source: str) -> list[str]:
-    """Return the command that compiles a C or C++ file; for C++ the first of CXX, c++, g++, clang++ and ziglang's.
+    """Return the command that compiles a C or C++ file.
+
+    The C++ compiler is the one that the variable CXX names, or else the first of c++, g++, clang++ and ziglang's.
 
     Raises:
         Unavailable: no compiler is found.
@@ -74,7 +76,7 @@ def compiler(source: str) -> list[str]:
 
 @cache
 def load(name: str) -> ctypes.CDLL:
-    """Return the library of a baseline in `UNITS`; build the library if it is not cached.
+    """Load the library of a baseline in `UNITS`; build it first if it is not in the cache.
 
     Raises:
         Unavailable: the library cannot be built or loaded here; the message names the packages to install.
@@ -108,12 +110,15 @@ def version(library: ctypes.CDLL) -> str:
 
 
 def _built(name: str, unit: Unit) -> Path:
-    """Return the path of a baseline's shared library, cached by the hash of its preprocessed source and compiler."""
+    """Return the path of a baseline's shared library; build it if it is not in the cache.
+
+    The file name has a hash of the preprocessed source, the compiler and its options.
+    """
     sources = os.environ.get(PEERS)
     peers = [f"-I{folder}" for folder in (sources, f"{sources}/include")] if sources else []
     command = [*compiler(unit.source), "-O3", "-DNDEBUG", "-fPIC", f"-I{SOURCES}", *peers]
     source = str(SOURCES / unit.source)
-    # preprocessed text includes all headers, so another version of a library has another hash
+    # preprocessed text contains all headers, so another version of a header-only library gives another hash
     text = _compile([*command, "-E", "-P", source], unit)
     version_text = compilers.run([*command, "--version"], compilers.PATIENCE).stdout
     state = hashlib.sha256("\0".join([*command, *unit.link, version_text, text]).encode())

@@ -1,4 +1,4 @@
-"""Baselines that sort on the engine's device, from device memory to device memory."""
+"""Baselines that sort on the engine's device; their input and output are in device memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def pyopencl(engine: Engine, keys: Keys) -> Run:
     try:
         import pyopencl.algorithm as algorithm
         import pyopencl.array as array
-        from mako import template  # noqa: F401  (pyopencl imports it late)
+        from mako import template  # noqa: F401  (pyopencl imports it only at the first sort)
     except ImportError as e:
         raise Unavailable(f"baseline pyopencl needs {e.name}; install it with pip install {e.name}") from None
     name = {4: "uint", 8: "ulong"}[keys.dtype.itemsize]
@@ -68,7 +68,7 @@ def cub(engine: Engine, keys: Keys) -> Run:
 
 
 def cub_fields(engine: Engine, keys: Keys) -> Run:
-    """Return a run of the same sort on keys as rows of two columns, the halves of a key, by a decomposer.
+    """Return a run of the same sort with a decomposer: each key is a structure of two members, the halves of the key.
 
     Raises:
         Unavailable: see `cub`.
@@ -77,7 +77,7 @@ def cub_fields(engine: Engine, keys: Keys) -> Run:
 
 
 def cub_merge(engine: Engine, keys: Keys) -> Run:
-    """Return a run of CUB's `DeviceMergeSort::SortKeysCopy` of such rows, by a comparison.
+    """Return a run of CUB's `DeviceMergeSort::SortKeysCopy` with a comparison function, on the same structures.
 
     Raises:
         Unavailable: see `cub`.

@@ -14,7 +14,7 @@ from hsgen.tools.bench.baselines.baseline import Run
 
 
 def numpy(engine: Engine, work: Load) -> Run:
-    """Return a run of numpy's `take` of the rows of a table, on one thread."""
+    """Return a run of numpy's `take`, which gathers rows by index on one thread."""
     assert work.values is not None
     width = work.values.shape[1]
     table, index = work.values.reshape(work.how.segment_count, -1), work.keys.astype(np.intp)

@@ -23,12 +23,12 @@ def _grouped(work: Load) -> tuple[Any, Any]:
 
 
 def numpy(engine: Engine, work: Load) -> Run:
-    """Return a run of numpy's stable `argsort` and `add.reduceat`; without values, of `unique` with counts."""
+    """Return a run of numpy: a stable `argsort`, then `add.reduceat`; without values, `unique` with counts."""
     return reduce_by_key.by_numpy(_grouped, work)
 
 
 GROUPING: Mapping[str, Callable[[Engine, Load], Run]] = {"numpy": numpy, "cub": reduce_by_key.cub}
-"""Baselines that reduce groups of keys in any order."""
+"""Baselines that reduce the values of equal keys; the keys are in any order."""
 
 ALL = list(GROUPING)
 

@@ -1,4 +1,4 @@
-"""Baselines that sort in place on one thread of the host; copying the input is not timed."""
+"""Baselines that sort in place on one thread of the host.  The copy of the input before each sort is not timed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hsgen.tools.bench.baselines.baseline import Run
 
 
 def numpy(engine: Engine, keys: Keys) -> Run:
-    """Return a run of `numpy.sort`, with numpy's choice of instructions for this CPU."""
+    """Return a run of `numpy.sort`; numpy chooses the vector instructions for this CPU."""
     work = np.empty_like(keys)
     return Run(
         name="numpy",
@@ -43,7 +43,7 @@ def lsd(engine: Engine, keys: Keys) -> Run:
 
 
 def vqsort(engine: Engine, keys: Keys) -> Run:
-    """Return a run of Highway's vectorized quicksort, with its choice of vectors for this CPU.
+    """Return a run of Highway's vectorized quicksort; Highway chooses the vector instructions for this CPU.
 
     Raises:
         Unavailable: no C++ compiler is found, or Highway is not installed.
@@ -52,7 +52,7 @@ def vqsort(engine: Engine, keys: Keys) -> Run:
 
 
 def _native(name: str, keys: Keys) -> Run:
-    """Return a run of a library with the functions of ``native/baseline.h``, which times itself."""
+    """Return a run of a library that implements ``native/baseline.h``; its sort measures its own time."""
     library = build.load(name)
     function = library.baseline_sort
     function.restype = ctypes.c_double

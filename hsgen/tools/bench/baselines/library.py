@@ -1,4 +1,4 @@
-"""Baselines of a library that is compiled into the engine's library, for operations other than plain sorts."""
+"""Baselines that are compiled into the engine's library, such as CUB, for operations other than plain sorts."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ def library(
     columns: int = 1,
     count: int | None = None,
 ) -> Run:
-    """Return a run of the engine's library that writes `n` keys, or rows of `columns` elements, and values.
+    """Return a run of the baseline `name` in the engine's library.
 
-    With `count`, the result has only `count` keys.  `parts` is the number that the call receives.  An untimed copy of
-    the keys precedes each call.  An untimed merge precedes each merge instead, because the copy covers one array only.
+    The baseline writes `n` keys, or `n` rows of `columns` elements, and values if there are any.  With `count`, it
+    writes only `count` keys.  `parts` is a number whose meaning depends on the operation.  An untimed copy of the keys
+    precedes each call.  With `merges`, an untimed call precedes it instead, because the copy covers only one of the two
+    arrays.
     """
     words = 0 if values is None else values.shape[1]
 

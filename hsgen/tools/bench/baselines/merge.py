@@ -15,9 +15,9 @@ from hsgen.tools.bench.baselines.library import library
 
 
 def numpy_merge(engine: Engine, halves: Halves) -> Run:
-    """Return a run of numpy's stable sort of both arrays, concatenated; numpy's method exploits the two sorted runs.
+    """Return a run of numpy's stable sort of both arrays, concatenated; numpy's method exploits that both are sorted.
 
-    With values, the run has a stable argsort, and gathers keys and values in that order.
+    With values, the run performs a stable argsort, then gathers keys and values in its order.
     """
     output: dict[str, Any] = {}
 
@@ -45,7 +45,7 @@ def cub_merge(engine: Engine, halves: Halves) -> Run:
     CUB does not guarantee a stable merge.
 
     Raises:
-        Unavailable: the engine does not run on CUDA; raised by the run's first call.
+        Unavailable: the engine does not run on CUDA; the run's first call raises it.
     """
     n = sum(len(k) for k in halves.keys)
     values = None if halves.values is None else halves.values[0]

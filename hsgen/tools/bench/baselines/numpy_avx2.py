@@ -1,4 +1,7 @@
-"""numpy's sort without AVX-512, in a separate process, because numpy selects its instructions once, at import."""
+"""The baseline numpy without AVX-512.
+
+The sort runs in a process of its own, because numpy selects its instructions only once, at import.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,10 @@ _OFF, _ON = "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES"
 
 
 def features(*parts: str) -> list[str]:
-    """Return numpy's names of AVX-512 features.
+    """Return the AVX-512 features that this numpy uses, by numpy's names.
 
-    `parts` selects features that this numpy was compiled with: "found" are the features of this CPU that can be
-    disabled; "baseline" are the features that cannot be disabled.
+    `parts` are names of lists in numpy's configuration.  "found" lists features of this CPU that can be disabled.
+    "baseline" lists features that cannot be disabled.
     """
     config: Any = np.show_config(mode="dicts")
     known = config.get("SIMD Extensions", {})
@@ -82,7 +85,7 @@ class Child:
             self._lost()
 
     def _lost(self) -> None:
-        """Raise an error with the exit status of the process, after the process closed its pipes.
+        """Raise an error with the exit status of the process, which has closed its pipes.
 
         Raises:
             Wrong: always.
@@ -99,7 +102,7 @@ class Child:
         self._read(None)
 
     def prepare(self) -> None:
-        """Make the process copy the input."""
+        """Make the process copy the keys, so that `sort` can sort the copy in place."""
         self._write(b"prepare\n")
         self._read(None)
 
@@ -123,7 +126,7 @@ class Child:
 
 
 def numpy_avx2(engine: Engine, keys: Keys) -> Run:
-    """Return a run of `numpy.sort` as on a CPU without AVX-512; its version names the disabled features.
+    """Return a run of `numpy.sort` that behaves as on a CPU without AVX-512; its version names the disabled features.
 
     Raises:
         Unavailable: this numpy cannot disable the features, or its process does not start.

@@ -1,9 +1,12 @@
 """The process that sorts with numpy for `numpy_avx2`.  The process exits when stdin ends, so it ends with its parent.
 
-First the process writes the AVX-512 features that it still uses, as a line of JSON.  Then it reads commands.  `keys
-SIZE N` is followed by N keys of SIZE bytes.  `prepare` copies the keys.  `sort` sorts the copy; the answer is the
-seconds.  `result` has the bytes of the copy as answer.  The commands `keys` and `prepare` are answered by an empty
-line.
+First the process writes the AVX-512 features that it still uses, as a line of JSON.  Then it reads commands, one line
+each:
+
+- `keys SIZE N`, followed by N keys of SIZE bytes: stores the keys; the answer is an empty line
+- `prepare`: copies the keys; the answer is an empty line
+- `sort`: sorts the copy; the answer is a line with the seconds
+- `result`: the answer is the bytes of the copy
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from hsgen.tools.bench.baselines.numpy_avx2 import features
 
 
 def serve(commands: BinaryIO, answers: BinaryIO) -> None:
-    """Answer commands until `commands` ends."""
+    """Answer commands until the stream `commands` ends."""
     source: Keys = np.empty(0, np.uint32)
     work = np.empty_like(source)
     for line in iter(commands.readline, b""):
@@ -44,7 +47,7 @@ def serve(commands: BinaryIO, answers: BinaryIO) -> None:
 
 
 def main() -> None:
-    """Serve stdin and stdout; Python's own stdout is redirected to stderr."""
+    """Answer the commands on stdin; all other output of this process goes to stderr."""
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     out.write(json.dumps(features("baseline", "found")).encode() + b"\n")

@@ -14,14 +14,14 @@ from hsgen.tools.bench.baselines.baseline import Run
 
 
 def numpy(engine: Engine, work: Load) -> Run:
-    """Return a run of numpy on one thread: exclusive or, shift and or.
+    """Return a run of numpy on one thread, which packs keys by xor, shift and or.
 
-    The high bits are a signed column in descending order; the low bits are the other column.
+    The high bits of a key are a signed column, transformed for descending order.  The low bits are the other column.
     """
     assert work.other is not None
     high, low, kind = work.keys, work.other[: len(work.keys)], work.expected.dtype
     bits, output = kind.type(4 * kind.itemsize), {"keys": np.empty_like(work.expected)}
-    flip = high.dtype.type((1 << 8 * high.itemsize - 1) - 1)  # all bits for the order, and the sign
+    flip = high.dtype.type((1 << 8 * high.itemsize - 1) - 1)  # flips all bits for the order, and the sign bit back
 
     def run() -> None:
         ordered: Any = (high ^ flip).astype(kind)

@@ -18,9 +18,9 @@ Words = NDArray[Any]
 
 
 def numpy(engine: Engine, keys: Keys, values: Words | None) -> Run:
-    """Return a run of stable `numpy.argsort`; with values, keys and values are gathered in that order.
+    """Return a run of numpy's stable argsort; with values, the run also gathers keys and values in its order.
 
-    numpy's default argsort is not stable; see `numpy_quick`.
+    numpy's default argsort is not stable; `numpy_quick` uses it.
     """
     output: dict[str, Any] = {}
 
@@ -53,7 +53,7 @@ def numpy_quick(engine: Engine, keys: Keys, values: Words | None) -> Run:
         output["order"] = np.argsort(keys)
 
     def stable() -> Words:
-        """Return the order with equal keys in stable order, so that results can be compared."""
+        """Return the order with the positions of equal keys ascending, as the expected result has them."""
         order = output["order"]
         by = np.lexsort((order, keys[order]))
         return _places(order[by])
@@ -73,7 +73,9 @@ def _places(order: NDArray[np.intp]) -> Words:
 
 
 def lsd(engine: Engine, keys: Keys, values: Words | None) -> Run:
-    """Return a run of `host.lsd`'s radix sort on words of a 32-bit key and a 32-bit value; packing is not timed.
+    """Return a run of the radix sort of `host.lsd` on 64-bit words.
+
+    A word has a 32-bit key in its upper half, and a 32-bit value in its lower half.  Packing is not timed.
 
     Raises:
         Unavailable: no C compiler is found, or keys or values have another size.
@@ -109,7 +111,7 @@ def cub(engine: Engine, keys: Keys, values: Words | None) -> Run:
 
 
 def cub_fields(engine: Engine, keys: Keys, values: Words | None) -> Run:
-    """Return a run of the same sort on keys as rows of two columns, the halves of a key, by a decomposer.
+    """Return a run of the same sort with a decomposer: each key is a structure of two members, the halves of the key.
 
     Raises:
         Unavailable: see `cub`.
@@ -118,7 +120,7 @@ def cub_fields(engine: Engine, keys: Keys, values: Words | None) -> Run:
 
 
 def cub_merge(engine: Engine, keys: Keys, values: Words | None) -> Run:
-    """Return a run of CUB's `DeviceMergeSort::SortPairsCopy` of such rows, by a comparison.
+    """Return a run of CUB's `DeviceMergeSort::SortPairsCopy` with a comparison function, on structures as above.
 
     Raises:
         Unavailable: see `cub`.

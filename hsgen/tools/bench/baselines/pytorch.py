@@ -38,7 +38,11 @@ def opened(engine: Engine) -> tuple[Any, Any]:
 
 
 class _Sorting:
-    """Sorts keys as signed integers of the same order, because PyTorch cannot sort unsigned integers."""
+    """Sorts keys with PyTorch.
+
+    PyTorch cannot sort unsigned integers.  Therefore the sign bit of each key is flipped, and the keys are sorted as
+    signed integers, which have the same order.
+    """
 
     def __init__(self, engine: Engine, keys: Keys, *, stable: bool) -> None:
         self.torch, self.device = opened(engine)
@@ -54,12 +58,12 @@ class _Sorting:
         return self.torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
     def warm(self) -> None:
-        """Copy the keys, so that caches hold them regardless of the previous sort."""
+        """Copy the keys on the device, so that caches have the same contents before each sort."""
         self._source.clone()
         self.torch.cuda.synchronize(self.device)
 
     def sort(self, values: Any = None) -> Any:
-        """Sort and synchronize; return the rows of `values` in the order of their keys."""
+        """Sort the keys, and wait; with `values`, return their rows in the order of the sorted keys."""
         begin, end = self._events
         stream = self.torch.cuda.current_stream(self.device)
         begin.record(stream)
@@ -70,7 +74,7 @@ class _Sorting:
         return out
 
     def seconds(self) -> float:
-        """Return the device seconds of the last sort."""
+        """Return the seconds of the last sort by the device's clock."""
         begin, end = self._events
         return float(begin.elapsed_time(end)) / 1e3
 
@@ -104,7 +108,7 @@ def torch(engine: Engine, keys: Keys) -> Run:
 
 
 def torch_valued(engine: Engine, keys: Keys, values: Words | None) -> Run:
-    """Return a run of stable `torch.sort`, with values gathered in the order that it returns; an argsort is that order.
+    """Return a run of stable `torch.sort`, which also returns the argsort; values are gathered by this argsort.
 
     Raises:
         Unavailable: see `torch`.

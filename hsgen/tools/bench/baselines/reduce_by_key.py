@@ -19,9 +19,9 @@ _WHOLE = 4  # least size of keys, in bytes, for which the harness compiles CUB
 
 
 def by_numpy(reduction: Callable[[Load], tuple[Any, Any]], work: Load) -> Run:
-    """Return the run of a function of numpy.
+    """Return the run of a function that uses numpy.
 
-    `reduction` returns the keys of groups and the results of their values, both of shape (groups,).
+    `reduction` returns the keys of all groups, and the reduced value of each group, both of shape (groups,).
     """
     groups: list[Any] = []
 
@@ -40,7 +40,7 @@ def by_numpy(reduction: Callable[[Load], tuple[Any, Any]], work: Load) -> Run:
 
 
 def reduced(keys: Any, values: Any) -> tuple[Any, Any]:
-    """Return the keys of runs, and the sums of the runs' values, or the lengths of runs if there are no values."""
+    """Return the key of each run of equal keys, and the sum of its values; without values, the length of the run."""
     begins = starts(keys)
     if values is None:
         return keys[begins], np.diff(begins, append=len(keys)).astype(np.uint32)
@@ -48,7 +48,7 @@ def reduced(keys: Any, values: Any) -> tuple[Any, Any]:
 
 
 def numpy(engine: Engine, work: Load) -> Run:
-    """Return a run of numpy's `add.reduceat` over runs of equal keys; without values the run computes lengths."""
+    """Return a run of numpy's `add.reduceat` over runs of equal keys; without values, it computes their lengths."""
     values = None if work.values is None else work.values[:, 0]
     return by_numpy(lambda work: reduced(work.keys, values), work)
 
@@ -59,7 +59,7 @@ def cub(engine: Engine, work: Load) -> Run:
     Temporary memory is preallocated.  For keys in any order, CUB's `DeviceRadixSort` runs first.
 
     Raises:
-        Unavailable: the engine does not run on CUDA; raised by the run's first call.
+        Unavailable: the engine does not run on CUDA; the run's first call raises it.
     """
     runs = len(work.expected)
     base = library("cub", engine, work.keys, work.values, work.n, runs, count=runs)

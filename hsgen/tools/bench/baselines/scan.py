@@ -14,7 +14,7 @@ from hsgen.tools.bench.baselines.baseline import Run
 from hsgen.tools.bench.baselines.library import library
 
 EXCLUSIVE = 1 << 8
-"""Flag that is added to the number of columns in the number of a call of CUB, for exclusive sums."""
+"""A flag for exclusive sums, which is added to the number of columns; the call of CUB receives their sum."""
 _CUB_COLUMNS = 4  # greatest number of columns for which the harness compiles CUB's scan
 
 
@@ -23,7 +23,7 @@ def _exclusive(sort: Sort) -> bool:
 
 
 def numpy(engine: Engine, work: Load) -> Run:
-    """Return a run of numpy's `cumsum` of each column."""
+    """Return a run of numpy's `cumsum`, of each column separately."""
     sort = engine.sort
     rows = work.keys.reshape(-1, sort.columns)
     out, first = np.zeros_like(rows), int(_exclusive(sort))
@@ -39,10 +39,12 @@ def numpy(engine: Engine, work: Load) -> Run:
 
 
 def cub(engine: Engine, work: Load) -> Run:
-    """Return a run of CUB's `DeviceScan` of structures with a member per column, with preallocated temporary memory.
+    """Return a run of CUB's `DeviceScan` on structures with one member for each column.
+
+    Temporary memory is preallocated.
 
     Raises:
-        Unavailable: the engine does not run on CUDA; raised by the run's first call.
+        Unavailable: the engine does not run on CUDA; the run's first call raises it.
     """
     sort = engine.sort
     number = sort.columns + EXCLUSIVE * _exclusive(sort)

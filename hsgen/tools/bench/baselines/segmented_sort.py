@@ -17,9 +17,9 @@ from hsgen.tools.bench.baselines.library import library
 
 
 def numpy_segments(engine: Engine, segments: Segments) -> Run:
-    """Return a run of numpy: a loop of in-place sorts of slices, or one call for rows of equal length.
+    """Return a run of numpy, which sorts the segments in place, one after another; rows of equal length in one call.
 
-    With values or positions, the loop has stable argsorts, and gathers keys and values.
+    With values, or if positions are requested, the run performs stable argsorts instead, and gathers keys and values.
     """
     keys, cuts = segments.keys, segments.offsets.tolist()
     rows = (len(cuts) - 1, -1)
@@ -70,9 +70,9 @@ def _ordering(segments: Segments, rows: tuple[int, int]) -> Run:
 
 
 def cub_segments(engine: Engine, segments: Segments) -> Run:
-    """Return a run of CUB's `DeviceSegmentedSort`, `SortKeys` or `StableSortPairs`.
+    """Return a run of CUB's `DeviceSegmentedSort`: `SortKeys`, or `StableSortPairs` with values.
 
-    Temporary memory is preallocated.  Offsets are in device memory, for rows of equal length too.
+    Temporary memory is preallocated.  The offsets are in device memory, even if all rows have equal length.
 
     Raises:
         Unavailable: the sort is an argsort.  The run's first call also raises it if the engine does not run on CUDA.
@@ -81,7 +81,7 @@ def cub_segments(engine: Engine, segments: Segments) -> Run:
 
 
 def cub_radix_segments(engine: Engine, segments: Segments) -> Run:
-    """Return a run of CUB's `DeviceSegmentedRadixSort`, `SortKeys` or `SortPairs`, called as in `cub_segments`.
+    """Return a run of CUB's `DeviceSegmentedRadixSort`: `SortKeys`, or `SortPairs` with values; as `cub_segments`.
 
     Raises:
         Unavailable: see `cub_segments`.

@@ -18,28 +18,31 @@ from hsgen.tools.bench.baselines.baseline import Run
 from hsgen.tools.bench.baselines.library import library
 
 _LARGEST, _FLOAT = 1 << 40, 1 << 41
-"""Flags that are added to k in the number of a call of CUB: the greatest keys instead of the least; float keys."""
+"""Flags that are added to k; the call of CUB receives the sum.
+
+`_LARGEST` selects the greatest keys instead of the least.  `_FLOAT` means that keys are floats.
+"""
 _SIGNED, _KIND_FLOAT = 1, 2
 
 
 def _by(work: Load) -> Keys:
-    """Return the keys as unsigned numbers in the order of the call, shape (rows, length)."""
+    """Return the keys, of shape (rows, length), as unsigned integers whose ascending order is the order of the call."""
     options = work.how
     return ordered(work.keys, options.kind, descending=options.descending).reshape(options.segment_count, -1)
 
 
 def _in_any_order(keys: Keys, work: Load) -> Keys:
-    """Return the expected keys if `keys` are equal to them except for the order within rows; else return `keys`."""
+    """Return the expected keys if `keys` differ from them only in the order within rows; otherwise return `keys`."""
     shape = (work.how.segment_count, -1)
     same = np.array_equal(np.sort(keys.reshape(shape), axis=1), np.sort(work.expected.reshape(shape), axis=1))
     return work.expected if same else keys
 
 
 def _indices(order: Any, work: Load) -> Any:
-    """Return the expected indices if `order`, shape (rows, k), is a valid selection; else return `order`.
+    """Return the expected indices if `order`, of shape (rows, k), is a valid selection; otherwise return `order`.
 
-    The indices of a valid selection are distinct, and their keys are the expected keys.  Equal keys may be selected in
-    any order.
+    In a valid selection, the indices of a row are distinct, and their keys are the expected keys in any order.  Any of
+    several equal keys may be selected.
     """
     rows = work.keys.reshape(work.how.segment_count, -1)
     keys = _in_any_order(np.take_along_axis(rows, order, axis=1).reshape(-1), work)
@@ -49,7 +52,10 @@ def _indices(order: Any, work: Load) -> Any:
 
 
 def numpy(engine: Engine, work: Load) -> Run:
-    """Return a run of numpy's `partition` of each row and a sort of its first k keys; `argpartition` for indices."""
+    """Return a run of numpy, which partitions each row and sorts its first k keys.
+
+    If indices are requested, the run uses `argpartition` and `argsort`.
+    """
     by, options = _by(work), work.how
     output: dict[str, Any] = {}
 
@@ -78,7 +84,7 @@ def numpy(engine: Engine, work: Load) -> Run:
 def cub(engine: Engine, work: Load) -> Run:
     """Return a run of CUB's `DeviceTopK`, with preallocated temporary memory.
 
-    Its result is not sorted, and is not deterministic among equal keys.
+    The result is not sorted.  The selection among equal keys is not deterministic.
 
     Raises:
         Unavailable: there are several rows, values or signed keys.  The run's first call also raises it if the engine
@@ -101,9 +107,9 @@ def cub(engine: Engine, work: Load) -> Run:
 
 
 def torch(engine: Engine, work: Load) -> Run:
-    """Return a run of `torch.topk` of rows, with sorted results, on signed integers in the order of the keys.
+    """Return a run of `torch.topk` with sorted results, on signed integers that have the order of the call.
 
-    `torch.topk` also returns indices, which are arbitrary among equal keys.
+    `torch.topk` also returns indices.  Of equal keys, it may select any.
 
     Raises:
         Unavailable: the engine does not run on CUDA, or PyTorch is not installed or lacks the device.

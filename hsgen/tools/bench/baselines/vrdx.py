@@ -19,9 +19,9 @@ from hsgen.tools.bench.baselines.baseline import Run
 
 
 def vrdx(engine: Engine, keys: Keys) -> Run:
-    """Return a run of vulkan_radix_sort's sort of keys, in place, on a separate Vulkan device.
+    """Return a run of vulkan_radix_sort, which sorts keys in place, on a Vulkan device object of its own.
 
-    The time includes recording the commands, as for a bundle's own sorts.  Restoring the keys is not timed.
+    The time includes recording the commands, as it does for hsgen's sorts.  Restoring the keys is not timed.
 
     Raises:
         Unavailable: keys have another size than 4 bytes, the sort does not run on Vulkan, the header is not provided or
@@ -31,10 +31,10 @@ def vrdx(engine: Engine, keys: Keys) -> Run:
 
 
 def valued(engine: Engine, keys: Keys, values: NDArray[Any] | None) -> Run:
-    """Return a run of vulkan_radix_sort's sort of keys with values of 4 bytes.
+    """Return a run of vulkan_radix_sort, which sorts keys with values of 4 bytes.
 
     Raises:
-        Unavailable: as `vrdx`; or the sort is an argsort, or values have another size.
+        Unavailable: as for `vrdx`; or the sort is an argsort, or values have another size.
     """
     if values is None or values.shape[1] != 1:
         raise Unavailable("baseline vrdx: sorts values of 4 bytes; give --value v4, or omit it")

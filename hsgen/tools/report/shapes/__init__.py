@@ -1,4 +1,4 @@
-"""Drawings of shapes: a module has the name of the algorithm's package."""
+"""Draws the shapes of algorithms, with a module for each algorithm; it is called like the algorithm's package."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Drawer(Protocol):
     """The interface of the modules in this package."""
 
     def figures(self, p: object, most: int) -> list[Figure]:
-        """Return the drawings of a shape that serves up to `most` keys."""
+        """Return the drawings of the parameters `p`, which serve up to `most` keys."""
 
 
 DRAWERS: Mapping[str, Drawer] = {
     name: cast(Drawer, importlib.import_module(module)) for name, module in listed(__name__, EVERY).items()
 }
-"""The drawers by algorithm.  An algorithm without a drawer is described in words only."""
+"""The modules that draw, by algorithm.  Algorithms without such a module are only described by text."""

@@ -1,4 +1,4 @@
-"""Drawings of bitonic sorts: the slab, the block with its columns, and the merge levels."""
+"""Draws bitonic sorts: the slab, the block with its columns, and the merge levels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hsgen.core.quantities import power_of_two
 from hsgen.tools.report.drawing import Drawing, Figure, count, plural, power
 
 _SIDE = 208  # pixels of the slab and the block
-_MANY = 64  # greatest number of slabs without a gap in the drawing
+_MANY = 64  # if a block has more slabs, the drawing shows only the first and the last slabs
 
 
 def figures(p: Params, most: int) -> list[Figure]:
@@ -39,7 +39,7 @@ def _shape(p: Params) -> Figure:
 
 
 def _slab(d: Drawing, p: Params) -> float:
-    """Draw the slab as cells of keys; return its lower end."""
+    """Draw the slab as a grid of keys; return the y coordinate of its lower edge."""
     w, h = min(24.0, _SIDE / p.subgroup), min(13.0, _SIDE / p.height)
     left, top = 96, 42
     d.grid(left, top, p.subgroup, p.height, w, h)
@@ -58,7 +58,7 @@ def _slab(d: Drawing, p: Params) -> float:
 
 
 def _block(d: Drawing, p: Params, tall: int, bottom: float) -> None:
-    """Draw the slabs of the block; of more than `_MANY` slabs, only the first and the last slabs."""
+    """Draw the slabs of a block; if there are more than `_MANY`, draw only the first and the last slabs."""
     left, top, w = 424, 42, 150
     shown = list(range(p.slabs)) if p.slabs <= _MANY else [*range(12), -1, p.slabs - 2, p.slabs - 1]
     h = max(4.0, min(24.0, _SIDE / len(shown)))
@@ -82,11 +82,11 @@ def _block(d: Drawing, p: Params, tall: int, bottom: float) -> None:
 
 
 def _levels(p: Params, most: int) -> Figure:
-    """Draw the kernels of every merge level, against the distance of the keys that the kernels compare."""
+    """Draw the kernels of each merge level; the x axis is the distance of the keys that a kernel compares."""
     kernels = {k.name: k for k in bitonic.kernels(p)}
     every = [s for s in bitonic.plan(p).steps if s.guard.min_n < most]
     blocks = [s for s in every if isinstance(kernels[s.kernel].data, BlockSort)]
-    first = {s.kernel: s for s in reversed(blocks)}  # with merge paths, each number of levels has its own steps
+    first = {s.kernel: s for s in reversed(blocks)}  # merge paths have separate steps for each number of levels
     steps = [s for s in blocks if first[s.kernel] is s]
     rest = [s for s in every if s not in blocks and s.guard.min_n >= p.block and _own(p, s, kernels[s.kernel])]
     runs = sorted({s.guard.min_n for s in rest})
@@ -120,7 +120,10 @@ def _levels(p: Params, most: int) -> Figure:
 
 
 def _own(p: Params, step: Step, kernel: Kernel) -> bool:
-    """Return True if a step is the last level of its counts; with merge paths, steps repeat the previous levels."""
+    """Return True if a step is the last merge level for its counts.
+
+    With merge paths, the steps for each number of levels repeat all previous levels; these are not drawn again.
+    """
     return not isinstance(kernel.data, Path) or p.block << level_of(step) == step.guard.min_n
 
 
@@ -136,7 +139,7 @@ def _caption(p: Params, most: int, levels: int, rest: list[Step]) -> str:
 
 
 def _span(step: Step, kernel: Kernel) -> tuple[int, int]:
-    """Return the stages of a launch: log2 of the least distance, and one more than log2 of the greatest."""
+    """Return (log2 of the least distance, log2 of the greatest distance + 1) of the keys that a launch compares."""
     low = lg_stride_of(step)
     if isinstance(kernel.data, Path):
         return 0, (2 * step.guard.min_n - 1).bit_length()

@@ -1,4 +1,4 @@
-"""Drawings of radix sorts: the digits of a key, the tile, and the passes from buffer to buffer."""
+"""Draws radix sorts: the digits of a key, the tile, and the passes from buffer to buffer."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hsgen.core.flags import REDO
 from hsgen.tools.report.drawing import Drawing, Figure, count, plural
 from hsgen.tools.report.tiles import lanes_by_items
 
-_BAR = 704  # pixels of a key
-_SHOWN = 8  # greatest number of passes without a gap in the drawing
+_BAR = 704  # width of a key in pixels
+_SHOWN = 8  # if there are more passes, the drawing shows only the first and the last passes
 
 
 def figures(p: Tile, most: int) -> list[Figure]:
@@ -34,7 +34,7 @@ def _digits(p: Tile) -> Figure:
 
 
 def _bar(d: Drawing, p: Tile, y: float, words: str) -> float:
-    """Draw a key from its highest bit to the lowest, split into digits; return the lower end."""
+    """Draw a key, with the highest bit on the left, divided into digits; return the y coordinate of the lower end."""
     unit, left = _BAR / p.key.bits, 8
     d.text(left, y - 6, words, anchor="start")
     for number, (shift, width) in enumerate(p.digits):
@@ -61,7 +61,7 @@ def _tile(p: Ranked) -> Figure:
 
 
 def _chunks(p: PerThread) -> Figure:
-    """Draw the chunks; one lane or subgroup processes a chunk."""
+    """Draw the chunks of keys; each chunk is sorted by one lane, or by one subgroup."""
     who = f"a subgroup of {p.subgroup} lanes" if p.subgroup > 1 else "a lane"
     walkers = max(1, p.work_group // p.subgroup) * p.groups
     d = Drawing(f"chunks of keys, each walked by {who}")
@@ -104,7 +104,7 @@ def _passes(p: Tile) -> Figure:
         d.line(x + 75, top + 14, x + 97, top + 14, "arrow")
         _buffer(d, x + unit, top, "destination" if direct else "scratch")
         every_name = [s.kernel for s in launches if not s.argument.flags & REDO]
-        names = ["grid"] if p.STRATEGY == "cooperative" else list(dict.fromkeys(every_name))  # not by count or portion
+        names = ["grid"] if p.STRATEGY == "cooperative" else list(dict.fromkeys(every_name))  # each kernel once
         for row, name in enumerate(names):
             d.text(x + 86, top + 46 + 14 * row, name, kind="code")
     return Figure(d.markup(), _words(p))
@@ -116,7 +116,7 @@ def _buffer(d: Drawing, x: float, y: float, name: str) -> None:
 
 
 def _words(p: Tile) -> str:
-    """Return the facts about passes that the drawing does not show."""
+    """Return the text about passes that complements the drawing."""
     if p.STRATEGY == "cooperative":
         return (
             f"One launch: up to {count(p.groups)} work-groups keep their keys in registers and wait for each other "

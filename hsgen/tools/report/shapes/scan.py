@@ -1,4 +1,4 @@
-"""Drawings of prefix sums: the tile, and the sequence of launches."""
+"""Draws prefix sums: the tile, and the sequence of launches."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _launches(p: Params) -> Figure:
 
 
 def _coordination(p: Params) -> str:
-    """Return a sentence about the way in which a tile receives the sums of earlier tiles."""
+    """Return a sentence that says how a tile gets the sums of earlier tiles."""
     if p.sections:
         return (
             f"Look-back in sections of {p.section_tiles} tiles: a tile waits for the sums of those before it in its "

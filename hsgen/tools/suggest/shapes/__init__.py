@@ -1,4 +1,4 @@
-"""First shapes of algorithms; a module has the name of the algorithm's package."""
+"""Suggests shapes, with a module for each algorithm; the module is called like the algorithm's package."""
 
 from __future__ import annotations
 
@@ -13,27 +13,32 @@ from hsgen.tools.suggest.facts import Facts, Table
 class Shape(Protocol):
     """The interface of the modules in this package.
 
-    Modules of algorithms that share the counts of ``[sort.KEY]`` also have `serves_all` and `ALONE`, the reason for a
-    single algorithm.  Modules of algorithms that can follow another algorithm have `takeover`.
+    All modules have `tables` and `smaller`.  Modules of sorts, among which ``[sort.KEY]`` divides the counts, also have
+    `serves_all`, and `ALONE`, the reason in case that one sort serves all counts.  Modules of sorts that can serve the
+    greater counts have `takeover`.
     """
 
     ALONE: str
 
     def tables(self, f: Facts, size: int, width: int) -> Mapping[str, Table]:
-        """Return tables for keys of `size` bytes, by variant; the key is "" for an algorithm without variants.
+        """Return the suggested tables for keys of `size` bytes, by variant; "" stands for no variant.
 
-        `width` is the width of subgroups in the other algorithms of the sort.  A table has the key `strategy` if its
-        algorithm has strategies.  A table may exceed local memory.
+        `width` is the subgroup width of the other algorithms in the same sort.  If the algorithm has strategies, a
+        table has the key `strategy`.  A table may need more local memory than the device has; then the caller tries
+        smaller tables.
         """
 
     def smaller(self, table: Table) -> Iterator[Table]:
-        """Yield tables that need less and less local memory."""
+        """Yield tables that are derived from `table`, and of which each needs less local memory than the one before."""
 
     def serves_all(self, f: Facts) -> bool:
-        """Return True if the algorithm is the fastest at every count on such a device."""
+        """Return True if the algorithm is assumed to be the fastest one at every count on such a device."""
 
     def takeover(self, f: Facts, size: int, width: int) -> Table:
-        """Return the greatest counts of the preceding algorithm: `ranges`, and optionally `ranges_values`."""
+        """Return the greatest counts that the preceding algorithm should serve.
+
+        The result has the key `ranges`, and optionally `ranges_values`, for sorts with values.
+        """
 
 
 SHAPES: Mapping[str, Shape] = {

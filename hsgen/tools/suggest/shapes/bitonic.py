@@ -1,7 +1,8 @@
-"""First shapes of merge sorts.
+"""Suggests shapes of bitonic merge sorts.
 
-The rule follows HotSort: 16 words of keys per lane, as many slabs as leave a core room for a second work-group, and
-slabs of 128 keys on Intel's GPUs.  docs/guides/suggest.md has the rule in words, with its sources.
+The rule follows HotSort.  A lane has 16 words of keys.  A work-group has as many slabs as possible, provided that a
+core can hold a second work-group.  On Intel's GPUs, a slab has 128 keys.  docs/guides/suggest.md describes the rule and
+its sources.
 """
 
 from __future__ import annotations
@@ -11,25 +12,25 @@ from collections.abc import Iterator
 from hsgen.core.networks import pow2_floor
 from hsgen.tools.suggest.facts import NVIDIA, Choice, Facts, Table, lessened
 
-_ROWS = 16  # greatest number of keys per lane: HotSort's author measured much worse times with 32
-_UNKNOWN = 8  # rows if the registers are unknown: every device has registers for 8 keys of 64 bits
-_NARROW = 128  # keys of a slab if lanes share the registers of a thread
-_LANES = 512  # greatest work-group: HotSort's author found too few resident work-groups of 1024
-_FILLED = 0.8  # least share of a core's threads that whole work-groups occupy
-_BLOCK = 16384  # bytes of a block on a CPU: half a first-level cache
-_COLUMN = 17  # keys of slack after a column on a CPU: columns a power of two apart share a set of a cache
+_ROWS = 16  # greatest number of keys of a lane; HotSort's author measured much worse times with 32
+_UNKNOWN = 8  # keys of a lane if its registers are unknown; every device has registers for 8 keys of 64 bits
+_NARROW = 128  # keys of a slab if lanes share the registers of a hardware thread
+_LANES = 512  # greatest work-group in lanes; with 1024, HotSort's author found too few resident work-groups
+_FILLED = 0.8  # work-groups must be able to occupy at least this share of a core's hardware threads
+_BLOCK = 16384  # bytes of a block on a CPU, half of an L1 cache
+_COLUMN = 17  # keys of padding after a column on a CPU; without it, columns would compete for the same cache sets
 
 
 ALONE = "merges for few keys, a radix sort for many"
 
 
 def serves_all(f: Facts) -> bool:
-    """Return False: other sorts are faster for many keys."""
+    """Return False, because radix sorts are faster for many keys."""
     return False
 
 
 def tables(f: Facts, size: int, width: int) -> dict[str, Table]:
-    """Return the table ``[bitonic.KEY]`` for keys of `size` bytes; the table may exceed local memory."""
+    """Return the table ``[bitonic.KEY]`` for keys of `size` bytes; it may need more local memory than there is."""
     return {"": _table(f, size)}
 
 
@@ -81,7 +82,10 @@ def _group(f: Facts, width: int, height: int, slabs: int) -> Choice:
 
 
 def _rows(f: Facts, size: int, width: int) -> Choice:
-    """Return the keys of a lane in local-memory passes: a quarter of its registers, but at least 16 words."""
+    """Return the number of keys of a lane in passes in local memory.
+
+    The keys get a quarter of the lane's registers, but at least 16 words.
+    """
     if f.cpu:
         return Choice(_ROWS, f"{_ROWS} keys a lane: a vector of them is a register")
     registers = f.lane_registers(width)
@@ -93,7 +97,10 @@ def _rows(f: Facts, size: int, width: int) -> Choice:
 
 
 def _streamed(f: Facts, size: int, width: int, usual: int) -> Choice:
-    """Return the keys of a lane in streaming merges: all its registers, because such merges need few others."""
+    """Return the number of keys of a lane in streaming merges.
+
+    The keys get all registers of the lane, because such merges need few registers for other purposes.
+    """
     registers = f.lane_registers(width)
     if f.cpu or registers is None or (size == 8 and not f.device.int64):
         return Choice(usual, "as many rows as elsewhere")
@@ -125,14 +132,15 @@ def _slabs(f: Facts, size: int, width: int, height: int) -> Choice:
 
 
 def _lanes(f: Facts, words: int) -> int:
-    """Return the most lanes of a work-group such that a core has registers for two work-groups.  A lane needs four
-    registers for each word of a key.
+    """Return the greatest number of lanes such that a core has registers for two work-groups.
+
+    A lane has `words` words of keys, and needs four registers for each word.
     """
     return min(_LANES, f.device.registers // (8 * words)) if f.device.registers else _LANES
 
 
 def _even(f: Facts, most: int) -> Iterator[int]:
-    """Yield the counts of slabs that divide evenly among the SIMD units of a core."""
+    """Yield the numbers of slabs up to `most` that can be divided evenly among the SIMD units of a core."""
     units = f.device.units or 1
     yield from range(units, most + 1, units)
 
@@ -142,7 +150,7 @@ def _power(n: int) -> bool:
 
 
 def smaller(table: Table) -> Iterator[Table]:
-    """Yield tables without slack between columns, then tables with fewer slabs, then with lower slabs."""
+    """Yield smaller tables: first without padding between columns, then with fewer slabs, then with lower slabs."""
     now = {**table, "bank_pad": Choice(0, "without slack a block fits local memory exactly")}
     yield now
     while True:

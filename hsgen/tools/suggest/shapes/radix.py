@@ -1,7 +1,8 @@
-"""First shapes of radix sorts, and the counts from which they take over from merges.
+"""Suggests shapes of radix sorts, and the counts from which they are faster than merge sorts.
 
-The keys of a lane are those of Fuchsia's radix sort, the only published shapes for all these families of GPUs.  Shapes
-for CPUs were measured on the embedded OpenCL device and on lavapipe.  Crossovers are read from published charts.
+The number of keys of a lane is that of Fuchsia's radix sort.  No other sort has published shapes for all these families
+of GPUs.  Shapes for CPUs were measured on the embedded OpenCL device and on lavapipe.  Crossovers are read
+from published charts.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ from hsgen.targets.ranges import RANGES, VALUED
 from hsgen.tools.suggest.facts import Choice, Facts, Table, lessened
 
 _ITEMS = {16: (8, 6), 32: (15, 10), 64: (17, 14)}
-"""Fuchsia's keys of a lane, for keys of 32 and 64 bits, by the greatest width of subgroups (64: and wider)."""
-_MEMORY = {1: (8, 6), 4: (10, 7), 64: (11, 9)}
-"""Fuchsia's keys of a lane for Arm's Bifrost, whose local memory lies in ordinary memory."""
-_GROUPS = 512  # work-groups of a launch if the number that a device holds is unknown
-_CROSSING = {1: (131072, 131072), 16: (49152, 65536), 32: (131072, 131072), 64: (65536, 131072)}
-"""Greatest counts at which merges are faster, for keys of 32 and 64 bits, by the greatest width of subgroups.
+"""Fuchsia's numbers of keys of a lane, as (32-bit keys, 64-bit keys), by subgroup width.
 
-Sources: Mali G52 and HD 615 (up to 16 lanes), RX 560 (64 lanes).
+An entry serves subgroups up to its width, the last entry also wider ones.
+"""
+_MEMORY = {1: (8, 6), 4: (10, 7), 64: (11, 9)}
+"""The same numbers for Arm's Bifrost, whose local memory is part of ordinary memory."""
+_GROUPS = 512  # work-groups of a launch, if it is unknown how many the device holds at once
+_CROSSING = {1: (131072, 131072), 16: (49152, 65536), 32: (131072, 131072), 64: (65536, 131072)}
+"""The greatest counts at which merge sorts are faster, as (32-bit keys, 64-bit keys), by subgroup width, as above.
+
+The counts are those of Mali G52 and HD 615 (up to 16 lanes) and RX 560 (64 lanes).
 """
 
 
@@ -29,7 +33,7 @@ ALONE = "radix sorts are faster from the first key where lanes take turns"
 
 
 def tables(f: Facts, size: int, width: int) -> dict[str, Table]:
-    """Return the table of a strategy for keys of `size` bytes; `width` is the width of subgroups in merges."""
+    """Return the table of a strategy for keys of `size` bytes; `width` is the subgroup width of the merge sort."""
     return {"": _table(f, size, width)}
 
 
@@ -67,9 +71,10 @@ def _table(f: Facts, size: int, width: int) -> Table:
 
 
 def groups(f: Facts, subgroups: int, times: int = 2) -> Choice:
-    """Return the greatest number of work-groups in a launch: `times` the number that the device holds at once.
+    """Return the greatest number of work-groups in a launch.
 
-    The number is rounded up to a power of two if `times` exceeds 1.
+    The result is `times` the number of work-groups that the device holds at once.  If `times` exceeds 1, the result is
+    rounded up to a power of two.  `subgroups` is the number of subgroups of a work-group.
     """
     resident = f.resident(subgroups)
     if resident is None:
@@ -86,9 +91,9 @@ def _by_width(table: dict[int, tuple[int, int]], width: int) -> tuple[int, int]:
 
 
 def _per_thread(f: Facts) -> Table:
-    """Return the table for a CPU, where each lane processes a chunk.
+    """Return the table for a CPU, on which each lane sorts a chunk of its own.
 
-    OpenCL runtimes run a work-group of one lane as a plain loop.
+    Some OpenCL runtimes run a work-group of one lane as a plain loop (`lone_lanes`), so work-groups have one lane then.
     """
     alone = f.lone_lanes
     lanes = 1 if alone else pow2_floor(min(16, f.device.work_group))
@@ -108,12 +113,12 @@ def _per_thread(f: Facts) -> Table:
 
 
 def serves_all(f: Facts) -> bool:
-    """Return True if the lanes of a work-group take turns on a CPU core."""
+    """Return True on a CPU whose runtime has no plain loop for a work-group of one lane (`lone_lanes`)."""
     return f.cpu and not f.lone_lanes
 
 
 def takeover(f: Facts, size: int, width: int) -> Table:
-    """Return the counts up to which a merge sort is faster."""
+    """Return the greatest counts at which a merge sort is faster than the radix sort."""
     if f.cpu:
         most = Choice([65536], "estimated from the embedded OpenCL device")
         return {RANGES: most, VALUED: Choice([1024 if size == 4 else 1], most.why)}
@@ -122,9 +127,9 @@ def takeover(f: Facts, size: int, width: int) -> Table:
 
 
 def smaller(table: Table) -> Iterator[Table]:
-    """Yield tables with fewer keys per lane, then with fewer bits, then with fewer lanes.
+    """Yield smaller tables: first with fewer keys of a lane, then with fewer bits of a digit, then with fewer lanes.
 
-    Tables of per-thread sorts begin with fewer bits for a single work-group instead.
+    If each lane sorts a chunk of its own, the first tables have fewer `single_bits` instead of fewer keys of a lane.
     """
     now, chunks = dict(table), "ranker" not in table
     least = {"work_group": 1 if chunks else now["subgroup"].value}

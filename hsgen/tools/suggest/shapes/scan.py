@@ -1,4 +1,4 @@
-"""First shapes of prefix sums: the same four variants for every element width, by the bytes of a lane's rows."""
+"""Suggests shapes of prefix sums: four variants for each element width, by the number of bytes of a lane's rows."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from hsgen.tools.suggest.facts import Choice, Facts, Table, lessened
 from hsgen.tools.suggest.shapes.radix import groups
 
 VARIANTS = {"x1": (1, False), "x1ex": (1, True), "x4": (4, False), "x4ex": (4, True)}
-"""Variants by name: the columns of a row, and whether sums are exclusive."""
+"""The variants by name, as (columns of a row, sums are exclusive)."""
 
 
 def tables(f: Facts, size: int, width: int) -> dict[str, Table]:
-    """Return the tables ``[scan.KEY.NAME]`` of an element width.
+    """Return the tables ``[scan.KEY.NAME]`` for elements of `size` bytes, by variant.
 
-    There are no tables for 64-bit elements on devices without 64-bit integers.
+    The result is empty for 64-bit elements on devices without 64-bit integers.
     """
     if size == 8 and not f.device.int64:
         return {}
@@ -51,7 +51,7 @@ def _table(f: Facts, size: int, columns: int, exclusive: bool) -> Table:
 
 
 def smaller(table: Table) -> Iterator[Table]:
-    """Yield tables with fewer rows per lane, then with fewer lanes."""
+    """Yield smaller tables: first with fewer rows of a lane, then with fewer lanes."""
     now = dict(table)
     while True:
         name = next((n for n in ("items", "work_group") if now[n].value > 1), None)

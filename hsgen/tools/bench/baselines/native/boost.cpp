@@ -1,5 +1,5 @@
-// Boost.Compute's sort on an OpenCL device, from a device vector to itself.  Functions return null, or what went wrong,
-// which stays until the next call.
+// Boost.Compute's sort on an OpenCL device, in place in a device vector.  Functions return null, or an error message,
+// which is valid until the next call.
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 
@@ -23,7 +23,7 @@ namespace compute = boost::compute;
 
 namespace {
 
-// Keys of one type on the device: the input, and what is sorted.
+// Keys of one type on the device: the input, and the copy of it that is sorted.
 struct Keys {
     virtual ~Keys() = default;
     virtual void prepare() = 0;
@@ -68,13 +68,13 @@ compute::command_queue *queue;
 Keys *keys;
 std::string said;
 
-// Nothing of it is ever destroyed: at exit, a driver may be gone before a library's objects are.
+// Open a device.  Its objects are never destroyed: at exit, the driver may be unloaded before objects are destroyed.
 void open(const compute::device &device)
 {
-    // Intel's CPU runtime forgets a context that only its queue still holds
+    // keep the context alive, because Intel's CPU runtime destroys a context to which only a queue refers
     const auto *context = new compute::context(device);
     queue = new compute::command_queue(*context, device);
-    // one owner more for the programs that Boost.Compute keeps for this context
+    // keep Boost.Compute's cache of programs for this context alive, by one more reference
     new auto(compute::program_cache::get_global_cache(*context));
 }
 
@@ -96,7 +96,7 @@ extern "C" const char *baseline_version(void)
     return BOOST_LIB_VERSION;
 }
 
-// Open the device of that name on the platform of that name; `index` counts those that are called the same.
+// Open the device with these names of platform and device.  If several devices have them, `index` selects one.
 extern "C" const char *baseline_open(const char *platform, const char *name, int index)
 {
     return guarded([=]() mutable {
@@ -110,7 +110,7 @@ extern "C" const char *baseline_open(const char *platform, const char *name, int
     });
 }
 
-// Take n keys of `size` bytes, 4 or 8, in place of those before.
+// Copy n keys of `size` bytes, 4 or 8, to the device; they replace the keys of the previous call.
 extern "C" const char *baseline_keys(const void *from, std::size_t n, int size)
 {
     return guarded([=] {
@@ -122,13 +122,13 @@ extern "C" const char *baseline_keys(const void *from, std::size_t n, int size)
     });
 }
 
-// Copy the input to where it is sorted, and wait.
+// Copy the input to the vector that is sorted, and wait.
 extern "C" const char *baseline_prepare(void)
 {
     return guarded([] { keys->prepare(); });
 }
 
-// Sort, wait, and return the seconds that it took.
+// Sort, and wait; store the seconds that the sort took.
 extern "C" const char *baseline_sort(double *seconds)
 {
     return guarded([=] { *seconds = keys->sort(); });

@@ -1,5 +1,5 @@
-/* A radix sort of one thread, 8 bits a pass, least significant first: one read counts the digits of all passes, then
- * each pass moves every key to its place.  Nothing here is special to a CPU. */
+/* An LSD radix sort on one thread, with 8 bits per pass.  One read of the keys counts the digits of all passes.  Then
+ * each pass moves every key to its place.  The code uses no instructions of a certain CPU. */
 #define _POSIX_C_SOURCE 199309L
 
 #include "baseline.h"
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* The number of passes is even, so the last one writes to where the keys came from. */
+/* The number of passes is even, so the last pass writes to the array that the keys were in at first. */
 #define DEFINE_SORT(Key, NAME)                                                                                     \
     static void NAME##_pass(const Key *restrict from, Key *restrict to, size_t n, unsigned shift, uint32_t *counts) \
     {                                                                                                              \
@@ -37,7 +37,7 @@
 DEFINE_SORT(uint32_t, sort_u32)
 DEFINE_SORT(uint64_t, sort_u64)
 
-/* The same of keys in the upper halves of words, whose lower halves are values. */
+/* The same sort for 64-bit words with a key in the upper half and a value in the lower half. */
 static void sort_pairs(uint64_t *pairs, uint64_t *spare, size_t n)
 {
     uint32_t counts[4][256] = {{0}};

@@ -1,4 +1,4 @@
-// Highway's vqsort, through the interface that every version of it has.
+// Highway's vqsort, through an interface that all its versions have.
 #include "baseline.h"
 #include "timed.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 
 template <typename Key> double sort(void *keys, std::size_t n)
 {
-    static const hwy::Sorter sorter; // its memory is allocated once; no call is timed before another was made
+    static const hwy::Sorter sorter; // allocates its memory in the first call, which is never timed
     Key *const first = static_cast<Key *>(keys);
     return timed([=] { sorter(first, n, hwy::SortAscending()); });
 }

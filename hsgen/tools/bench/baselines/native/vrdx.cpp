@@ -1,9 +1,9 @@
-// vulkan_radix_sort (https://github.com/jaesung-cs/vulkan_radix_sort) on a Vulkan device of its own, in place.  Its header,
-// vk_radix_sort.h, comes from a folder that the user names.  Functions return null, or what went wrong.
+// vulkan_radix_sort (https://github.com/jaesung-cs/vulkan_radix_sort), in place, on a Vulkan device object of its own.
+// Its header, vk_radix_sort.h, is in a folder that the user names.  Functions return null, or an error message.
 #define VK_NO_PROTOTYPES
 #include <vulkan/vulkan_core.h>
 
-#ifndef VK_VERSION_1_4 // names that Vulkan 1.4 gave to VK_KHR_push_descriptor
+#ifndef VK_VERSION_1_4 // define names of Vulkan 1.4 by those of VK_KHR_push_descriptor
 #define VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR
 typedef PFN_vkCmdPushDescriptorSetKHR PFN_vkCmdPushDescriptorSet;
 #endif
@@ -36,7 +36,7 @@ static PFN_vkCmdPushDescriptorSet vkCmdPushDescriptorSet;
 INSTANCE_CALLS(DECLARE)
 DEVICE_CALLS(DECLARE)
 
-#define VOLK_H_ // its functions are the ones declared here
+#define VOLK_H_ // the header then includes no volk.h, and calls the functions declared here
 #define VRDX_IMPLEMENTATION
 #include "vk_radix_sort.h"
 
@@ -58,7 +58,7 @@ double tick;
 VrdxSorter sorter;
 std::uint32_t count;
 bool valued;
-Memory staging, given[2], work[2], storage; // keys and values, given and sorted
+Memory staging, given[2], work[2], storage; // given, work: the input and the sorted copy, of keys [0] and values [1]
 std::string said;
 
 void check(VkResult code, const char *call)
@@ -105,7 +105,7 @@ std::uint32_t family()
     throw std::runtime_error("the device has no queue for compute with timestamps");
 }
 
-// A device with push descriptors, synchronization2 and all features of Vulkan 1.1 to 1.3 that it has.
+// Open a device with push descriptors, synchronization2, and all its features of Vulkan 1.1 to 1.3.
 void open(int index)
 {
     std::uint32_t devices = 64;
@@ -167,7 +167,7 @@ void drop(Memory &m)
     m = Memory();
 }
 
-// A buffer in device memory, or one that the host sees.
+// Make a buffer in device memory or, with `host`, in memory that the host can access.
 void make(Memory &m, VkDeviceSize bytes, bool host)
 {
     const VkMemoryPropertyFlags wanted = host ? VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
@@ -201,7 +201,7 @@ void barrier()
     vkCmdPipelineBarrier2(commands, &info);
 }
 
-// Run what `record` records, and wait.
+// Run the commands that `record` records, and wait.
 template <typename Record> void run(Record &&record)
 {
     VkCommandBufferBeginInfo begin = {VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
@@ -239,7 +239,7 @@ extern "C" const char *baseline_version(void)
     return text.c_str();
 }
 
-// Open the device of that number, as Vulkan enumerates them, and take n keys and, if not null, values of 4 bytes.
+// Open the device number `index` in Vulkan's list; copy n keys and, if not null, n values of 4 bytes to the device.
 extern "C" const char *baseline_open(int index, const void *keys, const void *values, std::size_t n)
 {
     return guarded([=] {
@@ -269,7 +269,8 @@ extern "C" const char *baseline_prepare(void)
     });
 }
 
-// Sort; the seconds by the device's clock.  Who calls takes the time of the host: for recording, too, as of hsgen's sorts.
+// Sort; store the seconds by the device's clock.  The caller measures the wall time, which includes the time for
+// recording commands, as it does for hsgen's sorts.
 extern "C" const char *baseline_sort(double *by_device)
 {
     return guarded([=] {
@@ -289,7 +290,7 @@ extern "C" const char *baseline_sort(double *by_device)
     });
 }
 
-// The keys, or with `values` not 0 the values.
+// Fetch the sorted keys or, if `values` is not 0, the values.
 extern "C" const char *baseline_result(void *out, int values)
 {
     return guarded([=] {
