@@ -2,8 +2,8 @@
  * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Sorts random keys with CUDA and checks the result.
  *
- * Built by nvcc together with what is in src/ and targets/; the bundle's README has the line.
- * Prints one line; exit code 0 if the keys are in order, else 1. */
+ * nvcc compiles it together with the files of src/ and targets/; the bundle's README has the command.
+ * The program prints one line; its exit code is 0 if the keys are in order, else 1. */
 #include "hs/hs_cuda.h"
 #include "hs/hs_targets_cuda.h"
 
@@ -120,7 +120,7 @@ static bool run(Device &device, std::vector<unsigned char> &keys, std::vector<un
     cudaError_t error = cudaSuccess;
     uint64_t scratch = 0;
 
-    /* Choose the sort that suits the current device best, and make it ready; once, for as many sorts as you like. */
+    /* Choose the sort that suits the current device best, and load its kernels: once, for as many sorts as you like. */
     if (!fine("no usable device", hs_cuda_match(hs_cuda_targets, hs_cuda_targets_count, KEY, VALUE, &sort), error))
         return false;
     if (!sort) return std::printf("no target of this bundle runs on this device\n") < 0;

@@ -94,7 +94,7 @@ static cl_device_id pick(const char *part, const hs_sort **sort, char *name, siz
     return NULL;
 }
 
-/* What a file has, in memory that the caller frees; null if there is no such file. */
+/* The content of a file, which the caller frees; null if there is no such file. */
 static void *load(const char *name, size_t *size)
 {
     FILE *file = fopen(name, "rb");
@@ -117,7 +117,7 @@ static void store(const hs_opencl *sorter, const char *name)
     void *data = status == HS_OK ? malloc(size) : NULL;
     FILE *file = data && hs_opencl_binary(sorter, data, size, &size, NULL) == HS_OK ? fopen(name, "wb") : NULL;
     if (file) {
-        fwrite(data, 1, size, file); /* a file that is cut off is ignored */
+        fwrite(data, 1, size, file); /* hs_opencl_create_with ignores an incomplete file */
         fclose(file);
     }
     free(data);
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     memset(&args, 0, sizeof args);
     if (!before_keys || !keys || !values) goto end;
     status = HS_ERROR_DEVICE;
-    if (!device) goto end; /* there is no device on which a target of this bundle sorts */
+    if (!device) goto end; /* no target of this bundle suits a device */
     status = HS_ERROR_API;
     context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
     if (!context) goto end;

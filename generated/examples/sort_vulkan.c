@@ -86,8 +86,8 @@ typedef struct program {
     VkCommandPool pool;
     hs_vulkan *sorter, *checker;
     const hs_sort *sort, *check; /* null if the bundle has no check of such keys */
-    const char *missing;         /* the option or buffer that the sort does not support, and the option that adds it;
-                                    or null */
+    const char *missing;         /* null, or the option or buffer that the sort does not support, with the option of
+                                    hsgen that adds it */
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
 } program;
 
@@ -136,7 +136,7 @@ static hs_status pick(program *p, const char *part, hs_vulkan_device *device)
 /* A device with one queue, and with the features that hs_vulkan_features asked for. */
 static VkResult make_device(program *p, uint32_t *features)
 {
-    const char *extensions[2]; /* of devices without the version of Vulkan that has the feature */
+    const char *extensions[2]; /* for features that are not yet in the device's version of Vulkan */
     const float priority = 1;
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceSubgroupSizeControlFeatures control;
@@ -147,7 +147,7 @@ static VkResult make_device(program *p, uint32_t *features)
     VkQueueFamilyProperties families[DEVICES];
     VkDeviceQueueCreateInfo queue;
     VkDeviceCreateInfo info;
-    void *next = NULL; /* the first of the features so far */
+    void *next = NULL; /* the chain of feature structures so far */
     uint32_t count = DEVICES;
     VkResult code;
     memset(&control, 0, sizeof control);
@@ -194,7 +194,7 @@ static VkResult make_device(program *p, uint32_t *features)
         storage16.pNext = next;
         info.pNext = next = &storage16;
     }
-    if (*features & HS_VULKAN_MAINTENANCE4) { /* asked for by sorts that need Vulkan 1.3 anyway */
+    if (*features & HS_VULKAN_MAINTENANCE4) { /* only sorts that need Vulkan 1.3 use this feature */
         maintenance.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES;
         maintenance.maintenance4 = VK_TRUE;
         maintenance.pNext = next;
@@ -205,7 +205,7 @@ static VkResult make_device(program *p, uint32_t *features)
     return code;
 }
 
-/* A pipeline cache with what a file has, if there is one; the driver ignores data of another device or version. */
+/* A pipeline cache with the data of a file, if it exists; the driver ignores data of another device or version. */
 static VkResult load_cache(const program *p, const char *name, VkPipelineCache *cache)
 {
     VkPipelineCacheCreateInfo info;
@@ -313,7 +313,7 @@ static VkResult make_buffers(program *p, void **keys, void **values, uint32_t **
     return code;
 }
 
-/* A command buffer, and the descriptors that a sort and two checks take. */
+/* Make a command buffer, and a pool with the descriptors that a sort and two checks take. */
 static VkResult make_pools(program *p, VkCommandBuffer *commands)
 {
     VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 0};
@@ -356,7 +356,7 @@ static hs_status look(const program *p, VkCommandBuffer commands, int after, VkR
     args.digest.offset = after ? REPORT : 0;
     args.digest.size = REPORT;
     args.pool = p->sets;
-    args.stages = after ? VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT : 0; /* of the sort, which wrote the keys */
+    args.stages = after ? VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT : 0; /* wait for the sort, which wrote the keys */
     args.accesses = after ? VK_ACCESS_SHADER_WRITE_BIT : 0;
     return hs_vulkan_digest(p->checker, commands, &args, code);
 }
@@ -391,7 +391,7 @@ static hs_status sort_keys(program *p, VkCommandBuffer commands, VkResult *code)
     args.scratch.buffer = p->scratch;
     (void)hs_scratch(p->sort, COUNT, &args.scratch.size);
     args.pool = p->sets;
-    args.stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT; /* of the first look, which read the keys */
+    args.stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT; /* wait for the first look, which read the keys */
     args.accesses = VK_ACCESS_SHADER_READ_BIT;
     status = look(p, commands, 0, code);
     if (status == HS_OK) status = hs_vulkan_sort(p->sorter, commands, &args, code);

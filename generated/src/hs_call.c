@@ -22,7 +22,7 @@ static int hs_other_width(const hs_sort *sort, hs_type type)
     return type != HS_AS_MATCHED && type != HS_UNSIGNED && 8 * ((uint32_t)type >> 4) != sort->key_bits;
 }
 
-/* The name of a type that a scan does not sum; null if it sums the type.  Signed and unsigned sums have equal bits. */
+/* Why a scan does not take the type or order of a call; null if it does.  Signed and unsigned sums have equal bits. */
 static const char *hs_lacks_sums(const hs_sort *sort, const hs_options *options)
 {
     const hs_type type = hs_key_type(sort, options);
@@ -56,7 +56,7 @@ hs_status hs_takes(const hs_sort *sort, const hs_options *options)
     return hs_lacks(sort, options) ? HS_ERROR_OPTION : HS_OK;
 }
 
-/* A phrase for values that the sort does not take or the call lacks; null: none.  `roles`: the buffers of the call. */
+/* Names values that the sort does not take, or that the call lacks; else null.  `roles` has a bit for each buffer. */
 static const char *hs_lacks_values(const hs_sort *sort, uint32_t roles)
 {
     const int merge = sort->kind == HS_MERGE;
@@ -101,8 +101,8 @@ static int hs_ends_alone(const hs_sort *sort, uint32_t starts, uint32_t ends)
     return sort->kind == HS_SEGMENTED_SORT && ends != (hs_takes_ends(sort) ? starts : 0);
 }
 
-/* Whether a call has numbers of rows that the selection does not take, or lacks those that it needs; `roles`: the
- * buffers of the call. */
+/* Whether a call has buffers of lengths, starts, takes or counts that the selection does not take, or lacks one that it
+ * needs; `roles` has a bit for each buffer of the call. */
 static int hs_lacks_numbers(const hs_sort *sort, uint32_t roles)
 {
     const uint32_t extents = 1u << HS_OTHER_INPUT | 1u << HS_OTHER_VALUES | 1u << HS_TAKES;
@@ -133,7 +133,7 @@ const char *hs_missing_option(const hs_sort *sort, const hs_options *options, ui
     return text;
 }
 
-/* Whether the number of a call fits; `numbered`: whether the plan depends on it. */
+/* Check `number` and `take`, and convert them to what kernels read.  `numbered`: whether the plan reads `number`. */
 static hs_status hs_divided(const hs_sort *sort, hs_call *call, int numbered)
 {
     switch (sort->kind) {
@@ -152,7 +152,7 @@ static hs_status hs_divided(const hs_sort *sort, hs_call *call, int numbered)
     case HS_REDUCE_BY_KEY:
     case HS_GROUP_BY:
         if (call->number == UINT64_MAX) return HS_ERROR_OPTION;
-        if (!call->n) call->device_count = 0; /* a call without scratch: there are no keys, and no indirect grids */
+        if (!call->n) call->device_count = 0; /* such a call has no scratch, in which grids could be */
         if (call->device_count) call->number |= HS_DEVICE_COUNT;
         break;
     case HS_PACK: return hs_pack_fits(call->n, call->number, call->take);
@@ -215,7 +215,7 @@ static void hs_touched(const hs_sort *sort, const hs_call *call, uint64_t bytes[
     for (i = 0; i < HS_ROLES; i++) bytes[i] = hs_element(sort, (hs_role)i) * hs_length(sort, call, (hs_role)i);
     bytes[HS_SOURCE] *= sort->columns;
     bytes[HS_DESTINATION] *= sort->columns;
-    if (hs_takes_ends(sort)) bytes[HS_OTHER_INPUT] = sizeof(uint32_t) * call->number; /* starts: one less */
+    if (hs_takes_ends(sort)) bytes[HS_OTHER_INPUT] = sizeof(uint32_t) * call->number; /* one start a segment */
     for (i = 0; sort->kind == HS_PACK && i < HS_COLUMNS; i++)
         bytes[hs_column_role(i)] = hs_column_bytes(call->n, call->number, call->take, i);
     bytes[HS_COUNT] = sizeof(uint32_t);
@@ -223,20 +223,20 @@ static void hs_touched(const hs_sort *sort, const hs_call *call, uint64_t bytes[
     bytes[HS_REPORT] = sizeof(uint32_t) * (sort->report_words + sort->report_words_per_key * call->n);
 }
 
-/* The buffers of sorts, scans and segmented sorts; for n = 0 they may be absent. */
+/* Check which buffers a call of a sort, scan or segmented sort has; for n = 0 they may be absent. */
 static hs_status hs_given(const hs_sort *sort, const hs_call *call, const hs_span spans[HS_ROLES])
 {
     const int in_place = spans[HS_DESTINATION].where == 0, has_values = spans[HS_VALUES].where != 0;
     const int has_out = spans[HS_VALUES_OUT].where != 0, valued = sort->value_bytes && !sort->index;
     if (hs_ends_alone(sort, spans[HS_OTHER_INPUT].where != 0, spans[HS_OTHER_VALUES].where != 0)) return HS_ERROR_OPTION;
     if (call->n == 0) return HS_OK;
-    if (call->options->discard_keys && !in_place) return HS_ERROR_ARGUMENT; /* a destination for discarded keys */
+    if (call->options->discard_keys && !in_place) return HS_ERROR_ARGUMENT; /* discarded keys have no destination */
     if (has_values != valued) return HS_ERROR_OPTION;
     if (!valued) return has_out == (sort->index != 0) ? HS_OK : HS_ERROR_OPTION;
-    return has_out == in_place ? HS_ERROR_ARGUMENT : HS_OK; /* both in place or neither */
+    return has_out == in_place ? HS_ERROR_ARGUMENT : HS_OK; /* keys and values are both in place, or neither */
 }
 
-/* The buffers of selections, reductions by key, groups and gathers, which are never in place. */
+/* Check which buffers a selection, reduction by key, grouping or gather has; these are never in place. */
 static hs_status hs_given_rows(const hs_sort *sort, const hs_call *call, const hs_span spans[HS_ROLES])
 {
     const int valued = sort->value_bytes && !sort->index;
@@ -250,7 +250,7 @@ static hs_status hs_given_rows(const hs_sort *sort, const hs_call *call, const h
     return (spans[HS_VALUES_OUT].where != 0) == (sort->value_bytes != 0) ? HS_OK : HS_ERROR_OPTION;
 }
 
-/* The buffers of merges and digests, which are never in place. */
+/* Check which buffers a merge or digest has; these are never in place. */
 static hs_status hs_given_apart(const hs_sort *sort, const hs_call *call, const uint64_t bytes[HS_ROLES],
                                 const hs_span spans[HS_ROLES])
 {
@@ -266,7 +266,7 @@ static hs_status hs_given_apart(const hs_sort *sort, const hs_call *call, const 
     return (spans[HS_VALUES_OUT].where != 0) == valued ? HS_OK : HS_ERROR_OPTION;
 }
 
-/* The columns of a pack, which is never in place. */
+/* Check which columns a pack has; it is never in place. */
 static hs_status hs_given_columns(const uint64_t bytes[HS_ROLES], const hs_span spans[HS_ROLES])
 {
     uint32_t i;
@@ -296,8 +296,8 @@ static hs_status hs_played(const hs_sort *sort, const hs_call *call, uint32_t us
     return hs_given(sort, call, spans);
 }
 
-/* Whether a buffer has the bytes that a call accesses; a buffer of unknown size reaches to the end of the address
- * space. */
+/* Whether a buffer is as large as the bytes that a call accesses.  The bytes must also end within the address space,
+ * which bounds a buffer of unknown size. */
 static int hs_has_room(const hs_span *span)
 {
     return span->bytes <= span->room && span->bytes <= UINT64_MAX - span->begin;
@@ -330,7 +330,7 @@ static hs_status hs_fits(const hs_sort *sort, const hs_span spans[HS_ROLES], int
     return HS_OK;
 }
 
-/* If a step has a role that the call does not use, bind the buffer of another role.  The step does not access it. */
+/* If a step has a role that the call lacks, bind the buffer of another role, which the step does not access. */
 static void hs_lend(uint32_t uses, hs_span spans[HS_ROLES])
 {
     uint32_t i, lender = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* The operations of hs_cuda.h: arguments by name become one record, which hs_cuda_run takes. */
+/* The operations of hs_cuda.h.  Each stores its arguments in a record, which it passes to hs_cuda_run. */
 #include "hs_cuda_internal.h"
 
 #include <string.h>

@@ -18,8 +18,8 @@ extern "C" cudaError_t hs_cuda_fact(cudaDeviceAttr attribute, int device, uint64
     return code;
 }
 
-/* Whether the largest grid of a cooperative kernel fits `device`, the current one, at once; else a launch would fail
- * in the middle of a sort. */
+/* Whether all groups of a cooperative kernel's largest grid can be resident on `device`, the current device.  If not, a
+ * launch would fail in the middle of a sort. */
 static hs_status hs_cuda_holds(const hs_cuda_kernels *sort, uint32_t index, int device, cudaError_t *code)
 {
     const hs_kernel *kernel = &sort->sort->kernels[index];
@@ -127,7 +127,7 @@ extern "C" hs_status hs_cuda_match_kind(const hs_cuda_target *const *targets, si
                 *sort = targets[t]->sorts[s];
             } else if (!known) {
                 *sort = NULL;
-                return status; /* a failed query, which says nothing about the sort */
+                return status; /* the query failed; the sort may still run on the device */
             }
         }
     }

@@ -13,12 +13,12 @@ struct hs_cuda {
     const hs_cuda_kernels *kernels;
     hs_scope scope;
     int device;
-    uint64_t columns; /* greatest grid in x, what the target allows included */
+    uint64_t columns; /* greatest grid in x: the lesser of what the device and the target allow */
     uint32_t rows;    /* greatest grid in y */
-    int early;        /* as hs_cuda_early says */
+    int early;        /* the result of hs_cuda_early */
 };
 
-/* A buffer as a caller gives it; `bytes` 0: the size is not known. */
+/* A buffer of a call; `bytes` is 0 if the size is unknown. */
 struct hs_cuda_buffer {
     const void *memory;
     size_t bytes;
@@ -36,37 +36,37 @@ struct hs_cuda_record {
 
 extern "C" {
 
-/* The status of an error. */
+/* The status for an error code. */
 HS_INTERNAL hs_status hs_cuda_status(cudaError_t code);
 
 /* Whether an error of cudaFuncGetAttributes only means that the program has no code for the device. */
 HS_INTERNAL int hs_cuda_absent(cudaError_t code);
 
-/* Whether warps of a size hold subgroups of `lanes` lanes. */
+/* Whether a warp of `warp` lanes can be divided into subgroups of `lanes` lanes. */
 HS_INTERNAL int hs_cuda_warp_holds(uint64_t warp, uint32_t lanes);
 
-/* The current device as hs_suits takes it, and its number; `name` is the memory of its name. */
+/* The properties of the current device for hs_suits, and its number; its name is stored in `name`. */
 HS_INTERNAL cudaError_t hs_cuda_device(hs_device *device, char name[HS_CUDA_NAME], int *index);
 
-/* Whether a kernel itself waits for the preceding kernels; if so, it may be launched before they have ended. */
+/* Whether a kernel itself waits for the preceding kernels to end, so that it may be launched before they end. */
 HS_INTERNAL cudaError_t hs_cuda_early(const void *kernel, int *early);
 
 /* Launch a kernel.  The launch of a cooperative kernel fails if its groups cannot all be resident at once. */
 HS_INTERNAL cudaError_t hs_cuda_start(const hs_cuda *sorter, const void *kernel, const uint32_t grid[2],
                                       const hs_kernel *what, void **values, cudaStream_t stream);
 
-/* The status of an error that is returned from here, which is also stored if `error` is not null. The CUDA runtime
- * keeps the last error for the next query. The function clears that error, unless `pending`, the last error before the
- * call, is an error of the caller. */
+/* The status for an error code that a function of this runtime returns; stores the code in `error`, unless that is
+ * null.  The CUDA runtime keeps the last error for the next query.  The function clears it, unless `pending`, the last
+ * error before the call, is an error of the caller. */
 HS_INTERNAL hs_status hs_cuda_failed(cudaError_t code, cudaError_t pending, cudaError_t *error);
 
-/* An attribute of a device; negative ones as 0. */
+/* An attribute of a device; negative attributes become 0. */
 HS_INTERNAL cudaError_t hs_cuda_fact(cudaDeviceAttr attribute, int device, uint64_t *value);
 
-/* Whether `device`, the current one, runs the kernels of a sort that calls of a completed scope launch; null: all
- * kernels.  With `prepare`, kernels are granted the shared memory that they need.  Cooperative kernels are always
- * granted theirs, because the number of resident groups depends on it.  `known`: 0 if a query failed, so that the
- * status says nothing about the sort; otherwise 1. */
+/* Whether `device`, the current device, runs the kernels that calls of a completed scope launch; if `scope` is null,
+ * all kernels of the sort.  With `prepare`, kernels are granted the shared memory that they need.  Cooperative kernels
+ * are always granted theirs, because the number of resident groups depends on it.  `known` becomes 0 if a query failed:
+ * the status is then no statement about the sort.  Otherwise it becomes 1. */
 HS_INTERNAL hs_status hs_cuda_runs(const hs_cuda_kernels *sort, const hs_scope *scope, int device, int prepare,
                                    cudaError_t *code, int *known);
 

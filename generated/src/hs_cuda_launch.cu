@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* Calls for CUDA: checked, enqueued on a stream. */
+/* Calls for CUDA: check a call, and enqueue its steps on a stream. */
 #include "hs_cuda_internal.h"
 
 #include <string.h>
 
-/* A buffer for hs_survey; one of unknown size is taken to be large enough. */
+/* A buffer as hs_survey takes it; a buffer of unknown size counts as large enough. */
 static hs_span hs_cuda_span(const void *begin, size_t bytes, int known)
 {
     hs_span span;
@@ -54,7 +54,7 @@ static cudaError_t hs_cuda_launch(const hs_cuda *sorter, const hs_step *step, co
     }
     values[i++] = kernel->index64 ? (void *)&wide : (void *)&narrow;
     values[i++] = &argument;
-    values[i++] = &numbers[0]; /* not read by sorts that hs_has_numbers excludes */
+    values[i++] = &numbers[0]; /* only kernels of sorts with hs_has_numbers have this parameter and the next */
     values[i] = &numbers[1];
     return hs_cuda_start(sorter, sorter->kernels->kernels[step->kernel], grid, kernel, values, stream);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* What depends on the platform: codes of errors, warps, how a device is described, launches. */
+/* What differs between CUDA and APIs that extend it: error codes, warps, the description of a device, launches. */
 #include "hs_cuda_internal.h"
 
 #include <string.h>
@@ -57,7 +57,8 @@ extern "C" cudaError_t hs_cuda_device(hs_device *device, char name[HS_CUDA_NAME]
     return cudaSuccess;
 }
 
-/* Code for compute capability 9.0 and later does; graphs take such launches since CUDA 12.3. */
+/* Kernels compiled for compute capability 9.0 and later wait themselves.  Since CUDA 12.3, graphs take early
+ * launches. */
 extern "C" cudaError_t hs_cuda_early(const void *kernel, int *early)
 {
     struct cudaFuncAttributes has;

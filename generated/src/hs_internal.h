@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* A function that several files of one library call, which a shared library does not export. */
+/* Marks a function that several files of a runtime call.  A shared library does not export it. */
 #if defined(__ELF__) || defined(__APPLE__)
 #define HS_INTERNAL __attribute__((visibility("hidden")))
 #else
@@ -26,7 +26,7 @@ extern "C" {
  * call. */
 HS_INTERNAL uint32_t hs_uses(const hs_sort *sort);
 
-/* Explains as hs_explain does, for a target without a sort that runs on the device; always adds a line. */
+/* hs_explain, but always adds a line: also if the target suits the device, but the sort does not run on it. */
 HS_INTERNAL void hs_reason(const hs_target *target, hs_kind kind, const char *key, const char *value,
                            const hs_device *device, char *text, size_t room);
 
@@ -36,17 +36,18 @@ HS_INTERNAL uint32_t hs_written(const hs_sort *sort, int in_place);
 /* Whether the sort was generated for these options, which are not null. */
 HS_INTERNAL hs_status hs_takes(const hs_sort *sort, const hs_options *options);
 
-/* Check a scope, which may be null, and complete it.  HS_ERROR_OPTION: the scope has calls that the sort never takes;
- * HS_ERROR_COUNT: its range of n is empty or reaches beyond the range of the sort. */
+/* Check a scope, which may be null, and replace its zeros by what they mean: the result is a completed scope.
+ * HS_ERROR_OPTION if the scope has calls that the sort never takes.  HS_ERROR_COUNT if its range of n is empty or
+ * reaches beyond the range of the sort. */
 HS_INTERNAL hs_status hs_scope_of(const hs_sort *sort, const hs_scope *given, hs_scope *scope);
 
-/* Whether calls of a completed scope can launch a kernel; `indirect`: the API launches by grids in device memory. */
+/* Whether calls of a completed scope can launch a kernel.  `indirect`: 1 if the API reads grids from device memory. */
 HS_INTERNAL int hs_scope_has(const hs_sort *sort, const hs_scope *scope, uint32_t kernel, int indirect);
 
 /* The steps that one call of a completed scope runs, at most. */
 HS_INTERNAL uint32_t hs_scope_steps(const hs_sort *sort, const hs_scope *scope);
 
-/* The bytes of the largest buffer that calls of a completed scope access, at most; UINT64_MAX: not bounded by n. */
+/* The most bytes of one buffer that calls of a completed scope access; UINT64_MAX if n does not bound them. */
 HS_INTERNAL uint64_t hs_scope_bytes(const hs_sort *sort, const hs_scope *scope);
 
 /* Whether a checked call is within a completed scope. */
@@ -55,15 +56,14 @@ HS_INTERNAL hs_status hs_scope_takes(const hs_sort *sort, const hs_scope *scope,
 /* The offset of discarded keys in scratch, if the sort itself needs `bytes` bytes of scratch. */
 static inline uint64_t hs_discarded_at(uint64_t bytes) { return (bytes + 1023) / 1024 * 1024; }
 
-/* Let a role share the buffer of another role, because a call passes the same buffer for both; the smaller of both
- * sizes applies. */
+/* The call passes the same buffer for `role` and `of`: drop `role`, and give `of` the smaller of both sizes. */
 static inline void hs_share(hs_span *role, hs_span *of)
 {
     if (role->where && role->room < of->room) of->room = role->room;
     role->where = 0;
 }
 
-/* Whether the rows of a selection start anywhere in the buffer of a role: in the source, or in the values. */
+/* Whether the call passes the starts of rows, so that a selection's rows may be anywhere in the buffer of `role`. */
 static inline int hs_anywhere(const hs_sort *sort, const hs_span spans[HS_ROLES], hs_role role)
 {
     const int rows = spans[HS_OTHER_VALUES].where != 0, values = rows || spans[HS_VALUE_STARTS].where;
@@ -92,20 +92,19 @@ static inline int hs_scratch_aligned(const hs_span spans[HS_ROLES])
     return !used || spans[HS_SCRATCH].begin % 256 == 0;
 }
 
-/* The grid of a step, at most `columns` by `rows` work-groups, and the argument of its kernel.  0: the step does not
- * run; -1: its grid is larger. */
+/* Compute the grid of a step and the argument of its kernel.  Returns 1; 0 if the step does not run; -1 if its grid
+ * exceeds `columns` by `rows` work-groups. */
 HS_INTERNAL int hs_launch(const hs_sort *sort, const hs_step *step, const hs_call *call, uint64_t columns,
                             uint64_t rows, uint32_t grid[2], int32_t *argument);
 
-/* For HS_CHECK: whether the part of each buffer that a launch binds begins within the buffer, and is aligned. */
+/* For HS_CHECK: whether every binding of every launch begins within its buffer, at an aligned byte. */
 HS_INTERNAL hs_status hs_parts_fit(const hs_sort *sort, const hs_call *call, const hs_span spans[HS_ROLES]);
 
-/* Whether the grids of all steps fit: a call is enqueued whole or not at all. */
+/* Whether the grids of all steps fit the device.  A runtime asks first, so that it enqueues all steps or none. */
 HS_INTERNAL int hs_launches_fit(const hs_sort *sort, const hs_call *call, uint64_t columns, uint64_t rows);
 
-/* Two concurrent calls of one sorter would set arguments of the same kernels, or change the same cache.  If the
- * compiler has atomic exchanges, such calls are detected, unless HS_CHECK_THREADS is defined as 0: a flag is 1 during a
- * call. */
+/* Two concurrent calls of one sorter would set arguments of the same kernels, or change the same cache.  A flag that is
+ * 1 during a call detects them, if the compiler has atomic exchanges.  HS_CHECK_THREADS defined as 0 omits the flag. */
 #if defined(HS_CHECK_THREADS) && !HS_CHECK_THREADS && !HS_CHECK
 #define HS_ENTER(flag) ((void)(flag), 1)
 #define HS_LEAVE(flag) ((void)(flag))

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Whether this name of values names the values of a sort. */
+/* Whether `value`, which may have several names, names the values of a sort. */
 static int hs_is_value(const hs_sort *sort, const char *value)
 {
     static const struct {
@@ -87,7 +87,7 @@ uint32_t hs_suits(const hs_target *target, const hs_device *device)
     return hs_unlike(target->match, device) ? 0 : target->match->rank + 2;
 }
 
-/* Add some text to a string in `room` bytes. */
+/* Append `more` to a string in a buffer of `room` bytes, as far as it fits. */
 static void hs_add(char *text, size_t room, const char *more)
 {
     const size_t at = strlen(text), length = strlen(more), left = room - at - 1;
@@ -95,7 +95,7 @@ static void hs_add(char *text, size_t room, const char *more)
     text[at + (length < left ? length : left)] = 0;
 }
 
-/* Add a list of names in quotes. */
+/* Append a list of names in quotes. */
 static void hs_add_names(char *text, size_t room, const char *const *names, uint32_t count)
 {
     uint32_t i;
@@ -146,7 +146,7 @@ void hs_reason(const hs_target *target, hs_kind kind, const char *key, const cha
     hs_add(text, room, ": its kernels need more than the device has, or are not for this API\n");
 }
 
-/* The number of sorts of a kind, keys and values that a target has; `found`, if not null, gets the nth. */
+/* The number of a target's sorts that serve this kind, key and value; `found`, if not null, gets sort number `nth`. */
 static size_t hs_sorts_for(const hs_target *target, hs_kind kind, const char *key, const char *value, size_t nth,
                            const hs_sort **found)
 {

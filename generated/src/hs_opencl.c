@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* The operations of hs_opencl.h: arguments by name become one record, which one thread at a time may enqueue. */
+/* The operations of hs_opencl.h.  Each stores its arguments in a record; one thread at a time may enqueue a record. */
 #include "hs_opencl_internal.h"
 
 #include <string.h>

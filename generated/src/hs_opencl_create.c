@@ -13,9 +13,9 @@
 typedef cl_int(CL_API_CALL *hs_sub_group_info)(cl_kernel, cl_device_id, cl_uint, size_t, const void *, size_t, void *,
                                                size_t *);
 
-/* The compiler option for OpenCL C 1.2, or for the newest version if lanes exchange values.  An OpenCL 3 device may
- * report 1.2 as its version and list newer ones separately; an entry of that list is a number and a name of 64 bytes.
- * Devices of older versions have no such list and return CL_INVALID_VALUE. */
+/* The compiler option for the language: OpenCL C 1.2, or the device's newest version if lanes exchange values.  An
+ * OpenCL 3 device may report 1.2 as its version and list newer versions separately.  An entry of this list is a number
+ * and a name of 64 bytes.  Older devices have no such list and return CL_INVALID_VALUE. */
 static hs_status hs_language(const hs_sort *sort, cl_device_id device, const char **option, hs_opencl_error *error)
 {
     struct { cl_uint version; char name[64]; } listed[16];
@@ -38,7 +38,8 @@ static hs_status hs_language(const hs_sort *sort, cl_device_id device, const cha
     return HS_OK;
 }
 
-/* Whether the device runs the work-group and subgroup size of a kernel, which may be below its general limits. */
+/* Whether the device can launch a kernel with its work-group size and its subgroup size.  The limits of a built kernel
+ * may be lower than those of the device. */
 static hs_status hs_kernel_runs(cl_kernel kernel, const hs_kernel *facts, cl_device_id device, hs_opencl_error *error)
 {
     size_t lanes = 0, width = 0;
@@ -54,10 +55,10 @@ static hs_status hs_kernel_runs(cl_kernel kernel, const hs_kernel *facts, cl_dev
     if (code != CL_SUCCESS) return hs_opencl_status(code, error);
     found = clGetExtensionFunctionAddressForPlatform(platform, "clGetKernelSubGroupInfoKHR");
     memcpy(&ask, &found, sizeof ask); /* ISO C has no cast from an object to a function pointer */
-    if (!ask) return HS_OK;           /* then the device's list of subgroup sizes was checked before */
+    if (!ask) return HS_OK;           /* hs_opencl_runs already checked the device's list of subgroup sizes */
     code = ask(kernel, device, HS_CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, sizeof lanes, &lanes, sizeof width, &width,
                NULL);
-    if (code == CL_INVALID_VALUE || code == CL_INVALID_OPERATION) return HS_OK; /* an unknown query */
+    if (code == CL_INVALID_VALUE || code == CL_INVALID_OPERATION) return HS_OK; /* the driver lacks this query */
     if (code != CL_SUCCESS) return hs_opencl_status(code, error);
     return width == facts->subgroup ? HS_OK : HS_ERROR_DEVICE;
 }
@@ -81,8 +82,8 @@ static size_t hs_select(const hs_opencl *made, const char **lines)
     return count;
 }
 
-/* The source that a sorter needs: the source of the sort, or, if kernels are left out, the array `selected`, which the
- * caller frees.  Returns null if out of memory. */
+/* The source that a sorter needs.  If the scope leaves out kernels, this is the array `selected`, which the caller
+ * frees; otherwise it is the source of the sort.  Returns null if out of memory. */
 static const char *const *hs_source(const hs_opencl *made, size_t *count, const char ***selected)
 {
     *selected = NULL;
@@ -121,7 +122,7 @@ static hs_status hs_compile(hs_opencl *made, cl_context context, hs_opencl_error
     return hs_opencl_status(code, error);
 }
 
-/* Make the kernels of a program that is built. */
+/* Make the kernels of a built program. */
 static hs_status hs_make_kernels(hs_opencl *made, hs_opencl_error *error)
 {
     const hs_sort *sort = made->sort;
@@ -149,13 +150,13 @@ static void hs_release_program(hs_opencl *made)
     made->program = NULL;
 }
 
-/* The head before the driver's binary: numbers that show whether the binary fits and is complete. */
+/* The header before the driver's binary: its numbers show whether the binary fits this sorter and is complete. */
 typedef struct hs_binary_head {
     uint64_t magic, origin, bytes, digest;
 } hs_binary_head;
 #define HS_BINARY_MAGIC UINT64_C(0x31306e6962676873)
 
-/* The FNV-1a hash of some bytes, continued from `hash`. */
+/* Continue the FNV-1a hash `hash` with some bytes. */
 static uint64_t hs_hash(uint64_t hash, const void *data, size_t bytes)
 {
     const unsigned char *at = (const unsigned char *)data;
@@ -165,7 +166,7 @@ static uint64_t hs_hash(uint64_t hash, const void *data, size_t bytes)
 }
 #define HS_HASH_SEED UINT64_C(0xcbf29ce484222325)
 
-/* A hash of all that a binary depends on: the source, the option, the device and its driver. */
+/* A hash of all that a binary depends on: the source, the compiler option, the device and its driver. */
 static hs_status hs_origin(const hs_opencl *made, uint64_t *hash, hs_opencl_error *error)
 {
     static const cl_uint facts[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION};
@@ -255,8 +256,8 @@ void hs_opencl_release(hs_opencl *sorter)
     free(sorter);
 }
 
-/* The sizes of a program's binaries, one for each device of its context, and the index of the sorter's device; the caller
- * frees them. */
+/* The sizes of a program's binaries, one for each device of its context, and the index `own` of the sorter's device.
+ * The caller frees `sizes`. */
 static hs_status hs_binary_sizes(const hs_opencl *sorter, size_t **sizes, cl_uint *count, cl_uint *own,
                                  hs_opencl_error *error)
 {

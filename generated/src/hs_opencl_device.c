@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of an extension, as in cl_ext.h, which not every system has. */
+/* A constant of an extension, as in cl_ext.h, a header that not every system has. */
 #define HS_CL_DEVICE_SUB_GROUP_SIZES_INTEL 0x4108
 
 hs_status hs_opencl_status(cl_int code, hs_opencl_error *error)
@@ -56,8 +56,8 @@ static int hs_has_word(const char *words, const char *word)
     return 0;
 }
 
-/* Whether kernels can exchange values between lanes, with `ballot` also vote, and whether a subgroup size of `width` is
- * available or cannot be queried; HS_ERROR_DEVICE: not. */
+/* HS_ERROR_DEVICE if lanes cannot exchange values or, with `ballot`, cannot vote.  Also HS_ERROR_DEVICE if the device
+ * lists its subgroup sizes and `width` is not among them. */
 static hs_status hs_exchanges(cl_device_id device, uint32_t width, int ballot, hs_opencl_error *error)
 {
     size_t sizes[32], bytes = 0, i;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* Calls for OpenCL: checked, cut into sub-buffers, enqueued. */
+/* Calls for OpenCL: check a call, cut its scratch into sub-buffers, and enqueue its steps. */
 #include "hs_opencl_internal.h"
 
 #include <string.h>
 
-/* A buffer of a call; `offset` and `size` in bytes of `root`, the buffer that a sub-buffer was created from. */
+/* A buffer of a call.  If `memory` is a sub-buffer, `root` is the buffer that it was created from.  `offset` and `size`
+ * are in bytes; `offset` counts from the start of `root`. */
 typedef struct hs_part {
     cl_mem memory, root;
     size_t offset, size;
@@ -122,7 +123,7 @@ static cl_int hs_steps(hs_opencl *sorter, cl_command_queue queue, const hs_openc
     cl_int code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
     for (i = 0; i < sort->step_count && code == CL_SUCCESS; i++) {
         if (hs_launch(sort, &sort->steps[i], &call->plan, limit, limit, grid, &argument) == 0) continue;
-        /* every step reads what the previous one wrote; on an out-of-order queue it waits for its event */
+        /* a step reads what the previous step wrote; on an out-of-order queue, it waits for that step's event */
         code = hs_enqueue(sorter, queue, &sort->steps[i], grid, call, argument, wait_count, wait, &next);
         if (last) clReleaseEvent(last);
         last = next;
@@ -183,7 +184,7 @@ hs_status hs_opencl_perform(hs_opencl *sorter, cl_command_queue queue, const hs_
     call.plan.number = record->number;
     call.plan.take = record->take;
     call.plan.options = &record->options;
-    call.spans[HS_COUNT].where = record->given[HS_COUNT] != NULL; /* all that is checked of an idle call */
+    call.spans[HS_COUNT].where = record->given[HS_COUNT] != NULL; /* the only buffer that is checked in an idle call */
     if (!hs_idle(sort, record->n)) status = hs_parts(record, call.parts, call.spans, error);
     if (status == HS_OK) status = hs_survey(sort, &call.plan, call.spans);
     if (status == HS_OK) status = hs_scope_takes(sort, &sorter->scope, &call.plan);

@@ -33,17 +33,17 @@ typedef struct hs_opencl_record {
     cl_event *event;
 } hs_opencl_record;
 
-/* The status of an error, which is also stored if `error` is not null. */
+/* The status for an error code of OpenCL; stores the code in `error`, unless that is null. */
 HS_INTERNAL hs_status hs_opencl_status(cl_int code, hs_opencl_error *error);
 
-/* A text property of a platform, or of a device if that is null, in memory that the caller frees. */
+/* A text property of `platform`, or of `device` if `platform` is null.  The caller frees the text. */
 HS_INTERNAL hs_status hs_opencl_text(cl_platform_id platform, cl_device_id device, cl_uint what, char **text,
                                      hs_opencl_error *error);
 
-/* The largest subgroup of the kernels of a sort; 1: lanes exchange no values. */
+/* The greatest subgroup size of the kernels of a sort; 1 if lanes exchange no values. */
 HS_INTERNAL uint32_t hs_opencl_width(const hs_sort *sort);
 
-/* Whether the device's general limits allow the sort; HS_ERROR_DEVICE: they do not; any other error: a query failed. */
+/* Whether the device's limits allow the sort: HS_OK or HS_ERROR_DEVICE; any other error means that a query failed. */
 HS_INTERNAL hs_status hs_opencl_runs(const hs_sort *sort, cl_device_id device, hs_opencl_error *error);
 
 /* Check a call and enqueue its steps, while no other thread is in a call of the sorter. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* The operations of hs_vulkan.h: arguments by name become one record, which hs_vulkan_run takes.  Names with EXT and
- * KHR are used throughout the runtime so that Vulkan 1.1 and old headers suffice. */
+/* The operations of hs_vulkan.h.  Each stores its arguments in a record, which it passes to hs_vulkan_run.  The runtime
+ * uses names with EXT and KHR, so that Vulkan 1.1 and old headers suffice. */
 #include "hs_vulkan_internal.h"
 
 #include <string.h>

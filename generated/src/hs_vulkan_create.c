@@ -87,9 +87,10 @@ static uint32_t hs_vulkan_read(const char *const **text, const char **at)
     return value;
 }
 
-/* The words of a module.  A kind of instructions is a length and an opcode; the last 128 kinds have numbers.  An
- * instruction starts with the number of its kind; a new kind is followed by its length and opcode.  Other words are
- * differences from the previous instruction of the kind, with the sign in the lowest bit. */
+/* Decode the words of a module.  The kind of an instruction is its first word: its length and opcode.  The first 128
+ * kinds are numbered as they occur.  An instruction starts with the number of its kind; after the number of a new kind,
+ * its length and opcode follow.  Every other word is the difference from the same word of the previous instruction of
+ * its kind, or from 0 if there is none; the lowest bit is the sign. */
 static uint32_t *hs_vulkan_words(const hs_spirv *spirv)
 {
     const size_t count = spirv->bytes / sizeof(uint32_t);
@@ -164,7 +165,7 @@ static int hs_vulkan_needs(const hs_vulkan *s, uint32_t kernel)
     return !s->sort->kernels[kernel].index64 && hs_scope_has(s->sort, &s->scope, kernel, 1);
 }
 
-/* Number the distinct lists of bindings of the steps in scope: each needs one descriptor set. */
+/* Number the distinct binding lists of the steps in scope.  Each distinct list needs one descriptor set. */
 static void hs_vulkan_number(hs_vulkan *s)
 {
     const hs_sort *sort = s->sort;
@@ -188,7 +189,8 @@ static void hs_vulkan_number(hs_vulkan *s)
     }
 }
 
-/* The functions of the device; push descriptors have the name of the extension or the name of Vulkan 1.4. */
+/* Look up the functions of the device.  The function for push descriptors has the extension's name or that of Vulkan
+ * 1.4. */
 static hs_status hs_vulkan_look_up(hs_vulkan *s, const hs_vulkan_device *device)
 {
     const PFN_vkGetDeviceProcAddr get_proc =
@@ -234,8 +236,9 @@ static hs_status hs_vulkan_prepare(hs_vulkan *s, const hs_vulkan_device *device,
     return HS_OK;
 }
 
-/* Whether the counts of a kernel's steps, within the scope, have buffers beyond the binding limit.  A count on the device
- * is less than the capacity by which buffers are bound: a capacity beyond the limit needs HS_VULKAN_BY_ADDRESS. */
+/* Whether a kernel may get buffers beyond the binding limit, at the counts that its steps and the scope permit.  With a
+ * device-side count, buffers are bound by the capacity, which may be greater than these counts.  A capacity beyond the
+ * limit needs HS_VULKAN_BY_ADDRESS. */
 static int hs_vulkan_beyond(const hs_vulkan *s, uint32_t kernel)
 {
     hs_scope scope = s->scope;
@@ -289,8 +292,8 @@ static int hs_vulkan_begins(const hs_sort *sort, const hs_vulkan_create_options 
     return sort->first && (options ? options->first != 0 : sort->first->max_n >= sort->max_n);
 }
 
-/* Make the sorter that takes the calls of a scope until the pipelines of `s` exist; it takes only the counts that its
- * sort supports. */
+/* Make the sorter of the first sort, which takes the calls of `s` until the pipelines of `s` exist.  The calls must
+ * have counts that the first sort supports. */
 static hs_status hs_vulkan_begin(hs_vulkan *s, const hs_vulkan_device *device, uint32_t deferred, VkResult *result)
 {
     const hs_sort *sort = s->sort->first;

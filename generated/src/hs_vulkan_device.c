@@ -145,7 +145,7 @@ int hs_vulkan_can_require(const hs_kernel *kernel, const hs_vulkan_facts *facts,
            kernel->work_group <= (uint64_t)kernel->subgroup * control->maxComputeWorkgroupSubgroups;
 }
 
-/* Whether the device's usual subgroup serves a kernel for subgroups of a width. */
+/* Whether a kernel for subgroups of `width` lanes can run with the subgroup size that the device chooses by default. */
 static int hs_vulkan_has_width(const hs_vulkan_facts *facts, uint32_t width)
 {
     const uint32_t usual = facts->subgroup.subgroupSize;
@@ -177,14 +177,15 @@ hs_status hs_vulkan_able(const hs_sort *sort, const hs_vulkan_facts *facts, uint
             kernel->work_group > limits->maxComputeWorkGroupSize[0] ||
             kernel->local_bytes > limits->maxComputeSharedMemorySize ||
             kernel->bindings > limits->maxPerStageDescriptorStorageBuffers ||
-            limits->minStorageBufferOffsetAlignment > 256 || /* no device's is: parts of scratch are aligned so */
+            limits->minStorageBufferOffsetAlignment > 256 || /* which no device has; scratch is aligned to 256 */
             hs_vulkan_push_bytes(kernel->bindings) > limits->maxPushConstantsSize)
             return HS_ERROR_DEVICE;
         if (kernel->subgroup <= 1) continue;
         if (!(facts->subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) ||
             (facts->subgroup.supportedOperations & operations) != operations)
             return HS_ERROR_DEVICE;
-        /* without a required size, a device of a single size has it; modules of SPIR-V 1.6 allow other sizes then */
+        /* a kernel that cannot require its size needs a device with only this size; a SPIR-V 1.6 module that does not
+         * require a size allows any */
         if (!hs_vulkan_can_require(kernel, facts, features) &&
             (!hs_vulkan_has_width(facts, kernel->subgroup) || sort->vulkan >= 13 ||
              facts->control.minSubgroupSize != facts->control.maxSubgroupSize))

@@ -7,8 +7,8 @@
 #include "hs/hs_vulkan.h"
 #include "hs_internal.h"
 
-/* HS_HLSL defined as 1: the kernels are compiled from HLSL.  Bindings end with a whole word, and a kernel's subgroup may be a
- * part of the device's. */
+/* HS_HLSL is 1 if the kernels were compiled from HLSL.  Bindings then end with a whole 32-bit word, and a kernel's
+ * subgroup may be a part of the device's subgroup. */
 #ifndef HS_HLSL
 #define HS_HLSL 0
 #endif
@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* Vulkan's functions for a device that the runtime calls. */
+/* The device-level Vulkan functions that the runtime calls. */
 #define HS_CALLS(X)                                                                                                   \
     X(CreateShaderModule) X(DestroyShaderModule) X(CreateDescriptorSetLayout) X(DestroyDescriptorSetLayout)           \
     X(CreatePipelineLayout) X(DestroyPipelineLayout) X(CreateComputePipelines) X(DestroyPipeline)                     \
@@ -25,13 +25,13 @@ extern "C" {
     X(CmdPushConstants) X(CmdPipelineBarrier) X(CmdDispatch) X(CmdDispatchIndirect) X(CmdWriteTimestamp)
 #define HS_MEMBER(name) PFN_vk##name name;
 
-/* Kinds of kernels by how they get their buffers. */
+/* The forms of kernels: how a kernel gets its buffers. */
 enum { HS_BY_DESCRIPTOR = 0, HS_BY_ADDRESS = 1, HS_FORMS = 2 };
 
-/* The most distinct lists of bindings of a plan, so that recording needs no memory for their descriptor sets. */
+/* The most distinct binding lists of a plan.  With this bound, recording allocates no host memory for their sets. */
 enum { HS_SETS = 64 };
 
-/* A pipeline of a sorter; `require`: it asks for the kernel's subgroup width. */
+/* A pipeline of a sorter; `require` is 1 if it asks for the kernel's subgroup width. */
 typedef struct hs_vulkan_job {
     uint32_t form, kernel;
     int require;
@@ -47,16 +47,16 @@ struct hs_vulkan {
     VkPipelineCache cache;
     hs_scope scope;
     hs_vulkan_binding binding;
-    uint64_t alignment, range_limit, binding_limit; /* of the device; the largest range that is bound */
+    uint64_t alignment, range_limit, binding_limit; /* two limits of the device; the largest range to bind */
     uint32_t max_groups;
     VkDescriptorSetLayout set_layouts[HS_BINDINGS + 1]; /* by the number of bindings */
     VkPipelineLayout layouts[HS_FORMS][HS_BINDINGS + 1];
     VkPipeline *pipelines[HS_FORMS]; /* for each kernel; null if the kernel has no pipeline of this kind */
     hs_vulkan_job *jobs;             /* the pipelines of a complete sorter */
     uint32_t job_count;
-    hs_vulkan *first;                /* the sorter that takes calls until `use`; null: none */
+    hs_vulkan *first;                /* the sorter of the first sort, which takes calls until `use`; null if none */
     int use;                         /* if there is `first`: 1 once calls use the pipelines of this sorter instead */
-    uint32_t *set_of;                /* for each step: the index of its list of bindings among the distinct lists */
+    uint32_t *set_of;                /* for each step: the index of its binding list among the distinct lists */
     uint32_t set_count, storage_buffers;
 };
 
@@ -81,7 +81,7 @@ typedef struct hs_vulkan_record {
     hs_vulkan_timestamps timestamps;
 } hs_vulkan_record;
 
-/* The status of a result, which is also stored if `result` is not null. */
+/* The status for a result code of Vulkan; stores the code in `result`, unless that is null. */
 HS_INTERNAL hs_status hs_vulkan_status(VkResult code, VkResult *result);
 
 /* Query a physical device. */

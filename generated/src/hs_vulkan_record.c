@@ -5,20 +5,20 @@
 
 #include <string.h>
 
-/* The bindings of a step. */
+/* The buffers that a step binds. */
 typedef struct hs_vulkan_set {
-    int addressed;                             /* all have addresses */
+    int addressed;                             /* 1 if all buffers have addresses */
     uint32_t count;
     uint64_t largest;                          /* bytes of the largest range */
-    uint64_t at[HS_FORMS][HS_BINDINGS];        /* index of the first element; address */
+    uint64_t at[HS_FORMS][HS_BINDINGS];        /* by descriptor: index of the first element; by address: the address */
     VkDescriptorBufferInfo ranges[HS_BINDINGS];
 } hs_vulkan_set;
 
-/* The descriptor sets of a call, by the numbers of their lists of bindings. */
+/* The descriptor sets of a call. */
 typedef struct hs_vulkan_sets {
     uint32_t count;
-    uint32_t place[HS_SETS]; /* 1 + the index of the set; 0: the list needs none */
-    int written[HS_SETS];    /* by index, as the following */
+    uint32_t place[HS_SETS]; /* for each binding list: 1 + the index of its set; 0 if it needs none */
+    int written[HS_SETS];    /* this member and the following are by the index of the set */
     VkDescriptorSetLayout layouts[HS_SETS];
     VkDescriptorSet handles[HS_SETS];
 } hs_vulkan_sets;
@@ -97,14 +97,15 @@ static hs_status hs_vulkan_locate(const hs_vulkan *s, const hs_step *step, const
     return HS_OK;
 }
 
-/* How a kernel gets these buffers.  Kernels for small counts only may not exist for addresses. */
+/* Whether a kernel gets these buffers by descriptor or by address.  A kernel that serves only small counts may lack a
+ * pipeline for addresses; it then gets them by descriptor. */
 static int hs_vulkan_form(const hs_vulkan *s, const hs_vulkan_set *set, uint32_t kernel)
 {
     const int form = set->largest > s->binding_limit ? HS_BY_ADDRESS : HS_BY_DESCRIPTOR;
     return s->pipelines[form][kernel] ? form : HS_FORMS - 1 - form;
 }
 
-/* Whether all kernels that a call launches exist: kernels for 64-bit counts do not exist. */
+/* Whether a call launches no kernel for 64-bit counts; Vulkan has no such kernels. */
 static int hs_vulkan_counts(const hs_sort *sort, const hs_call *call)
 {
     uint32_t i;
@@ -113,7 +114,8 @@ static int hs_vulkan_counts(const hs_sort *sort, const hs_call *call)
     return 1;
 }
 
-/* hs_launch, also for the step that computes the grids of a device-side count.  Grids are those of the capacity. */
+/* hs_launch, which here also handles the step that computes grids from a device-side count.  The grid returned for any
+ * other step is that of the capacity. */
 static int hs_vulkan_grid(const hs_vulkan *s, const hs_step *step, const hs_vulkan_call *call, uint32_t grid[2],
                           int32_t *argument)
 {
@@ -186,7 +188,7 @@ static void hs_vulkan_stamp(const hs_vulkan *s, VkCommandBuffer commands, const 
     s->CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, stamps->pool, stamps->first + (*count)++);
 }
 
-/* `indirect`: also before reading grids that were written. */
+/* A barrier before a compute shader.  `indirect`: 1 if the launch also reads its grid from memory. */
 static void hs_vulkan_barrier(const hs_vulkan *s, VkCommandBuffer commands, VkPipelineStageFlags stages,
                               VkAccessFlags accesses, int indirect)
 {
@@ -250,7 +252,7 @@ static void hs_vulkan_steps(const hs_vulkan *s, VkCommandBuffer commands, const 
         VkPipeline pipeline;
         int form;
         if (!hs_vulkan_grid(s, step, call, grid, &argument)) continue;
-        (void)hs_vulkan_locate(s, step, call, &set); /* which succeeded before */
+        (void)hs_vulkan_locate(s, step, call, &set); /* hs_vulkan_survey checked the result */
         form = hs_vulkan_form(s, &set, step->kernel);
         pipeline = s->pipelines[form][step->kernel];
         /* every step reads what the previous one wrote */

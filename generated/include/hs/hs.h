@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* Sorts as constants, and declarations common to all APIs.  C99 that is also C++.
+/* The types of sorts and targets, and the declarations that all APIs share.  The file is C99 and also C++.
  *
  * A *sort* (hs_sort) is a constant that the C file of a target defines: kernels and a launch plan.  Scans, segmented
  * sorts, merges and digests are sorts of another kind (hs_kind).  A *sorter* is a sort made ready for a device, by
@@ -49,8 +49,9 @@ const char *hs_status_text(hs_status status);
 /* The version of hsgen that generated these files: HS_VERSION when hs.c was compiled. */
 const char *hs_version(void);
 
-/* The type of keys, bytes << 4 | kind.  HS_AS_MATCHED is the type that the sort was matched for, and HS_UNSIGNED the unsigned
- * type of the sort's own width.  Floats are sorted in IEEE 754 totalOrder: -NaN, -infinity, .. -0, +0, .. +infinity, +NaN. */
+/* The type of keys: bytes << 4 | kind, where kind is 0 for unsigned, 1 for signed, 2 for floats.  HS_AS_MATCHED is the
+ * type that the sort was matched for, and HS_UNSIGNED the unsigned type of the sort's own width.  Floats are sorted in
+ * IEEE 754 totalOrder: -NaN, -infinity, .. -0, +0, .. +infinity, +NaN. */
 typedef enum hs_type {
     HS_AS_MATCHED = 0,
     HS_UNSIGNED = 0x100,
@@ -71,12 +72,12 @@ typedef enum hs_type {
 
 /* Options of a call.  All 0 means: keys of the type that the sort was matched for, in ascending order, by all bits. */
 typedef struct hs_options {
-    hs_type type;                /* 0: as matched; signed and float types: typed sorts only; packed sorts: the type
-                                    of the upper half */
-    uint32_t descending;         /* 1: greatest first; typed sorts only */
-    uint32_t begin_bit, end_bit; /* the bit range in the ordered key; end 0: up to the last bit; fewer than all bits:
-                                    ranged sorts only */
-    uint32_t discard_keys;       /* 1: there is no destination, and the sorted keys are discarded; argsorts only */
+    hs_type type;                /* 0: as matched.  Only typed sorts take signed and float types.  In packed sorts,
+                                    the type of the upper half. */
+    uint32_t descending;         /* 1: greatest first; only typed sorts take it */
+    uint32_t begin_bit, end_bit; /* the sort compares these bits of the ordered key; end_bit 0: up to the last bit.
+                                    Only ranged sorts take less than all bits. */
+    uint32_t discard_keys;       /* 1: an argsort without a destination, which stores only the indices */
 } hs_options;
 
 /* Kinds of calls: in place or out of place, by bit range, and by the location of the count. */
@@ -89,15 +90,16 @@ enum {
     HS_CALLS_DEVICE_COUNT = 32
 };
 
-/* The calls for which a sorter is created; all 0: every call that the sort takes.  A sorter has only the kernels that
- * these calls can launch, and refuses other calls with HS_ERROR_SCOPE. n = 0 is always within the range. */
+/* The calls for which a sorter is created.  All members 0 mean every call that the sort takes.  A sorter has only the
+ * kernels that these calls can launch, and refuses other calls with HS_ERROR_SCOPE. n = 0 is always within the
+ * range. */
 typedef struct hs_scope {
-    uint64_t min_n, max_n; /* the range of n, or of the capacity with a device-side count; max_n 0: the greatest n of
-                              the sort */
+    uint64_t min_n, max_n; /* the range of n; with a device-side count, of the capacity.  max_n 0 means the greatest
+                              n of the sort. */
     uint32_t calls;        /* a sum of HS_CALLS_...; if neither of two opposite kinds is named, both are included */
 } hs_scope;
 
-/* The buffers of a call by role.  Scratch is one buffer; each step may see another part of it. */
+/* The buffers of a call by role.  Scratch is one buffer, of which each step may bind a different part. */
 typedef enum hs_role {
     HS_SOURCE = 0,
     HS_DESTINATION = 1,
@@ -105,16 +107,17 @@ typedef enum hs_role {
     HS_VALUES = 3,     /* the value of each key */
     HS_VALUES_OUT = 4, /* the values sorted, or the indices of the keys */
     HS_COUNT = 5,      /* the device-side count of keys, segments or rows, one 32-bit number */
-    HS_OTHER_INPUT = 6, /* the 32-bit offsets of segments, or the second of two arrays; written: counts of runs or
-                           groups */
-    HS_OTHER_VALUES = 7, /* written: indices of the first keys of runs or groups */
+    HS_OTHER_INPUT = 6, /* segmented sorts: 32-bit offsets; merges: the second array; selections: lengths of rows;
+                           reductions store the counts of runs or groups here */
+    HS_OTHER_VALUES = 7, /* segmented sorts: ends; merges: the values of the second array; selections: starts of
+                            rows; reductions store the index of each run's or group's first key here */
     HS_REPORT = 8,     /* 32-bit words: run boundaries, an epilogue's report, a digest, a number of runs or groups */
-    HS_TAKES = 9,      /* the number of keys to take of each row */
+    HS_TAKES = 9,      /* the number of keys to select from each row */
     HS_VALUE_STARTS = 10 /* the index of the first value of each row */
 } hs_role;
 enum { HS_ROLES = 11, HS_BINDINGS = 11 };
 
-/* One buffer of a step: it starts hs_offset(binding, n) bytes into the buffer of the role. */
+/* A buffer that a step binds: the buffer of `role`, from byte hs_offset(binding, n) = plus + per_n * n on. */
 typedef struct hs_binding {
     hs_role role;
     uint64_t plus, per_n;
@@ -159,13 +162,13 @@ enum {
     HS_ROWS = 1 << 27 /* segments are rows of equal length; there are no offsets */
 };
 
-/* Guard: a step runs in calls with min_n < n <= max_n whose place, bit range and reduction match. */
+/* The condition under which a step runs: min_n < n <= max_n, and the call's place, bit range and reduction match. */
 typedef struct hs_guard {
     uint64_t min_n, max_n;
     uint32_t place;   /* HS_ANYWHERE, HS_IN_PLACE or HS_OUT_OF_PLACE */
     uint32_t range;   /* HS_ANY_BITS, HS_ALL_BITS or HS_SOME_BITS */
     uint32_t at_zero; /* 1: the step also runs for n = 0, regardless of min_n */
-    uint32_t x;       /* HS_BY_N; HS_BY_LENGTH: the bounds are for the length of rows, n / number, instead of n */
+    uint32_t x;       /* HS_BY_N: min_n and max_n bound n; HS_BY_LENGTH: they bound the length of rows, n / number */
     uint32_t reduction; /* HS_ANY_REDUCTION, HS_EXACT_REDUCTION or HS_ROUNDED_REDUCTION */
     uint32_t min_take, max_take; /* if max_take is not 0: the step runs only for min_take < k <= max_take */
 } hs_guard;
@@ -182,7 +185,7 @@ typedef struct hs_grid_rule {
 typedef struct hs_argument_rule {
     uint32_t kind;  /* HS_LITERAL to HS_INDIRECT_GRIDS */
     int32_t value;  /* the literal, or the number of the pass */
-    uint32_t bits;  /* the widest digit of a pass */
+    uint32_t bits;  /* the most bits in the digit of a pass */
     uint32_t flags; /* HS_REDO and HS_DIRECT */
 } hs_argument_rule;
 
@@ -203,14 +206,15 @@ typedef struct hs_kernel {
     uint32_t bindings;
     uint32_t ballot; /* 1: lanes of a subgroup vote */
     uint32_t index64;   /* 1: n is passed as a 64-bit number, else as an int */
-    uint32_t cooperative; /* 1: its groups wait for each other, so all must be resident; CUDA only */
+    uint32_t cooperative; /* 1: its work-groups wait for each other, so all must be resident; CUDA only */
 } hs_kernel;
 
-/* A SPIR-V module with one entry point, main; 0 bytes if the kernel is not used with this kind of buffers. */
+/* A SPIR-V module with one entry point, main.  `bytes` is 0 if the sort does not use the kernel with buffers by
+ * descriptor, or by address. */
 typedef struct hs_spirv {
-    const uint32_t *words; /* or null, and the words are in `text` */
+    const uint32_t *words; /* null if the words are in `text` */
     size_t bytes;
-    const char *const *text; /* as hs_vulkan_create.c reads it; strings, then null */
+    const char *const *text; /* the encoded words, which hs_vulkan_create.c decodes: strings, then null */
 } hs_spirv;
 
 /* The bytes of scratch that the steps for a range of counts need: 0 for up to min_n items, else
@@ -219,17 +223,17 @@ typedef struct hs_scratch_rule {
     uint64_t min_n, max_n, plus, per_n, unit, per_unit, units;
 } hs_scratch_rule;
 
-/* The status words of a sort of more than min_n keys: 32-bit words in scratch, not 0 for a pass that was redone, or if
- * offsets of segments were refused. */
+/* The status words of a sort of more than min_n keys: 32-bit words in scratch.  A word is not 0 if its pass was redone,
+ * or if offsets of segments were refused. */
 typedef struct hs_device_status_rule {
     hs_binding binding;
     uint32_t words; /* 0: the sort reports no status */
     uint64_t min_n;
 } hs_device_status_rule;
 
-/* The operation of a call on n items: sort; prefix sums; segmented sort; merge of two sorted arrays; digest;
- * selection of the first keys of rows; reduction of runs of equal keys; gather of the items of a table by n indices; pack of n
- * rows of columns into keys; groups of equal keys in any order. */
+/* The operation of a call on n items: sort; prefix sums; segmented sort; merge of two sorted arrays; digest; selection
+ * of the first keys of each row; reduction of runs of equal keys; gather of the items at n indices; packing of n rows
+ * of columns into keys; reduction of groups of equal keys, which come in any order. */
 typedef enum hs_kind {
     HS_SORT = 0,
     HS_SCAN = 1,
@@ -246,16 +250,16 @@ typedef enum hs_kind {
 /* How the values of equal keys are reduced; the minimum and maximum of floats are by totalOrder. */
 typedef enum hs_reduction { HS_SUM = 0, HS_MIN = 1, HS_MAX = 2 } hs_reduction;
 
-/* A column to pack: its type, which is one of HS_U8 to HS_F64, and order; 1: greatest first. */
+/* A column to pack: its type, one of HS_U8 to HS_F64, and its order.  descending is 1 if the greatest comes first. */
 typedef struct hs_column {
     hs_type type;
     uint32_t descending;
 } hs_column;
 enum { HS_COLUMNS = 4 };
 
-/* Where the items of a column are: (0, 0) for an array, else in fields of records. stride: the bytes from one record to
- * the next, a multiple of 4 up to HS_STRIDE. offset: the bytes of a record before the field, a multiple of the size of
- * the field's type; for types of 8 bytes, a multiple of 4 suffices. */
+/* Where the items of a column are.  (0, 0): the column is an array.  Otherwise each item is a field of a record.
+ * `stride` is the number of bytes from one record to the next, a multiple of 4 up to HS_STRIDE.  `offset` is the number
+ * of bytes before the field, a multiple of the size of its type; for types of 8 bytes, a multiple of 4 suffices. */
 typedef struct hs_field {
     uint32_t stride, offset;
 } hs_field;
@@ -268,8 +272,8 @@ typedef struct hs_sort {
     uint32_t columns; /* elements of each of the n items: 1 for keys, the columns of a row for a scan */
     uint32_t key_bytes, value_bytes; /* bytes of an element, which is also the alignment of buffers; 0 without values */
     uint32_t first_bit, key_bits; /* the bits of an element that are compared; packed: the upper half */
-    uint32_t key_transform, bit_range, device_count; /* 1: calls may have types and orders; bit ranges; a device-side
-                                                        count */
+    uint32_t key_transform, bit_range, device_count; /* 1 if calls may have, respectively: a type and an order; a bit
+                                                        range; a device-side count */
     uint32_t index;      /* 1: an argsort; values are not read, but generated: the indices of the keys */
     uint32_t block;      /* keys that one work-group sorts */
     uint32_t pair;       /* 1: 64-bit keys are processed as two 32-bit words */
@@ -288,16 +292,16 @@ typedef struct hs_sort {
     uint32_t vulkan; /* the Vulkan version that its SPIR-V needs, of instance and device: 10 * major + minor */
     uint32_t report_words, report_words_per_key; /* 32-bit words of a report: a fixed number, and a number per key */
     const uint32_t *opencl_starts; /* for each kernel, the line of the OpenCL C source where its part begins; a part
-                                      ends where the next part begins, and declarations precede all parts; null: not
-                                      known */
+                                      ends where the next part begins, and declarations precede all parts; null if
+                                      unknown */
     const struct hs_sort *first;   /* a sort of the same keys and values whose kernels compile faster; it serves
-                                      calls until the kernels of this sort exist (Vulkan); null: none */
+                                      calls until the kernels of this sort exist (Vulkan); null if there is none */
     hs_type type;       /* the type of keys that HS_AS_MATCHED means: the type of `key` in a typed sort, else
                            unsigned */
     hs_type value_type; /* the type of values that HS_AS_MATCHED means in reductions; HS_AS_MATCHED in other sorts */
 } hs_sort;
 
-/* The devices of a target; an empty list does not restrict that property. */
+/* The devices that a target is for.  An empty list permits any vendor, name or platform. */
 enum { HS_CPU = 1, HS_GPU = 2, HS_OTHER = 4 };
 typedef struct hs_match {
     uint32_t types; /* HS_CPU | HS_GPU | HS_OTHER, or 0 */
@@ -316,13 +320,15 @@ typedef struct hs_target {
     size_t sort_count;
 } hs_target;
 
-/* The properties of a device by which targets are matched; name and platform may be null; compute 0: not known. */
+/* The properties of a device that decide which targets suit it.  name and platform may be null; compute is 0 if it is
+ * unknown. */
 typedef struct hs_device {
     uint32_t type, vendor, compute;
     const char *name, *platform;
 } hs_device;
 
-/* How well a target suits a device: a greater number is better; 0: not at all; 1: a target for any device. */
+/* How well a target suits a device; a greater number is better.  0 if the target is for other devices, 1 if it is for
+ * any device. */
 uint32_t hs_suits(const hs_target *target, const hs_device *device);
 
 /* Whether `sort` is a sort (HS_SORT) of these keys with these values.  `key` is a type ("u32", "bf16", "bool").  A
@@ -332,7 +338,7 @@ uint32_t hs_suits(const hs_target *target, const hs_device *device);
  * "u32". */
 int hs_serves(const hs_sort *sort, const char *key, const char *value);
 
-/* The same for any kind. */
+/* hs_serves for a sort of `kind` instead of HS_SORT. */
 int hs_serves_kind(const hs_sort *sort, hs_kind kind, const char *key, const char *value);
 
 /* The nth sort (HS_SORT) that serves `key` and `value`, counted from 0; null after the last sort.  Sorts of the target
@@ -341,14 +347,14 @@ int hs_serves_kind(const hs_sort *sort, hs_kind kind, const char *key, const cha
 const hs_sort *hs_candidate(const hs_target *const *targets, size_t count, const char *key, const char *value,
                             const hs_device *device, size_t nth);
 
-/* The same for any kind. */
+/* hs_candidate for sorts of `kind` instead of HS_SORT. */
 const hs_sort *hs_candidate_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
                                  const char *value, const hs_device *device, size_t nth);
 
-/* Appends to `text`, a string in a buffer of `room` bytes, a line with the reason why a target has no such sort for a
- * device, such as "cpu: is for devices of another type".  A line that does not fit is cut off.  Appends nothing if the
- * target has such a sort; the sort's kernels then need more than the device has.  For programs whose match returned no
- * sort. */
+/* Explains why a target has no such sort for a device, to programs whose match returned no sort.  Appends a line to
+ * `text`, a string in a buffer of `room` bytes, such as "cpu: is for devices of another type".  A line that does not
+ * fit is cut off.  Appends nothing if the target is for the device and has such a sort: in that case the sort's kernels
+ * need more than the device has. */
 void hs_explain(const hs_target *target, hs_kind kind, const char *key, const char *value, const hs_device *device,
                 char *text, size_t room);
 
@@ -356,8 +362,8 @@ void hs_explain(const hs_target *target, hs_kind kind, const char *key, const ch
  * such sort. */
 const hs_sort *hs_find(const hs_target *target, const char *algorithm, const char *key, const char *value);
 
-/* Facts about a sort: members of hs_sort; `subgroup`, the number of lanes that exchange keys; `reports`, 1 if calls
- * need a report; and the number of 32-bit words of the report. */
+/* Facts about a sort: members of hs_sort, and two more.  `subgroup` is the greatest number of lanes that exchange
+ * values, 1 if none do.  `reports` is 1 if calls need a report. */
 typedef struct hs_info {
     const char *target, *algorithm, *key, *value;
     uint32_t key_bytes, value_bytes, first_bit, key_bits, key_transform, bit_range, device_count, index, block, subgroup;
@@ -367,33 +373,33 @@ typedef struct hs_info {
 } hs_info;
 hs_status hs_describe(const hs_sort *sort, hs_info *info);
 
-/* The number of keys for which buffers need room in a sort of n keys: always n.  Either pointer may be null. */
+/* The number of keys that the buffers of a sort of n keys must hold: always n.  Either pointer may be null. */
 hs_status hs_pad(const hs_sort *sort, uint64_t n, uint64_t *source, uint64_t *destination);
 
 /* The size in bytes of the scratch memory that a call for n keys needs; may be 0. */
 hs_status hs_scratch(const hs_sort *sort, uint64_t n, uint64_t *bytes);
 
-/* The same for a call with these options, which may be null; with discard_keys, a call needs more scratch.  The status
+/* hs_scratch for a call with these options, which may be null; a call with discard_keys needs more scratch.  The status
  * is HS_ERROR_OPTION or HS_ERROR_RANGE if the sort does not take the options. */
 hs_status hs_scratch_with(const hs_sort *sort, uint64_t n, const hs_options *options, uint64_t *bytes);
 
-/* The option or buffer of a call that causes HS_ERROR_OPTION, as a short English phrase with the option of `hsgen
- * generate` that adds support for it; null if the sort takes all options and buffers.  `options` may be null.  `roles`:
- * the buffers of the call, a bit 1 << hs_role for each, without a destination that is the same buffer as the source. */
+/* Why a call got HS_ERROR_OPTION: a short English phrase that names the option or buffer, and the option of `hsgen
+ * generate` that adds support for it.  Null if the sort takes all options and buffers.  `options` may be null.  `roles`
+ * has the bit 1 << hs_role for each buffer of the call.  A call in place has no bit for the destination. */
 const char *hs_missing_option(const hs_sort *sort, const hs_options *options, uint32_t roles);
 
-/* The status words of a sort of n keys, which are valid when it has run: `bytes` bytes at `offset` of scratch; 0 bytes
- * if it has no status.  On a device without forward progress between work-groups, a pass whose work-groups wait for
- * each other may starve; later launches of the same sort then redo the pass without waits.  The result is correct in
- * both cases. */
+/* The status words of a sort of n keys: `bytes` bytes from byte `offset` of scratch on, valid after the sort has run.
+ * `bytes` is 0 if the sort reports no status.  On a device without forward progress between work-groups, a pass whose
+ * work-groups wait for each other may starve; later launches of the same sort then redo the pass without waits.  The
+ * result is correct in both cases. */
 hs_status hs_device_status_at(const hs_sort *sort, uint64_t n, uint64_t *offset, uint64_t *bytes);
 
-/* The number of passes that were redone, from a copy of the status words in host memory.  For segmented sorts: if
- * offsets were refused, the status is HS_ERROR_SEGMENTS and `redone` is not 0. */
+/* Count the passes that were redone, in a copy of the status words in host memory.  If a segmented sort refused its
+ * offsets, the status is HS_ERROR_SEGMENTS and `redone` is not 0. */
 hs_status hs_device_status(const hs_sort *sort, const void *words, uint64_t bytes, uint32_t *redone);
 
-/* The faults of a sort, from the digests of its array before and after the sort: a sum of these numbers.  Stability is
- * checked only if the values were ascending indices before the sort. */
+/* Compare the digests of an array before and after a sort; `faults` becomes a sum of these numbers.  Stability can only
+ * be checked if the values were ascending indices before the sort. */
 enum { HS_FAULT_ORDER = 1,  /* keys are out of order */
        HS_FAULT_KEYS = 2,   /* the keys, or their number, changed */
        HS_FAULT_VALUES = 4, /* a value is not with its key */

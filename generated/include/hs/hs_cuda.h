@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* Sorting with CUDA: enqueues on the caller's stream, can be captured into a graph, waits for nothing. */
+/* Sorting with CUDA.  Calls are enqueued on the caller's stream and wait for nothing; graphs can capture them. */
 #ifndef HS_CUDA_H
 #define HS_CUDA_H
 
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* A sort with its kernels, defined by a target's .cu file. */
+/* A sort with its kernels; a target's .cu file defines it. */
 typedef struct hs_cuda_kernels {
     const hs_sort *sort;
     const void *const *kernels; /* in the order of the kernels in hs_sort */
@@ -29,17 +29,17 @@ typedef struct hs_cuda_target {
  * threads may share it, each with the sorter's device as its current one. */
 typedef struct hs_cuda hs_cuda;
 
-/* Options for the creation of a sorter; all 0: the same as hs_cuda_create. */
+/* Options for the creation of a sorter.  All members 0 have the same effect as hs_cuda_create. */
 typedef struct hs_cuda_create_options {
     hs_scope scope; /* the calls for which the sorter is created */
 } hs_cuda_create_options;
 
-/* Make a sort ready for the current device, for all of its calls.  `error`, if not null, gets the API's own code.  Any
- * thread. */
+/* Load all kernels that any call of a sort may need on the current device.  `error`, if not null, gets the API's own
+ * code.  Any thread. */
 hs_status hs_cuda_create(const hs_cuda_kernels *sort, hs_cuda **sorter, cudaError_t *error);
 
-/* The same with options, which may be null.  CUDA loads a kernel at its first use, which is this call; kernels outside
- * the scope are not loaded, and the device need not support them.  Any thread. */
+/* hs_cuda_create with options, which may be null.  CUDA loads a kernel at its first use, which is this call.  Kernels
+ * outside the scope are not loaded, and the device need not support them.  Any thread. */
 hs_status hs_cuda_create_with(const hs_cuda_kernels *sort, const hs_cuda_create_options *options, hs_cuda **sorter,
                               cudaError_t *error);
 
@@ -305,7 +305,7 @@ hs_status hs_cuda_group_by(const hs_cuda *sorter, cudaStream_t stream,
 hs_status hs_cuda_match(const hs_cuda_target *const *targets, size_t count, const char *key, const char *value,
                         const hs_cuda_kernels **sort);
 
-/* The same for any kind. */
+/* hs_cuda_match for sorts of `kind` instead of HS_SORT. */
 hs_status hs_cuda_match_kind(const hs_cuda_target *const *targets, size_t count, hs_kind kind, const char *key,
                              const char *value, const hs_cuda_kernels **sort);
 

@@ -30,26 +30,26 @@ typedef struct hs_opencl_error {
     char log[1024];
 } hs_opencl_error;
 
-/* Options for the creation of a sorter; all 0: the same as hs_opencl_create. */
+/* Options for the creation of a sorter.  All members 0 have the same effect as hs_opencl_create. */
 typedef struct hs_opencl_create_options {
     hs_scope scope;      /* the calls for which the sorter is created */
     const void *binary;  /* a result of hs_opencl_binary, possibly from another process; null: the source is compiled */
     size_t binary_bytes;
 } hs_opencl_create_options;
 
-/* Build a sort for all of its calls; the caller keeps context and device alive until hs_opencl_release.  `error` may be
- * null.  Any thread. */
+/* Build all kernels that any call of a sort may need.  The caller keeps the context and the device alive until
+ * hs_opencl_release.  `error` may be null.  Any thread. */
 hs_status hs_opencl_create(const hs_sort *sort, cl_context context, cl_device_id device, hs_opencl **sorter,
                            hs_opencl_error *error);
 
-/* The same with options, which may be null.  Only the kernels of the scope are compiled.  A binary that is damaged, or of
- * another sort, scope, device or driver version, is ignored, and the source compiled; a driver trusts the content of a
- * binary, so take it only from where no one else can write.  Any thread. */
+/* hs_opencl_create with options, which may be null.  Only the kernels of the scope are compiled.  A binary that is
+ * damaged, or of another sort, scope, device or driver version, is ignored, and the source is compiled instead.  A
+ * driver trusts the content of a binary: load it only from a place where no one else can write.  Any thread. */
 hs_status hs_opencl_create_with(const hs_sort *sort, cl_context context, cl_device_id device,
                                 const hs_opencl_create_options *options, hs_opencl **sorter, hs_opencl_error *error);
 
-/* The compiled program of a sorter, for hs_opencl_create_options.  `bytes` gets the size.  `data` may be null;
- * otherwise `room` is its size, and the status is HS_ERROR_COUNT if the size does not suffice.  Any thread. */
+/* The compiled program of a sorter, for `binary` of hs_opencl_create_options.  `bytes` gets its size.  `data` is null
+ * or a buffer of `room` bytes; HS_ERROR_COUNT if the program does not fit in the buffer.  Any thread. */
 hs_status hs_opencl_binary(const hs_opencl *sorter, void *data, size_t room, size_t *bytes, hs_opencl_error *error);
 
 /* Whether a sorter was created from a binary.  Any thread. */
@@ -297,7 +297,7 @@ hs_status hs_opencl_group_by(hs_opencl *sorter, cl_command_queue queue,
 hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const char *key, const char *value,
                           cl_device_id device, const hs_sort **sort);
 
-/* The same for any kind. */
+/* hs_opencl_match for sorts of `kind` instead of HS_SORT. */
 hs_status hs_opencl_match_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
                                const char *value, cl_device_id device, const hs_sort **sort);
 

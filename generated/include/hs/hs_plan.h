@@ -14,14 +14,14 @@ extern "C" {
 /* The bytes of one item: a key, or a row of a scan's table. */
 static inline uint64_t hs_item_bytes(const hs_sort *sort) { return (uint64_t)sort->columns * sort->key_bytes; }
 
-/* Whether values of equal keys are reduced, and counts and indices stored: of runs, or of groups in any order. */
+/* Whether a call reduces the values of equal keys, and stores counts and first indices: of runs, or of groups. */
 static inline int hs_reduces(const hs_sort *sort) { return sort->kind == HS_REDUCE_BY_KEY || sort->kind == HS_GROUP_BY; }
 
-/* The bytes of an element of the buffer of a role, to which it is aligned. */
+/* The bytes of an element in the buffer of a role; the buffer begins at a multiple of this number. */
 uint32_t hs_element(const hs_sort *sort, hs_role role);
 
-/* A buffer of a call: `room` bytes from byte `begin` of the memory that `where` identifies; 0: not given.  hs_survey
- * fills in the other members. */
+/* A buffer of a call: `room` bytes from byte `begin` of the memory that `where` identifies.  `where` is 0 if the call
+ * has no such buffer.  hs_survey fills in the other members. */
 typedef struct hs_span {
     uint64_t where, begin, room;
     uint64_t bytes; /* the number of bytes that the call accesses; 0: the role is not used */
@@ -29,14 +29,16 @@ typedef struct hs_span {
                        keys */
 } hs_span;
 
-/* A call: n items (the capacity, with a device-side count), and the number of its operation: segment_count,
- * first_count, capacity or shift. */
+/* A call.  `n` is the number of items; with a device-side count, the capacity.  `number` depends on the operation:
+ * segment_count, first_count, capacity, shift or hs_reduction_number, for example. */
 typedef struct hs_call {
     uint64_t n, number;
     const hs_options *options; /* may be null; options that the sort takes */
-    int in_place, device_count;     /* 1: sorted in place; with a device-side count */
+    int in_place, device_count;     /* 1: the call is in place; the call has a device-side count */
     int rows;                  /* 1: segments are rows of equal length, without offsets */
-    uint64_t take;             /* keys that a selection takes of each of `number` rows; the layouts of columns */
+    uint64_t take;             /* selections: how many keys to select from each of `number` rows; packs: the layouts
+                                  of columns; gathers: the bytes of an item, which hs_survey divides by the bytes of
+                                  a value */
     int segments_counted;      /* 1: the number of segments is in device memory, and `number` is its upper bound */
 } hs_call;
 
@@ -49,9 +51,9 @@ static inline int hs_idle(const hs_sort *sort, uint64_t n)
     return n == 0;
 }
 
-/* Check everything about a call that does not depend on the API, and complete it and its buffers.  `call` has n, number
- * and options, which are not null.  A destination whose `where` is 0 means in place.  Only the options and the number
- * of an idle call are checked. */
+/* Check everything about a call that does not depend on the API, and fill in the other members of `call` and `spans`.
+ * The caller sets n, number, take and options, which must not be null.  A destination whose `where` is 0 means in
+ * place.  Of an idle call, only the options and the number are checked. */
 hs_status hs_survey(const hs_sort *sort, hs_call *call, hs_span spans[HS_ROLES]);
 
 /* The work-groups that a step launches; 0 if its guard excludes the call.  With a device-side count, max_n of the guard
@@ -78,7 +80,7 @@ int hs_argument(const hs_sort *sort, const hs_step *step, const hs_call *call, i
 /* A number of at most 31 bits; greater numbers become INT32_MAX. */
 static inline int32_t hs_bound(uint64_t n) { return n < INT32_MAX ? (int32_t)n : INT32_MAX; }
 
-/* Whether calls have rows, and a number of keys or values to take of each. */
+/* Whether kernels get `number` and `take` of the call: selections and gathers. */
 static inline int hs_takes_rows(const hs_sort *sort) { return sort->kind == HS_TOP_K || sort->kind == HS_GATHER; }
 
 /* Whether kernels get two numbers after n and the argument. */
@@ -87,12 +89,12 @@ static inline int hs_has_numbers(const hs_sort *sort)
     return sort->device_count || hs_takes_rows(sort) || sort->kind == HS_PACK;
 }
 
-/* The two numbers after n and the argument: the number of rows and of keys to take from each, the layouts of columns,
- * or the bounds of the step for a device-side count. */
+/* The two numbers that kernels get after n and the argument.  Selections and gathers: `number` and `take`.  Packs: the
+ * layouts of columns, 30 bits in each number.  Sorts with a device-side count: min_n and max_n of the step's guard. */
 void hs_numbers(const hs_sort *sort, const hs_step *step, const hs_call *call, int32_t numbers[2]);
 
-/* The number of a call that reduces runs or groups: how values of a type are reduced, and whether counts and indices
- * are stored; UINT64_MAX if there is no such reduction. */
+/* `number` of a call that reduces runs or groups: the encoded reduction, the type of values, and whether counts and
+ * first indices are stored.  UINT64_MAX if there is no such reduction. */
 uint64_t hs_reduction_number(hs_reduction reduction, hs_type type, int counts, int firsts);
 
 /* The role of column i of a pack. */
@@ -101,15 +103,16 @@ static inline hs_role hs_column_role(uint32_t i)
     return i == 0 ? HS_SOURCE : i == 1 ? HS_OTHER_INPUT : i == 2 ? HS_OTHER_VALUES : HS_VALUES;
 }
 
-/* The number of a pack: 6 bits for each column, and from bit 24 on the number of words that are left out.  UINT64_MAX
- * if the columns are invalid, have more than 16 bytes, or have no bit from begin_bit on. */
+/* `number` of a pack: 6 bits for each column, then begin_bit / 32, the number of 32-bit words to leave out, from bit 24
+ * on.  UINT64_MAX if the columns are invalid, have more than 16 bytes together, or end at or before begin_bit. */
 uint64_t hs_pack_number(const hs_column columns[HS_COLUMNS], uint64_t count, uint32_t begin_bit);
 
-/* The layouts of a pack: for each column, 7 bits for its stride in words and 8 bits for its offset.  UINT64_MAX if a
- * stride is too large or a field is not within its record; UINT64_MAX - 1 if a stride or offset is not aligned. */
+/* `take` of a pack, the layouts of its columns: for each column, 7 bits for its stride in words and 8 bits for its
+ * offset.  UINT64_MAX if a stride is too large or a field is not within its record; UINT64_MAX - 1 if a stride or
+ * offset is not aligned. */
 uint64_t hs_pack_layouts(const hs_column columns[HS_COLUMNS], const hs_field fields[HS_COLUMNS], uint64_t count);
 
-/* Whether n rows have columns of this number and these layouts, with indices of words that fit kernels. */
+/* Check `number` and layouts of a pack of n rows.  HS_ERROR_COUNT if a kernel could not index all words. */
 hs_status hs_pack_fits(uint64_t n, uint64_t number, uint64_t layouts);
 
 /* The number of bytes that n rows take in the buffer of column i, which is read in whole words; 0 if there is no such

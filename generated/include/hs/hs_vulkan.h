@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* Sorting with Vulkan 1.1 and later: records into the caller's command buffer. */
+/* Sorting with Vulkan 1.1 and later.  Calls are recorded into the caller's command buffer. */
 #ifndef HS_VULKAN_H
 #define HS_VULKAN_H
 
@@ -16,8 +16,8 @@ extern "C" {
  *
  * THREADS: "any thread": concurrent calls are allowed, also with the same sorter.  Recording only reads a sorter, so
  * threads may share it; command buffers, descriptor pools and ranges of a query pool are for one thread at a time, as
- * always in Vulkan.  Functions that create or destroy need allocation callbacks and a pipeline cache that several threads
- * may use, if several do. */
+ * always in Vulkan.  If several threads create or destroy sorters at once, the allocation callbacks and the pipeline
+ * cache must permit it. */
 typedef struct hs_vulkan hs_vulkan;
 
 /* Features of a device that a sort may use, if the caller enabled them when the device was created. */
@@ -39,13 +39,14 @@ typedef struct hs_vulkan_device {
     const VkAllocationCallbacks *allocator; /* may be null */
     VkPipelineCache cache;                  /* may be null; in use until the last pipeline is made */
     uint32_t features;                      /* what is enabled: HS_VULKAN_... */
-    uint64_t binding_limit; /* 0: the device's maxStorageBufferRange; a smaller limit makes smaller sorts use
-                               addresses, if the sort has kernels for them */
+    uint64_t binding_limit; /* the most bytes to bind by descriptor; 0: the device's maxStorageBufferRange.  Larger
+                               buffers are passed by address, if the sort has kernels for addresses. */
 } hs_vulkan_device;
 
-/* The features that a sort needs (`needed`) and can use (`useful`, which includes the former), as HS_VULKAN_... bits;
- * call it before the device is created.  Only instance, physical and get_proc of `device` are read.  HS_ERROR_DEVICE if
- * the physical device cannot run the sort, regardless of features.  Any thread. */
+/* The features that a sort needs (`needed`) and those that it can use (`useful`, which includes `needed`), as
+ * HS_VULKAN_... bits.  Call this function before the device is created.  Only instance, physical and get_proc of
+ * `device` are read.  HS_ERROR_DEVICE if the physical device cannot run the sort, regardless of features.  Any
+ * thread. */
 hs_status hs_vulkan_features(const hs_sort *sort, const hs_vulkan_device *device, uint32_t *needed, uint32_t *useful);
 
 /* The way in which kernels get their buffers. */
@@ -58,25 +59,26 @@ typedef enum hs_vulkan_binding {
                              kernel. */
 } hs_vulkan_binding;
 
-/* Options for the creation of a sorter; all 0: with the pipelines for all calls, and without a first sort. */
+/* Options for the creation of a sorter.  All members 0: the sorter gets the pipelines for all calls, and no first
+ * sort. */
 typedef struct hs_vulkan_create_options {
     hs_scope scope; /* the calls for which the sorter is created */
     hs_vulkan_binding binding;
-    uint32_t deferred; /* 1: without pipelines, which hs_vulkan_create_next or hs_vulkan_create_pipeline makes */
-    uint32_t first;    /* 1: if the sort has a `first` sort, which compiles faster, only its pipelines are made (with
-                          `deferred`, none, and its pipelines come first); calls use them until hs_vulkan_create_next
-                          has seen that all other pipelines exist */
+    uint32_t deferred; /* 1: creation makes no pipelines; hs_vulkan_create_next or hs_vulkan_create_pipeline does */
+    uint32_t first;    /* 1: start with the sort's `first` sort, if it has one, which compiles faster.  Creation makes
+                          only its pipelines.  Calls use these until hs_vulkan_create_next has seen that all other
+                          pipelines exist.  With `deferred`, creation makes none; the first sort's come first. */
 } hs_vulkan_create_options;
 
-/* Make a sorter for all calls of a sort, with descriptor sets.  If the sort has a `first` sort for all of its counts,
- * only the pipelines of the first sort are made: calls are possible at once, but slow for many keys until a thread has
- * made the other pipelines (hs_vulkan_create_pipeline, hs_vulkan_create_next).  With HS_VULKAN_ADDRESS among the
- * features, pipelines that take device addresses are made too, for buffers beyond the binding limit.  `result`, if not
- * null, gets Vulkan's result code.  Any thread. */
+/* Make a sorter for all calls of a sort, with descriptor sets.  If the sort has a `first` sort that takes every count,
+ * only the pipelines of the first sort are made.  Calls are then possible at once, but slow for many keys until a
+ * thread has made the other pipelines (hs_vulkan_create_pipeline, hs_vulkan_create_next).  If HS_VULKAN_ADDRESS is
+ * among the features, pipelines that take device addresses are made too, for buffers beyond the binding limit.
+ * `result`, if not null, gets Vulkan's result code.  Any thread. */
 hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, hs_vulkan **sorter, VkResult *result);
 
-/* The same with options; null: as hs_vulkan_create.  Pipelines for buffers beyond the binding limit are made only if the scope
- * has calls with such buffers.  Any thread. */
+/* hs_vulkan_create with options; null options have the same effect as hs_vulkan_create.  Pipelines for buffers beyond
+ * the binding limit are made only if the scope has calls with such buffers.  Any thread. */
 hs_status hs_vulkan_create_with(const hs_sort *sort, const hs_vulkan_device *device,
                                 const hs_vulkan_create_options *options, hs_vulkan **sorter, VkResult *result);
 
@@ -109,8 +111,8 @@ hs_status hs_vulkan_scratch(const hs_vulkan *sorter, uint64_t n, const hs_option
 /* The sort of a sorter, for hs_describe, hs_pad and hs_scratch.  Any thread. */
 const hs_sort *hs_vulkan_sort_of(const hs_vulkan *sorter);
 
-/* The greatest numbers of descriptor sets and of storage-buffer descriptors that one call takes from its pool; 0
- * without sets.  Any thread. */
+/* The greatest numbers of descriptor sets and of storage-buffer descriptors that one call takes from its pool.  Both
+ * are 0 if calls use no descriptor sets.  Any thread. */
 void hs_vulkan_descriptors(const hs_vulkan *sorter, uint32_t *sets, uint32_t *storage_buffers);
 
 /* The greatest number of timestamps that a call for n items writes.  Any thread. */
@@ -125,19 +127,19 @@ typedef struct hs_vulkan_buffer {
 
 /* Timestamps of a call: one before its first launch, and one after each. */
 typedef struct hs_vulkan_timestamps {
-    VkQueryPool pool;  /* of VK_QUERY_TYPE_TIMESTAMP; null: none are written */
-    uint32_t first;    /* from this query on; reset those of hs_vulkan_queries before */
-    uint32_t *written; /* if not null: gets the number that the call writes */
+    VkQueryPool pool;  /* of VK_QUERY_TYPE_TIMESTAMP; null: the call writes no timestamps */
+    uint32_t first;    /* the index of the first query; the caller resets hs_vulkan_queries queries before the call */
+    uint32_t *written; /* if not null: gets the number of timestamps that the call writes */
 } hs_vulkan_timestamps;
 
-/* Calls.  Set unused members to 0.  A null buffer is not given.  Buffers need
- * VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, and with `count` scratch also VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT. */
+/* Calls.  Set unused members to 0; a null buffer means that the call has no such buffer.  Buffers need
+ * VK_BUFFER_USAGE_STORAGE_BUFFER_BIT.  With `count`, scratch also needs VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT. */
 
 /* Calls are recorded.  The result is written by VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT with VK_ACCESS_SHADER_WRITE_BIT;
- * the caller's barrier makes it visible to later commands.  Binds a compute pipeline, descriptor set 0 and push constants.
- * Arguments are checked before anything is recorded, and no memory is allocated.  `result`, if not null, gets the API's
- * own code.  A count that only kernels for 64-bit counts take, which Vulkan has none of, gives HS_ERROR_COUNT.  Any
- * thread. */
+ * the caller's barrier makes it visible to later commands.  A call binds a compute pipeline, descriptor set 0 and push
+ * constants.  Arguments are checked before anything is recorded, and no memory is allocated.  `result`, if not null,
+ * gets Vulkan's result code.  HS_ERROR_COUNT if the count needs kernels for 64-bit counts, which do not exist for
+ * Vulkan.  Any thread. */
 
 /* A sort of n keys. */
 typedef struct hs_vulkan_sort_args {
@@ -376,7 +378,7 @@ hs_status hs_vulkan_group_by(const hs_vulkan *sorter, VkCommandBuffer commands,
 hs_status hs_vulkan_match(const hs_target *const *targets, size_t count, const char *key, const char *value,
                           const hs_vulkan_device *device, const hs_sort **sort);
 
-/* The same for any kind. */
+/* hs_vulkan_match for sorts of `kind` instead of HS_SORT. */
 hs_status hs_vulkan_match_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
                                const char *value, const hs_vulkan_device *device, const hs_sort **sort);
 

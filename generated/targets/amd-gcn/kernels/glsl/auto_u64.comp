@@ -37,7 +37,7 @@
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) uint((key) >> (shift))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (hs_key(low) | hs_key(high) << 32)
 #define hs_raw_in(x) hs_key(x)
@@ -65,7 +65,7 @@
 #define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < 8; x_++) to[(i) + x_] = lines[(first) + x_];
 #define hs_lane_id() int(gl_SubgroupInvocationID)
 #define hs_subgroup_id() int(gl_SubgroupID)
-// 64-bit shuffles are an optional feature, 32-bit shuffles are not
+// a 64-bit shuffle as two 32-bit shuffles, since 64-bit shuffles are an optional feature
 #define hs_shuffle_xor(a, mask) packUint2x32(subgroupShuffleXor(unpackUint2x32(a), uint(mask)))
 #define hs_broadcast(a, lane) subgroupShuffle(a, uint(lane))
 #define hs_subgroup_barrier() controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease)
@@ -85,7 +85,7 @@ uint hs_part(uint i) { return gl_SubgroupInvocationID >= 32u * (i + 1u) ? 0xffff
 #define hs_entry_min(a, b) hs_min(a, b)
 #define hs_entry_max(a, b) hs_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_shuffle_xor(a, mask)
-// an entry from the source, to memory, and from memory
+// an entry from a key of the source; a key of the result from an entry
 #define hs_entered(x, i) hs_twiddle_in(x)
 #define hs_left(a) hs_twiddle_out(a)
 #define hs_entered_again(x) hs_twiddle_in(x)
@@ -146,7 +146,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 512 + lane;
 
-    // load: 8 keys per lane, in any order; sort the registers of every lane
+    // load: 8 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[8];
         if (count >= 512) {
@@ -288,7 +288,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 512 + lane;
 
-    // load: 8 keys per lane, in any order; sort the registers of every lane
+    // load: 8 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[8];
         if (count >= 2048) {
@@ -588,7 +588,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 512 + lane;
 
-    // load: 8 keys per lane, in any order; sort the registers of every lane
+    // load: 8 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[8];
         if (count >= 8192) {
@@ -1093,7 +1093,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 64;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -1151,7 +1151,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 64;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -1224,7 +1224,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 64;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -1374,8 +1374,8 @@ shared hs_key tile[8192];
 
 void main()
 {
-    // the chunk from slot `place` on, in a span of 16384 << level slots
-    // with two runs of 8192 << level keys
+    // the chunk from slot `place` on; its span has 16384 << level slots,
+    // for two runs of 8192 << level keys
     int level = hs_argument() & 255, run = 8192 << level;
     int lg_chunks = level + 1;
     int span = (hs_group_id() >> lg_chunks) * (2 * run);
@@ -1670,11 +1670,11 @@ void main()
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(words[words_first + HS_PASS_ORDER + q]);
-        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
-        // constant digits are added to get such a number
+        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
+        // number does not suit, some passes by constant digits also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
-        if (left + more > 8) more = 0; // the keys are copied at the end
+        if (left + more > 8) more = 0; // there are not enough passes: a copy follows the passes
         left += more;
         // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
@@ -1756,7 +1756,7 @@ void main()
     bool odd = (((pass_order - 1u) * (hs_n() > 6633984 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
     hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
     if (tile_id >= (hs_n() + 3583) / 3584) {
-        // mark a row without a tile, because its old state could otherwise be read as a new state
+        // mark a row without a tile: later, its old state could be read as a new state
         if (hs_n() > 6633984 && tile_id / state_rows < 2) {
             {
                 int d = hs_local_id();
@@ -1814,7 +1814,7 @@ void main()
             sum += c;
         }
         if (sum == 3584u) mixed[0] = 0u;
-        // padding has the greatest digit
+        // padding has the greatest digit, and is not counted
         totals[d] = d == mask ? sum - hs_to_u32(3584 - valid) : sum;
     }
 
@@ -1867,7 +1867,7 @@ void main()
             int before = hs_popcount_mask(same & hs_lanemask_lt());
             int rank = hs_to_int(counts[bins + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
             hs_subgroup_barrier();
             tile[rank] = k[i];
         }
@@ -2228,7 +2228,7 @@ void main()
                 sum += c;
             }
             if (sum == 3584u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(3584 - valid) : sum;
         }
         hs_barrier();
@@ -2273,7 +2273,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }

@@ -37,7 +37,7 @@
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) uint((key) >> (shift))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (hs_key(low) | hs_key(high) << 32)
 #define hs_raw_in(x) hs_key(x)
@@ -67,7 +67,7 @@
 #define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < 8; x_++) to[(i) + x_] = lines[(first) + x_];
 #define hs_lane_id() int(gl_SubgroupInvocationID)
 #define hs_subgroup_id() int(gl_SubgroupID)
-// 64-bit shuffles are an optional feature, 32-bit shuffles are not
+// a 64-bit shuffle as two 32-bit shuffles, since 64-bit shuffles are an optional feature
 #define hs_shuffle_xor(a, mask) packUint2x32(subgroupShuffleXor(unpackUint2x32(a), uint(mask)))
 #define hs_broadcast(a, lane) subgroupShuffle(a, uint(lane))
 #define hs_subgroup_barrier() controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease)
@@ -98,7 +98,7 @@ hs_pair hs_pair_shuffle_xor(hs_pair a, int mask) { return hs_pair(hs_shuffle_xor
 #define hs_entry_min(a, b) hs_pair_min(a, b)
 #define hs_entry_max(a, b) hs_pair_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_pair_shuffle_xor(a, mask)
-// an entry from the source, to memory, and from memory
+// an entry from a key of the source; a key of the result from an entry
 #define hs_entered(x, i) hs_make_pair(hs_twiddle_in(x), hs_to_u32(i))
 #define hs_left(a) (a)
 #define hs_entered_again(x) (x)
@@ -159,7 +159,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 256 + lane;
 
-    // load: 4 keys per lane, in any order; sort the registers of every lane
+    // load: 4 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[4];
         if (count >= 256) {
@@ -262,7 +262,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 256 + lane;
 
-    // load: 4 keys per lane, in any order; sort the registers of every lane
+    // load: 4 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[4];
         if (count >= 1024) {
@@ -492,7 +492,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 256 + lane;
 
-    // load: 4 keys per lane, in any order; sort the registers of every lane
+    // load: 4 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[4];
         if (count >= 4096) {
@@ -884,7 +884,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 64;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -942,7 +942,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 64;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -1060,8 +1060,8 @@ shared hs_pair tile[4096];
 
 void main()
 {
-    // the chunk from slot `place` on, in a span of 8192 << level slots
-    // with two runs of 4096 << level keys
+    // the chunk from slot `place` on; its span has 8192 << level slots,
+    // for two runs of 4096 << level keys
     int level = hs_argument() & 255, run = 4096 << level;
     int lg_chunks = level + 1;
     int span = (hs_group_id() >> lg_chunks) * (2 * run);
@@ -1409,11 +1409,11 @@ void main()
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(words[words_first + HS_PASS_ORDER + q]);
-        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
-        // constant digits are added to get such a number
+        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
+        // number does not suit, some passes by constant digits also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
-        if (left + more > 8) more = 0; // the keys are copied at the end
+        if (left + more > 8) more = 0; // there are not enough passes: a copy follows the passes
         left += more;
         // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
@@ -1566,7 +1566,7 @@ void main()
             sum += c;
         }
         if (sum == 3584u) mixed[0] = 0u;
-        // padding has the greatest digit
+        // padding has the greatest digit, and is not counted
         totals[d] = d == mask ? sum - hs_to_u32(3584 - valid) : sum;
     }
 
@@ -1623,7 +1623,7 @@ void main()
             int before = hs_popcount_mask(same & hs_lanemask_lt());
             int rank = hs_to_int(counts[bins + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
             hs_subgroup_barrier();
             { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
         }
@@ -2008,7 +2008,7 @@ void main()
                 sum += c;
             }
             if (sum == 3584u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(3584 - valid) : sum;
         }
         hs_value v[14];
@@ -2057,7 +2057,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
             }

@@ -22,7 +22,7 @@
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) uint((key) >> (shift))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (low)
 #define hs_raw_in(x) hs_key(x)
@@ -124,7 +124,7 @@ void main()
         key_a += a;
         key_b += b;
 
-        // order: the key and its value before the next
+        // order: compare the key and its value with the next key and its value
         if (i < hs_n() - 1) {
             hs_key raw_next = hs_raw_in(source[source_first + i + 1]);
             hs_key key = raw, next = raw_next;

@@ -28,7 +28,7 @@ typedef uint hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (low)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -60,7 +60,7 @@ typedef uint hs_key;
 #define hs_select_keys(name, which) __global hs_stored_key *name = (which) == 0 ? (__global hs_stored_key *)source : (which) == 1 ? destination : other
 #define hs_load(from, i) hs_twiddle_in(from[i])
 #define hs_store(to, i, x) to[i] = hs_twiddle_out(x)
-// lines of 64 bytes from local memory, bypassing caches: the offset of a buffer from a line, and storing a line
+// the offset of a buffer from a line of 64 bytes; storing a line from local memory, which bypasses caches
 #define hs_line_offset(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
 #define hs_store_line_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #ifndef __has_builtin
@@ -100,7 +100,7 @@ typedef uint2 hs_lanemask;
 #define hs_entry_min(a, b) hs_min(a, b)
 #define hs_entry_max(a, b) hs_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_shuffle_xor(a, mask)
-// an entry from the source, to memory, and from memory
+// an entry from a key of the source; a key of the result from an entry
 #define hs_entered(x, i) hs_twiddle_in(x)
 #define hs_left(a) hs_twiddle_out(a)
 #define hs_entered_again(x) hs_twiddle_in(x)
@@ -147,7 +147,7 @@ __kernel void block_sort_1(__global const hs_stored_key *source, __global hs_sto
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 1024 + lane;
 
-    // load: 16 keys per lane, in any order; sort the registers of every lane
+    // load: 16 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[16];
         if (count >= 1024) {
@@ -230,7 +230,7 @@ __kernel void block_sort_4(__global const hs_stored_key *source, __global hs_sto
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 1024 + lane;
 
-    // load: 16 keys per lane, in any order; sort the registers of every lane
+    // load: 16 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[16];
         if (count >= 4096) {
@@ -524,7 +524,7 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_st
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 1024 + lane;
 
-    // load: 16 keys per lane, in any order; sort the registers of every lane
+    // load: 16 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[16];
         if (count >= 16384) {
@@ -961,7 +961,7 @@ __kernel void flip_1(__global hs_stored_key *destination, int n, int argument)
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 64;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -1009,7 +1009,7 @@ __kernel void flip_2(__global hs_stored_key *destination, int n, int argument)
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 64;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -1061,8 +1061,8 @@ __kernel void clean(__global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[16384];
 
-    // the chunk from slot `place` on, in a span of 32768 << level slots
-    // with two runs of 16384 << level keys
+    // the chunk from slot `place` on; its span has 32768 << level slots,
+    // for two runs of 16384 << level keys
     int level = hs_argument() & 255, run = 16384 << level;
     int lg_chunks = level + 1;
     int span = (hs_group_id() >> lg_chunks) * (2 * run);
@@ -1237,11 +1237,11 @@ __kernel void starts(__global uint *words, int n, int argument)
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
-        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
-        // constant digits are added to get such a number
+        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
+        // number does not suit, some passes by constant digits also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
-        if (left + more > 4) more = 0; // the keys are copied at the end
+        if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes
         left += more;
         // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
@@ -1297,7 +1297,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
     bool odd = (((pass_order - 1u) * (hs_n() > 3320576 ? 3u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
     hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
     if (tile_id >= (hs_n() + 4351) / 4352) {
-        // mark a row without a tile, because its old state could otherwise be read as a new state
+        // mark a row without a tile: later, its old state could be read as a new state
         if (hs_n() > 3320576 && tile_id / state_rows < 3) {
             {
                 int d = hs_local_id();
@@ -1341,7 +1341,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
             sum += c;
         }
         if (sum == 4352u) mixed[0] = 0u;
-        // padding has the greatest digit
+        // padding has the greatest digit, and is not counted
         totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;
     }
 
@@ -1394,7 +1394,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
             int before = hs_popcount_mask(same & hs_lanemask_lt());
             int rank = hs_to_int(counts[bins + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
             hs_subgroup_barrier();
             tile[rank] = k[i];
         }
@@ -1649,7 +1649,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 sum += c;
             }
             if (sum == 4352u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;
         }
         hs_barrier();
@@ -1694,7 +1694,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }

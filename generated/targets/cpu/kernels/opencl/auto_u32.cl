@@ -30,7 +30,7 @@ typedef uint hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (low)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -62,7 +62,7 @@ typedef uint hs_key;
 #define hs_select_keys(name, which) __global hs_stored_key *name = (which) == 0 ? (__global hs_stored_key *)source : (which) == 1 ? destination : other
 #define hs_load(from, i) hs_twiddle_in(from[i])
 #define hs_store(to, i, x) to[i] = hs_twiddle_out(x)
-// lines of 64 bytes from local memory, bypassing caches: the offset of a buffer from a line, and storing a line
+// the offset of a buffer from a line of 64 bytes; storing a line from local memory, which bypasses caches
 #define hs_line_offset(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
 #define hs_store_line_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #ifndef __has_builtin
@@ -82,7 +82,7 @@ typedef hs_row hs_tagged_row;
 #define hs_row_tag(x, slots) (x)
 #define hs_row_keys(x) (x)
 #define hs_row_min(x, y) min(x, y)
-// compare elementwise: the lesser keys to x
+// compare rows elementwise: x gets the lesser keys, y the greater keys
 #define hs_row_swap(x, y) { hs_tagged_row less_ = min(x, y); y = max(x, y); x = less_; }
 // interleave the lower halves of two rows, and the upper halves; then compare elementwise
 #define hs_row_mixed(x, y, half) hs_tagged_row half##_; half##_.even = (x).half; half##_.odd = (y).half;
@@ -113,7 +113,7 @@ static int hs_row_count(hs_tagged_row x, hs_tagged_row y)
 #define hs_entry_less(a, b) hs_less(a, b)
 #define hs_entry_min(a, b) hs_min(a, b)
 #define hs_entry_max(a, b) hs_max(a, b)
-// an entry from the source, to memory, and from memory
+// an entry from a key of the source; a key of the result from an entry
 #define hs_entered(x, i) hs_twiddle_in(x)
 #define hs_left(a) hs_twiddle_out(a)
 #define hs_entered_again(x) hs_twiddle_in(x)
@@ -160,7 +160,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
             HS_UNROLL for (int i = 0; i < 16; i++) r[i] = hs_row_load(tile[at + i * 16]);
         }
 
-        // sort: the columns of the run; then columns become rows
+        // sort: each column of the run; then transpose, so that columns become rows
         HS_UNROLL for (int i = 0; i < 8; i++) hs_row_swap(r[i], r[i + 8]);
         HS_UNROLL for (int i = 0; i < 2; i++) HS_UNROLL for (int j = 0; j < 4; j++) hs_row_swap(r[i * 8 + j], r[i * 8 + j + 4]);
         HS_UNROLL for (int i = 0; i < 4; i++) hs_row_swap(r[i + 4], r[i + 8]);
@@ -334,7 +334,7 @@ __attribute__((reqd_work_group_size(1, 1, 1)))
 __kernel void path(__global const hs_stored_key *from, __global hs_stored_key *to, int n, int argument)
 {
 
-    // tile: of this lane, in a pair of runs
+    // tile: find this lane's tile and its pair of runs
     int run = 4096 << (hs_argument() & 255);
     int tile = 1 << (hs_argument() >> 8 & 255);
     int tiles = 2 * run / tile + (2 * run % tile != 0 ? 1 : 0); // per pair of runs
@@ -346,7 +346,7 @@ __kernel void path(__global const hs_stored_key *from, __global hs_stored_key *t
     if (begin >= parts + rest) return;
     int end = parts + rest - begin < tile ? parts + rest : begin + tile;
 
-    // ends: of the tile, in both runs
+    // ends: search for both ends of the tile in both runs
     int first = begin > rest ? begin - rest : 0;
     {
         int high = begin < parts ? begin : parts;
@@ -368,7 +368,7 @@ __kernel void path(__global const hs_stored_key *from, __global hs_stored_key *t
         }
     }
 
-    // copy: outputs from a single run
+    // copy: if all outputs are from one run, copy them and return
     if (first == last || last - first == end - begin) {
         int i = 0, count = end - begin;
         if (first != last) {
@@ -384,7 +384,7 @@ __kernel void path(__global const hs_stored_key *from, __global hs_stored_key *t
         return;
     }
 
-    // chains: where they start in the first run
+    // chains: find where each chain starts in the first run
     int length = (end - begin) / 64 * 16; // outputs of a chain
     int a0 = first, a1 = begin + 1 * length - (end - last), a2 = begin + 2 * length - (end - last), a3 = begin + 3 * length - (end - last);
     if (a1 < a0) a1 = a0;
@@ -421,7 +421,7 @@ __kernel void path(__global const hs_stored_key *from, __global hs_stored_key *t
         }
     }
 
-    // merge: the chains
+    // merge: run all chains
     int i = begin;
     for (; i < begin + length; i += 16) {
         int left = 0; // negative if a row is not whole
@@ -470,7 +470,7 @@ __kernel void path(__global const hs_stored_key *from, __global hs_stored_key *t
         hs_row_store(to[low + d3], hs_row_twiddle_out(hs_row_keys(x3)));
     }
     if (i == begin + length && begin + 4 * length == end) return;
-    hs_stored_key one[32], two[32]; // the last row of each array, and one of greatest keys
+    hs_stored_key one[32], two[32]; // each array's last row, then a row of greatest keys
     for (int k = 0; k < 32; k++) {
         int p = parts - 16 + k, q = rest - 16 + k;
         one[k] = (hs_stored_key)(p >= 0 && p < parts ? hs_twiddle_in(from[low + p]) : HS_GREATEST);
@@ -635,9 +635,9 @@ __kernel void scatter_lines(__global const hs_stored_key *source, __global hs_st
     int begin = chunk * length < hs_n() ? chunk * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
 
-    // offsets: compute the offset of each digit for this chunk; the kernel ends here if all keys stay where they are
+    // offsets: compute the offset of each digit for this chunk; leave the kernel if the pass moves no key
     int at = pass == 0 ? 0 : hs_to_int(words[HS_BUFFERS + pass]);
-    int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
+    int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // scratch and the destination alternate
     bool skipped = false;
     int prefix = 0;
     for (int d = 0; d <= mask; d++) {
@@ -678,7 +678,7 @@ __kernel void scatter_lines(__global const hs_stored_key *source, __global hs_st
                 }
             }
         }
-        for (int d = 0; d <= mask; d++) { // store the keys in lines that are not full
+        for (int d = 0; d <= mask; d++) { // store the keys of the line that is not full yet
             int last = hs_to_int(counts[d]), first = last - (last + phase & 15);
             if (first < hs_to_int(firsts[d])) first = hs_to_int(firsts[d]);
             for (int x = first; x < last; x++) other[x] = lines[d * 16 + (x + phase & 15)];
@@ -707,7 +707,7 @@ __kernel void scatter_lines(__global const hs_stored_key *source, __global hs_st
                 }
             }
         }
-        for (int d = 0; d <= mask; d++) { // store the keys in lines that are not full
+        for (int d = 0; d <= mask; d++) { // store the keys of the line that is not full yet
             int last = hs_to_int(counts[d]), first = last - (last + phase & 15);
             if (first < hs_to_int(firsts[d])) first = hs_to_int(firsts[d]);
             for (int x = first; x < last; x++) destination[x] = lines[d * 16 + (x + phase & 15)];
@@ -736,7 +736,7 @@ __kernel void scatter_lines(__global const hs_stored_key *source, __global hs_st
                 }
             }
         }
-        for (int d = 0; d <= mask; d++) { // store the keys in lines that are not full
+        for (int d = 0; d <= mask; d++) { // store the keys of the line that is not full yet
             int last = hs_to_int(counts[d]), first = last - (last + phase & 15);
             if (first < hs_to_int(firsts[d])) first = hs_to_int(firsts[d]);
             for (int x = first; x < last; x++) destination[x] = lines[d * 16 + (x + phase & 15)];
@@ -765,7 +765,7 @@ __kernel void scatter_lines(__global const hs_stored_key *source, __global hs_st
                 }
             }
         }
-        for (int d = 0; d <= mask; d++) { // store the keys in lines that are not full
+        for (int d = 0; d <= mask; d++) { // store the keys of the line that is not full yet
             int last = hs_to_int(counts[d]), first = last - (last + phase & 15);
             if (first < hs_to_int(firsts[d])) first = hs_to_int(firsts[d]);
             for (int x = first; x < last; x++) other[x] = lines[d * 16 + (x + phase & 15)];

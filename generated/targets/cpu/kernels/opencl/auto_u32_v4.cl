@@ -29,7 +29,7 @@ typedef uint hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (low)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -65,7 +65,7 @@ typedef uint hs_value;
 #define hs_select_values(name, which) __global hs_value *name = (which) == 0 ? (__global hs_value *)values_in : (which) == 1 ? values_out : values_tmp
 #define hs_load_value(from, at, i) from[i]
 #define hs_store_value(to, i, x) to[i] = x
-// lines of 64 bytes from local memory, bypassing caches: the offset of a buffer from a line, and storing a line
+// the offset of a buffer from a line of 64 bytes; storing a line from local memory, which bypasses caches
 #define hs_line_offset(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
 #define hs_store_line_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #ifndef __has_builtin
@@ -110,7 +110,7 @@ typedef ulong hs_pair;
 #define hs_entry_min(a, b) hs_pair_min(a, b)
 #define hs_entry_max(a, b) hs_pair_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_pair_shuffle_xor(a, mask)
-// an entry from the source, to memory, and from memory
+// an entry from a key of the source; a key of the result from an entry
 #define hs_entered(x, i) hs_make_pair(hs_twiddle_in(x), hs_to_u32(i))
 #define hs_left(a) (a)
 #define hs_entered_again(x) (x)
@@ -153,7 +153,7 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
     for (; slabs < 16 && slabs * 128 < count; slabs *= 2) lg_column++;
     int column = slabs * 8, first = slab * 128 + lane;
 
-    // load: 8 keys per lane, in any order; sort the registers of every lane
+    // load: 8 keys per lane, in any order; then each lane sorts its registers
     if (slab < slabs) {
         hs_entry r[8];
         if (count >= slabs * 128) {
@@ -184,7 +184,7 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
     }
     hs_barrier();
 
-    // merge: runs of rows until they are columns, then the sorted columns of lanes
+    // merge: runs of rows until each run is a column, then the sorted columns of lanes
     for (int run = 8; run < column * 16; run *= 2) {
         int lanes = run / column; // 0: runs of rows
         int size = lanes > 0 ? column : 2 * run, chunk = lanes > 0 ? column / 4 : run / 4;
@@ -243,7 +243,7 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
             }
             hs_barrier();
         }
-        // half stages of adjacent rows, whose positions the compiler knows
+        // half stages of adjacent rows, with positions that are constants
         if (chunk > 1) {
             if (slab < slabs) {
                 int base = slab * 8;
@@ -820,9 +820,9 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
     int begin = chunk * length < hs_n() ? chunk * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
 
-    // offsets: compute the offset of each digit for this chunk; the kernel ends here if all keys stay where they are
+    // offsets: compute the offset of each digit for this chunk; leave the kernel if the pass moves no key
     int at = pass == 0 ? 0 : hs_to_int(words[HS_BUFFERS + pass]);
-    int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
+    int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // scratch and the destination alternate
     bool skipped = false;
     int prefix = 0;
     for (int d = 0; d <= mask; d++) {

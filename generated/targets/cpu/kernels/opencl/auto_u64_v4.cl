@@ -21,7 +21,7 @@ typedef ulong hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -57,7 +57,7 @@ typedef uint hs_value;
 #define hs_select_values(name, which) __global hs_value *name = (which) == 0 ? (__global hs_value *)values_in : (which) == 1 ? values_out : values_tmp
 #define hs_load_value(from, at, i) from[i]
 #define hs_store_value(to, i, x) to[i] = x
-// lines of 64 bytes from local memory, bypassing caches: the offset of a buffer from a line, and storing a line
+// the offset of a buffer from a line of 64 bytes; storing a line from local memory, which bypasses caches
 #define hs_line_offset(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
 #define hs_store_line_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #ifndef __has_builtin
@@ -582,9 +582,9 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
     int begin = chunk * length < hs_n() ? chunk * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
 
-    // offsets: compute the offset of each digit for this chunk; the kernel ends here if all keys stay where they are
+    // offsets: compute the offset of each digit for this chunk; leave the kernel if the pass moves no key
     int at = pass == 0 ? 0 : hs_to_int(words[HS_BUFFERS + pass]);
-    int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
+    int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // scratch and the destination alternate
     bool skipped = false;
     int prefix = 0;
     for (int d = 0; d <= mask; d++) {

@@ -21,7 +21,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the preceding kernels, which may still run when this kernel starts
+// wait for the preceding kernels to end: this kernel may start while they run
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
@@ -40,7 +40,7 @@ typedef unsigned long long hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -77,7 +77,7 @@ typedef unsigned long long hs_key;
 #define hs_entry_less(a, b) hs_less(a, b)
 #define hs_entry_min(a, b) hs_min(a, b)
 #define hs_entry_max(a, b) hs_max(a, b)
-// an entry from the source, to memory, and from memory
+// an entry from a key of the source; a key of the result from an entry
 #define hs_entered(x, i) hs_twiddle_in(x)
 #define hs_left(a) hs_twiddle_out(a)
 #define hs_entered_again(x) hs_twiddle_in(x)
@@ -110,7 +110,7 @@ HS_KERNEL void __launch_bounds__(16) block_sort_16(const hs_stored_key *source, 
     int count = hs_n() - start;
     int first = hs_subgroup_id() * 8;
 
-    // load: 8 keys per lane, in any order; sort the registers of every lane
+    // load: 8 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[8];
         if (count >= 128) {
@@ -462,7 +462,7 @@ HS_KERNEL void __launch_bounds__(64) block_sort_64(const hs_stored_key *source, 
     int count = hs_n() - start;
     int first = hs_subgroup_id() * 8;
 
-    // load: 8 keys per lane, in any order; sort the registers of every lane
+    // load: 8 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[8];
         if (count >= 512) {
@@ -1063,7 +1063,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_256(const hs_stored_key *source
     int count = hs_n() - start;
     int first = hs_subgroup_id() * 8;
 
-    // load: 8 keys per lane, in any order; sort the registers of every lane
+    // load: 8 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[8];
         if (count >= 2048) {
@@ -1964,7 +1964,7 @@ HS_KERNEL void __launch_bounds__(256) flip_1(hs_stored_key *destination, int n, 
     bool whole = keys == 2 * run;
     int x = first + hs_subgroup_id();
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x;
@@ -2006,7 +2006,7 @@ HS_KERNEL void __launch_bounds__(256) flip_2(hs_stored_key *destination, int n, 
     bool whole = keys == 2 * run;
     int x = first + hs_subgroup_id();
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x;
@@ -2061,7 +2061,7 @@ HS_KERNEL void __launch_bounds__(256) flip_3(hs_stored_key *destination, int n, 
     bool whole = keys == 2 * run;
     int x = first + hs_subgroup_id();
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x;
@@ -2315,8 +2315,8 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_stored_key *destination, int n, i
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = HS_SHARED(hs_key, 0);
 
-    // the chunk from slot `place` on, in a span of 4096 << level slots
-    // with two runs of 2048 << level keys
+    // the chunk from slot `place` on; its span has 4096 << level slots,
+    // for two runs of 2048 << level keys
     int level = hs_argument() & 255, run = 2048 << level;
     int lg_chunks = level + 1;
     int span = (hs_group_id() >> lg_chunks) * (2 * run);

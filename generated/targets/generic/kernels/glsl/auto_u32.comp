@@ -33,7 +33,7 @@
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) uint((key) >> (shift))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (low)
 #define hs_raw_in(x) hs_key(x)
@@ -67,7 +67,7 @@
 #define hs_entry_less(a, b) hs_less(a, b)
 #define hs_entry_min(a, b) hs_min(a, b)
 #define hs_entry_max(a, b) hs_max(a, b)
-// an entry from the source, to memory, and from memory
+// an entry from a key of the source; a key of the result from an entry
 #define hs_entered(x, i) hs_twiddle_in(x)
 #define hs_left(a) hs_twiddle_out(a)
 #define hs_entered_again(x) hs_twiddle_in(x)
@@ -116,7 +116,7 @@ void main()
     int count = hs_n() - start;
     int first = hs_subgroup_id() * 8;
 
-    // load: 8 keys per lane, in any order; sort the registers of every lane
+    // load: 8 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[8];
         if (count >= 128) {
@@ -485,7 +485,7 @@ void main()
     int count = hs_n() - start;
     int first = hs_subgroup_id() * 8;
 
-    // load: 8 keys per lane, in any order; sort the registers of every lane
+    // load: 8 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[8];
         if (count >= 512) {
@@ -1103,7 +1103,7 @@ void main()
     int count = hs_n() - start;
     int first = hs_subgroup_id() * 8;
 
-    // load: 8 keys per lane, in any order; sort the registers of every lane
+    // load: 8 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[8];
         if (count >= 2048) {
@@ -2017,7 +2017,7 @@ void main()
     bool whole = keys == 2 * run;
     int x = first + hs_subgroup_id();
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x;
@@ -2072,7 +2072,7 @@ void main()
     bool whole = keys == 2 * run;
     int x = first + hs_subgroup_id();
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x;
@@ -2140,7 +2140,7 @@ void main()
     bool whole = keys == 2 * run;
     int x = first + hs_subgroup_id();
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x;
@@ -2445,8 +2445,8 @@ shared hs_key tile[2048];
 
 void main()
 {
-    // the chunk from slot `place` on, in a span of 4096 << level slots
-    // with two runs of 2048 << level keys
+    // the chunk from slot `place` on; its span has 4096 << level slots,
+    // for two runs of 2048 << level keys
     int level = hs_argument() & 255, run = 2048 << level;
     int lg_chunks = level + 1;
     int span = (hs_group_id() >> lg_chunks) * (2 * run);

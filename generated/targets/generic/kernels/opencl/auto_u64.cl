@@ -28,7 +28,7 @@ typedef ulong hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -60,7 +60,7 @@ typedef ulong hs_key;
 #define hs_select_keys(name, which) __global hs_stored_key *name = (which) == 0 ? (__global hs_stored_key *)source : (which) == 1 ? destination : other
 #define hs_load(from, i) hs_twiddle_in(from[i])
 #define hs_store(to, i, x) to[i] = hs_twiddle_out(x)
-// lines of 64 bytes from local memory, bypassing caches: the offset of a buffer from a line, and storing a line
+// the offset of a buffer from a line of 64 bytes; storing a line from local memory, which bypasses caches
 #define hs_line_offset(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
 #define hs_store_line_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #ifndef __has_builtin
@@ -79,7 +79,7 @@ typedef ulong hs_key;
 #define hs_entry_less(a, b) hs_less(a, b)
 #define hs_entry_min(a, b) hs_min(a, b)
 #define hs_entry_max(a, b) hs_max(a, b)
-// an entry from the source, to memory, and from memory
+// an entry from a key of the source; a key of the result from an entry
 #define hs_entered(x, i) hs_twiddle_in(x)
 #define hs_left(a) hs_twiddle_out(a)
 #define hs_entered_again(x) hs_twiddle_in(x)
@@ -111,7 +111,7 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_st
     int count = hs_n() - start;
     int first = hs_subgroup_id() * 8;
 
-    // load: 8 keys per lane, in any order; sort the registers of every lane
+    // load: 8 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[8];
         if (count >= 128) {
@@ -463,7 +463,7 @@ __kernel void block_sort_64(__global const hs_stored_key *source, __global hs_st
     int count = hs_n() - start;
     int first = hs_subgroup_id() * 8;
 
-    // load: 8 keys per lane, in any order; sort the registers of every lane
+    // load: 8 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[8];
         if (count >= 512) {
@@ -1064,7 +1064,7 @@ __kernel void block_sort_256(__global const hs_stored_key *source, __global hs_s
     int count = hs_n() - start;
     int first = hs_subgroup_id() * 8;
 
-    // load: 8 keys per lane, in any order; sort the registers of every lane
+    // load: 8 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[8];
         if (count >= 2048) {
@@ -1966,7 +1966,7 @@ __kernel void flip_1(__global hs_stored_key *destination, int n, int argument)
     bool whole = keys == 2 * run;
     int x = first + hs_subgroup_id();
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x;
@@ -2008,7 +2008,7 @@ __kernel void flip_2(__global hs_stored_key *destination, int n, int argument)
     bool whole = keys == 2 * run;
     int x = first + hs_subgroup_id();
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x;
@@ -2063,7 +2063,7 @@ __kernel void flip_3(__global hs_stored_key *destination, int n, int argument)
     bool whole = keys == 2 * run;
     int x = first + hs_subgroup_id();
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x;
@@ -2316,8 +2316,8 @@ __kernel void clean(__global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[2048];
 
-    // the chunk from slot `place` on, in a span of 4096 << level slots
-    // with two runs of 2048 << level keys
+    // the chunk from slot `place` on; its span has 4096 << level slots,
+    // for two runs of 2048 << level keys
     int level = hs_argument() & 255, run = 2048 << level;
     int lg_chunks = level + 1;
     int span = (hs_group_id() >> lg_chunks) * (2 * run);

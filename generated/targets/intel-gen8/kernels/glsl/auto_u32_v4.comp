@@ -35,7 +35,7 @@
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) uint((key) >> (shift))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (low)
 #define hs_raw_in(x) hs_key(x)
@@ -91,7 +91,7 @@ hs_pair hs_pair_max(hs_pair a, hs_pair b) { return hs_pair_less(b, a) ? a : b; }
 #define hs_entry_min(a, b) hs_pair_min(a, b)
 #define hs_entry_max(a, b) hs_pair_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_pair_shuffle_xor(a, mask)
-// an entry from the source, to memory, and from memory
+// an entry from a key of the source; a key of the result from an entry
 #define hs_entered(x, i) hs_make_pair(hs_twiddle_in(x), hs_to_u32(i))
 #define hs_left(a) (a)
 #define hs_entered_again(x) (x)
@@ -148,7 +148,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 64 + lane;
 
-    // load: 4 keys per lane, in any order; sort the registers of every lane
+    // load: 4 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[4];
         if (count >= 256) {
@@ -647,7 +647,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 64 + lane;
 
-    // load: 4 keys per lane, in any order; sort the registers of every lane
+    // load: 4 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[4];
         if (count >= 1024) {
@@ -1380,7 +1380,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -1438,7 +1438,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -1511,7 +1511,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -1827,8 +1827,8 @@ shared hs_pair tile[1024];
 
 void main()
 {
-    // the chunk from slot `place` on, in a span of 2048 << level slots
-    // with two runs of 1024 << level keys
+    // the chunk from slot `place` on; its span has 2048 << level slots,
+    // for two runs of 1024 << level keys
     int level = hs_argument() & 255, run = 1024 << level;
     int lg_chunks = level + 1;
     int span = (hs_group_id() >> lg_chunks) * (2 * run);
@@ -2372,7 +2372,7 @@ void main()
                 sum += c;
             }
             if (sum == 1024u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(1024 - valid) : sum;
         }
         hs_barrier();
@@ -2434,7 +2434,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }
             }
@@ -2460,7 +2460,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 16); }
             }
@@ -2486,7 +2486,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[2]; order[spot] = hs_to_u32(row + 32); }
             }
@@ -2512,7 +2512,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[3]; order[spot] = hs_to_u32(row + 48); }
             }
@@ -2538,7 +2538,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[4]; order[spot] = hs_to_u32(row + 64); }
             }
@@ -2564,7 +2564,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[5]; order[spot] = hs_to_u32(row + 80); }
             }
@@ -2590,7 +2590,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[6]; order[spot] = hs_to_u32(row + 96); }
             }
@@ -2616,7 +2616,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[7]; order[spot] = hs_to_u32(row + 112); }
             }

@@ -36,7 +36,7 @@
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) uint((key) >> (shift))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (hs_key(low) | hs_key(high) << 32)
 #define hs_raw_in(x) hs_key(x)
@@ -64,7 +64,7 @@
 #define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < 8; x_++) to[(i) + x_] = lines[(first) + x_];
 #define hs_lane_id() int(gl_SubgroupInvocationID)
 #define hs_subgroup_id() int(gl_SubgroupID)
-// 64-bit shuffles are an optional feature, 32-bit shuffles are not
+// a 64-bit shuffle as two 32-bit shuffles, since 64-bit shuffles are an optional feature
 #define hs_shuffle_xor(a, mask) packUint2x32(subgroupShuffleXor(unpackUint2x32(a), uint(mask)))
 #define hs_broadcast(a, lane) subgroupShuffle(a, uint(lane))
 #define hs_subgroup_barrier() controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease)
@@ -80,7 +80,7 @@
 #define hs_entry_min(a, b) hs_min(a, b)
 #define hs_entry_max(a, b) hs_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_shuffle_xor(a, mask)
-// an entry from the source, to memory, and from memory
+// an entry from a key of the source; a key of the result from an entry
 #define hs_entered(x, i) hs_twiddle_in(x)
 #define hs_left(a) hs_twiddle_out(a)
 #define hs_entered_again(x) hs_twiddle_in(x)
@@ -136,7 +136,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 128 + lane;
 
-    // load: 16 keys per lane, in any order; sort the registers of every lane
+    // load: 16 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[16];
         if (count >= 128) {
@@ -759,7 +759,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 128 + lane;
 
-    // load: 16 keys per lane, in any order; sort the registers of every lane
+    // load: 16 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[16];
         if (count >= 512) {
@@ -1646,7 +1646,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 128 + lane;
 
-    // load: 16 keys per lane, in any order; sort the registers of every lane
+    // load: 16 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[16];
         if (count >= 2048) {
@@ -2912,7 +2912,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 8;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -2970,7 +2970,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 8;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -3043,7 +3043,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 8;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -3148,7 +3148,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 8;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[16];
     hs_entry r[16];
     at[0] = x + lane;
@@ -3366,8 +3366,8 @@ shared hs_key tile[2048];
 
 void main()
 {
-    // the chunk from slot `place` on, in a span of 4096 << level slots
-    // with two runs of 2048 << level keys
+    // the chunk from slot `place` on; its span has 4096 << level slots,
+    // for two runs of 2048 << level keys
     int level = hs_argument() & 255, run = 2048 << level;
     int lg_chunks = level + 1;
     int span = (hs_group_id() >> lg_chunks) * (2 * run);
@@ -3953,7 +3953,7 @@ void main()
                 sum += c;
             }
             if (sum == 768u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(768 - valid) : sum;
         }
         hs_barrier();
@@ -4005,7 +4005,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 tile[rank] = k[0];
             }
@@ -4023,7 +4023,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 tile[rank] = k[1];
             }
@@ -4041,7 +4041,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 tile[rank] = k[2];
             }
@@ -4059,7 +4059,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 tile[rank] = k[3];
             }
@@ -4077,7 +4077,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 tile[rank] = k[4];
             }
@@ -4095,7 +4095,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 tile[rank] = k[5];
             }

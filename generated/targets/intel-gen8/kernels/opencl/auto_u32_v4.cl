@@ -28,7 +28,7 @@ typedef uint hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (low)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -64,7 +64,7 @@ typedef uint hs_value;
 #define hs_select_values(name, which) __global hs_value *name = (which) == 0 ? (__global hs_value *)values_in : (which) == 1 ? values_out : values_tmp
 #define hs_load_value(from, at, i) from[i]
 #define hs_store_value(to, i, x) to[i] = x
-// lines of 64 bytes from local memory, bypassing caches: the offset of a buffer from a line, and storing a line
+// the offset of a buffer from a line of 64 bytes; storing a line from local memory, which bypasses caches
 #define hs_line_offset(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
 #define hs_store_line_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #ifndef __has_builtin
@@ -109,7 +109,7 @@ typedef ulong hs_pair;
 #define hs_entry_min(a, b) hs_pair_min(a, b)
 #define hs_entry_max(a, b) hs_pair_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_pair_shuffle_xor(a, mask)
-// an entry from the source, to memory, and from memory
+// an entry from a key of the source; a key of the result from an entry
 #define hs_entered(x, i) hs_make_pair(hs_twiddle_in(x), hs_to_u32(i))
 #define hs_left(a) (a)
 #define hs_entered_again(x) (x)
@@ -151,7 +151,7 @@ __kernel void block_sort_4(__global const hs_stored_key *source, __global hs_pai
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 64 + lane;
 
-    // load: 4 keys per lane, in any order; sort the registers of every lane
+    // load: 4 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[4];
         if (count >= 256) {
@@ -635,7 +635,7 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 64 + lane;
 
-    // load: 4 keys per lane, in any order; sort the registers of every lane
+    // load: 4 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[4];
         if (count >= 1024) {
@@ -1359,7 +1359,7 @@ __kernel void flip_1(__global hs_pair *destination, int n, int argument)
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -1407,7 +1407,7 @@ __kernel void flip_2(__global hs_pair *destination, int n, int argument)
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -1470,7 +1470,7 @@ __kernel void flip_3(__global hs_pair *destination, int n, int argument)
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -1746,8 +1746,8 @@ __kernel void clean(__global hs_pair *destination, int n, int argument)
 {
     __local hs_pair tile[1024];
 
-    // the chunk from slot `place` on, in a span of 2048 << level slots
-    // with two runs of 1024 << level keys
+    // the chunk from slot `place` on; its span has 2048 << level slots,
+    // for two runs of 1024 << level keys
     int level = hs_argument() & 255, run = 1024 << level;
     int lg_chunks = level + 1;
     int span = (hs_group_id() >> lg_chunks) * (2 * run);
@@ -2103,7 +2103,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 sum += c;
             }
             if (sum == 1024u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(1024 - valid) : sum;
         }
         hs_barrier();
@@ -2165,7 +2165,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }
             }
@@ -2191,7 +2191,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 16); }
             }
@@ -2217,7 +2217,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[2]; order[spot] = hs_to_u32(row + 32); }
             }
@@ -2243,7 +2243,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[3]; order[spot] = hs_to_u32(row + 48); }
             }
@@ -2269,7 +2269,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[4]; order[spot] = hs_to_u32(row + 64); }
             }
@@ -2295,7 +2295,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[5]; order[spot] = hs_to_u32(row + 80); }
             }
@@ -2321,7 +2321,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[6]; order[spot] = hs_to_u32(row + 96); }
             }
@@ -2347,7 +2347,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[7]; order[spot] = hs_to_u32(row + 112); }
             }

@@ -26,7 +26,7 @@
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) uint((key) >> (shift))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (low)
 #define hs_raw_in(x) hs_key(x)
@@ -470,9 +470,9 @@ void main()
     int begin = chunk * length < hs_n() ? chunk * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
 
-    // offsets: compute the offset of each digit for this chunk; the kernel ends here if all keys stay where they are
+    // offsets: compute the offset of each digit for this chunk; leave the kernel if the pass moves no key
     int at = pass == 0 ? 0 : hs_to_int(words[words_first + HS_BUFFERS + pass]);
-    int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
+    int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // scratch and the destination alternate
     if (hs_local_id() == 0) sums[0] = 0u;
     hs_barrier();
     for (int d = hs_local_id(); d < 256; d += 16) if (d <= mask && hs_to_int(words[words_first + HS_HISTOGRAM + d]) == hs_n()) sums[0] = 1u;

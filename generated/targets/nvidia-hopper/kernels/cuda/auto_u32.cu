@@ -22,7 +22,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the preceding kernels, which may still run when this kernel starts
+// wait for the preceding kernels to end: this kernel may start while they run
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
@@ -41,7 +41,7 @@ typedef unsigned int hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (low)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -180,13 +180,13 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
     hs_key k[8];
     hs_u32 ranks[4], sum = 0u, before = 0u;
 
-    // clear: the bins
+    // clear: write 0 to the bins
     for (int i = hs_local_id(); i < 4096; i += 512) bin_counts[i] = 0u;
     if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
     HS_UNROLL for (int i = 0; i < 8; i++) k[i] = HS_LEAST;
     HS_UNROLL for (int i = 0; i < 4; i++) ranks[i] = 0u;
 
-    // load: the keys
+    // load: read the keys of a lane
     hs_key reference = hs_twiddle_in(source[0]);
     HS_UNROLL for (int b = 0; b < 2; b++) {
         if (b * 4 > 0 && b * 4 * 512 >= valid) break;
@@ -198,7 +198,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
     }
     hs_barrier();
 
-    // range: the highest bits in which keys differ
+    // range: determine the highest bits in which keys differ
     {
         hs_u32 differ = 0u;
         HS_UNROLL for (int b = 0; b < 2; b++) {
@@ -224,7 +224,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
         if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
     }
 
-    // count: the keys of each bin, and the rank of each key in its bin
+    // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
     hs_key differ = HS_LEAST;
     HS_UNROLL for (int b = 0; b < 2; b++) {
         if (b * 4 > 0 && b * 4 * 512 >= valid) break;
@@ -259,8 +259,8 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
         }
     }
 
-    // scan: the keys in lower bins
-    hs_barrier_global(); // in place, keys must all be read before the first is written
+    // scan: sum the keys in lower bins; measure how crowded bins are
+    hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
     shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 8; e++) {
@@ -282,7 +282,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
         for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
     if (crowded[0] != 0u) {
-        // crowded: digit by digit
+        // crowded: sort digit by digit
         const int begin = 0;
         int rows = (valid + 511) / 512, slots = rows * 512;
         int row = hs_subgroup_id() * 32 * rows + hs_lane_id();
@@ -322,7 +322,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                     sum += c;
                 }
                 if (sum == hs_to_u32(slots)) mixed[0] = 0u;
-                // padding has the greatest digit
+                // padding has the greatest digit, and is not counted
                 totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
             }
             hs_barrier();
@@ -365,7 +365,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                         int before = hs_popcount_mask(same & hs_lanemask_lt());
                         int rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                         hs_subgroup_barrier();
                         tile[rank] = k[i];
                     }
@@ -378,13 +378,13 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
             }
         }
 
-        // store: in order
+        // store: write the keys in order
         HS_UNROLL for (int i = 0; i < 8; i++) {
             if (i > 0 && i >= rows) break;
             if (row + i * 32 < valid) destination[begin + row + i * 32] = hs_twiddle_out(k[i]);
         }
     } else {
-        // place: each key into its bin
+        // place: put each key into its bin
         for (int e = 0; e < 8; e++) {
             int bin = hs_local_id() * 8 + e;
             hs_u32 keys = bin_counts[bin ^ (bin >> 5 & 7)];
@@ -467,7 +467,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         k[i] = row + i * 32 < valid ? hs_twiddle_in(source[begin + row + i * 32]) : HS_GREATEST;
     }
 
-    // sample: test whether the keys fit, if each of a power of two of work-groups gets `span` adjacent digits
+    // sample: give `span` adjacent digits to each of 2^i work-groups, and test whether their keys fit, by a sample
     int span = 256, bits = 32;
     while (span > 1 && 256 / span * 2 <= groups) {
         span /= 2;
@@ -491,7 +491,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         const int mask = 255;
         int shift = 24;
 
-        // histogram: count the keys of the work-group, as a row of the table of odd passes
+        // histogram: count the keys of the work-group; store the counts as a row of the histogram table of odd passes
         for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -515,7 +515,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 sum += c;
             }
             if (sum == hs_to_u32(slots)) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
         }
         if (hs_local_id() < 256) {
@@ -566,7 +566,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -619,7 +619,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         }
         hs_barrier();
         if (fits[0] != 0u) {
-            // scatter: store each key in the range of the work-group of its digit; further work-groups get no keys
+            // scatter: store each key in the range of the work-group of its digit; work-groups without digits get no keys
             HS_UNROLL for (int i = 0; i < 36; i++) {
                 if (i > 0 && i >= rows) break;
                 if (hs_local_id() + i * 512 < valid) {
@@ -643,13 +643,13 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             hs_key k[36];
             hs_u32 ranks[18], sum = 0u, before = 0u;
 
-            // clear: the bins
+            // clear: write 0 to the bins
             for (int i = hs_local_id(); i < 4096; i += 512) bin_counts[i] = 0u;
             if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
             HS_UNROLL for (int i = 0; i < 36; i++) k[i] = HS_LEAST;
             HS_UNROLL for (int i = 0; i < 18; i++) ranks[i] = 0u;
 
-            // load: the keys
+            // load: read the keys of a lane
             HS_UNROLL for (int b = 0; b < 9; b++) {
                 if (b * 4 > 0 && b * 4 * 512 >= valid) break;
                 if ((b * 4 + 4) * 512 <= valid) {
@@ -660,10 +660,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
 
-            // range: the highest bits in which keys differ
+            // range: determine the highest bits in which keys differ
             if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
 
-            // count: the keys of each bin, and the rank of each key in its bin
+            // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
             hs_key differ = HS_LEAST;
             HS_UNROLL for (int b = 0; b < 9; b++) {
                 if (b * 4 > 0 && b * 4 * 512 >= valid) break;
@@ -698,8 +698,8 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 }
             }
 
-            // scan: the keys in lower bins
-            hs_barrier_global(); // in place, keys must all be read before the first is written
+            // scan: sum the keys in lower bins; measure how crowded bins are
+            hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
             shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
             hs_u32 crowd = 0u;
             for (int e = 0; e < 8; e++) {
@@ -721,7 +721,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
             }
             if (crowded[0] != 0u) {
-                // crowded: digit by digit
+                // crowded: sort digit by digit
                 int rows = (valid + 511) / 512, slots = rows * 512;
                 int row = hs_subgroup_id() * 32 * rows + hs_lane_id();
                 hs_key k[36];
@@ -760,7 +760,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                             sum += c;
                         }
                         if (sum == hs_to_u32(slots)) mixed[0] = 0u;
-                        // padding has the greatest digit
+                        // padding has the greatest digit, and is not counted
                         totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
                     }
                     hs_barrier();
@@ -803,7 +803,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                                 int rank = hs_to_int(counts[bins + d]) + before;
                                 hs_subgroup_barrier();
-                                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                                 hs_subgroup_barrier();
                                 tile[rank] = k[i];
                             }
@@ -816,13 +816,13 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     }
                 }
 
-                // store: in order
+                // store: write the keys in order
                 HS_UNROLL for (int i = 0; i < 36; i++) {
                     if (i > 0 && i >= rows) break;
                     if (row + i * 32 < valid) hs_store(destination, begin + row + i * 32, k[i]);
                 }
             } else {
-                // place: each key into its bin
+                // place: put each key into its bin
                 for (int e = 0; e < 8; e++) {
                     int bin = hs_local_id() * 8 + e;
                     hs_u32 keys = bin_counts[bin ^ (bin >> 5 & 7)];
@@ -901,7 +901,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 sum += c;
             }
             if (sum == hs_to_u32(slots)) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
         }
         if (hs_local_id() < 256) {
@@ -952,7 +952,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -1025,7 +1025,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         shift += 8;
     }
 
-    // store: the keys, if no pass moved them
+    // store: write the keys, if no pass moved them
     if (!moved) {
         HS_UNROLL for (int i = 0; i < 36; i++) {
             if (i > 0 && i >= rows) break;
@@ -1045,7 +1045,7 @@ HS_KERNEL void __launch_bounds__(512) partition_begin_radix(hs_u32 *words, int n
     for (int i = hs_local_id(); i < 512; i += 512)
         words[HS_FIRST_HISTOGRAM + i] = 0u;
     if (hs_local_id() == 0) words[HS_CROWDED_BUCKETS] = 0u;
-    if (hs_local_id() < 2) words[HS_USE_PARTITION + hs_local_id()] = 1u; // and use_buckets
+    if (hs_local_id() < 2) words[HS_USE_PARTITION + hs_local_id()] = 1u; // word 1 is use_buckets
 }
 
 // count the first digit
@@ -1070,7 +1070,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
             // sample: load keys at random places
             HS_UNROLL for (int i = 0; i < 4; i++) {
                 hs_u32 place = hs_to_u32((hs_local_id() + i * 512) & 2047) * 2654435769u;
-                place = (place ^ place >> 16) * 2246822519u; // a multiple alone would be too regular for periodic keys
+                place = (place ^ place >> 16) * 2246822519u; // one multiplication alone could match the period of keys
                 k[i] = hs_twiddle_in(source[hs_to_int((place ^ place >> 13) % hs_to_u32(hs_n()))]);
             }
             HS_UNROLL for (int i = 0; i < 4; i++) {
@@ -1079,7 +1079,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
             }
             hs_barrier();
 
-            // top: determine the highest digit in which keys differ
+            // top: determine the highest digit in which keys of the sample differ
             {
                 hs_u32 differ = 0u;
                 HS_UNROLL for (int i = 0; i < 4; i++) differ |= hs_key_bits(k[i], 0) ^ counts[4104 + 0];
@@ -1088,7 +1088,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
             hs_barrier();
             while (top > 0 && counts[3] >> (top * 8 & 31) == 0u) top--;
 
-            // rounds: compare keys by one more digit in each round, and by all bits in the last round
+            // rounds: compare keys by one digit more in each round; compare all bits in the last round
             int many = 8192 / (hs_n() / 2048 + 1) + 4;
             for (int round = 0; round < 3; round++) {
                 int low = round == 2 ? 0 : top > round + 1 ? (top - 1 - round) * 8 : 0;
@@ -1103,7 +1103,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
                     hs_u32 y_low = counts[4104 + other] >> low << low;
                     bool equal = counts[4104 + i] == counts[4104 + other];
                     if (other != i && x_low == y_low && equal == (round == 2)) {
-                        int met = hs_to_int(hs_local_atomic_add(counts[8 + hash], 65536u) >> 16); // keys that agreed before
+                        int met = hs_to_int(hs_local_atomic_add(counts[8 + hash], 65536u) >> 16); // the keys that have agreed so far
                         if (round < 2) hs_local_atomic_add(counts[round], met == many ? 2048u : 1u);
                         else hs_local_atomic_add(counts[round], 1u);
                         if (round == 2 && met == 128) hs_local_atomic_or(counts[round], 1u << 31);
@@ -1121,8 +1121,8 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
             hs_barrier();
         }
 
-        // fallback: test whether more keys agree, in all bits or in a digit, than a bucket holds, or whether many keys are
-        // equal
+        // fallback: test whether too many keys of the sample agree in their highest bits, whether all of them agree in the
+        // highest digit, or whether equal keys would crowd bins
         bool many = counts[0] > hs_to_u32((5120) * 1024 / (hs_n() / 2048 + 1)) && counts[0] > 66u;
         if (hs_local_id() == 0 && (many || top < 3
             || ((counts[2] & 65535u) > 1u && (counts[2] & 65535u) > hs_to_u32((24) * 1024 / (hs_n() / 2048 + 1))))) {
@@ -1138,7 +1138,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
 
     // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
-    int lane = group * 512 + hs_local_id(); // of all work-groups
+    int lane = group * 512 + hs_local_id(); // the number of the lane among all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
@@ -1204,14 +1204,14 @@ HS_KERNEL void __launch_bounds__(512) first_starts_radix(hs_u32 *words, int n, i
         }
     }
 
-    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
+    // fallback: test whether a value has more keys than its buckets hold, however the second digit is distributed
     hs_barrier();
     if (!fits) {
         words[HS_USE_PARTITION] = 0u;
         words[HS_USE_BUCKETS] = 0u;
     }
 
-    // tiles: count the tiles of the second partition, in which a tile has keys of one value
+    // tiles: number the tiles of the second partition; all keys of a tile have one value of the first digit
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += (words[HS_FIRST_HISTOGRAM + d] + 12287u) / 12288u;
@@ -1302,7 +1302,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_radix(const hs_stored_k
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
+    // reserve: scan the histogram, and reserve space for the keys of each digit by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -1361,7 +1361,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_radix(const hs_stored_key
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: determine its value of the first digit
+    // tile: determine the value that the first digit of its keys has, and the range of its keys
     int value = hs_to_int(tile_value[0]), valid;
     int begin;
     int value_tile = tile_id - hs_to_int(words[HS_FIRST_TILES + value]);
@@ -1383,7 +1383,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_radix(const hs_stored_key
     }
     hs_barrier();
 
-    // sum: add the histogram to that of all tiles of the value
+    // sum: add the histogram to that of all tiles with the same value
     int histogram = HS_BUCKET_STARTS + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -1405,7 +1405,7 @@ HS_KERNEL void __launch_bounds__(512) second_starts_radix(hs_u32 *words, int n, 
     if (value >= 1 << first_bits || words[HS_USE_PARTITION] == 0u) return;
     int starts = HS_BUCKET_STARTS + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: add the counts of a lane
+    // sum: add the counts of a lane, then scan over the lanes
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) sum += words[cursors + d];
     hs_u32 before = 0u;
@@ -1507,7 +1507,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_radix(const hs_stored_
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: get room for the keys of each bucket by additions to the cursors
+    // reserve: reserve space for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -1568,13 +1568,13 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
     hs_key k[20];
     hs_u32 ranks[10], sum = 0u, before = 0u;
 
-    // clear: the bins
+    // clear: write 0 to the bins
     for (int i = hs_local_id(); i < 4096; i += 256) bin_counts[i] = 0u;
     if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
     HS_UNROLL for (int i = 0; i < 20; i++) k[i] = HS_LEAST;
     HS_UNROLL for (int i = 0; i < 10; i++) ranks[i] = 0u;
 
-    // load: the keys
+    // load: read the keys of a lane
     hs_key reference = hs_raw_in(destination[begin + 0]);
     HS_UNROLL for (int b = 0; b < 5; b++) {
         if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -1586,7 +1586,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
     }
     hs_barrier();
 
-    // range: the highest bits in which keys differ
+    // range: determine the highest bits in which keys differ
     {
         hs_u32 differ = 0u;
         HS_UNROLL for (int b = 0; b < 5; b++) {
@@ -1612,7 +1612,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
         if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
     }
 
-    // count: the keys of each bin, and the rank of each key in its bin
+    // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
     hs_key differ = HS_LEAST;
     HS_UNROLL for (int b = 0; b < 5; b++) {
         if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -1647,8 +1647,8 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
         }
     }
 
-    // scan: the keys in lower bins
-    hs_barrier_global(); // in place, keys must all be read before the first is written
+    // scan: sum the keys in lower bins; measure how crowded bins are
+    hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
     shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 16; e++) {
@@ -1676,7 +1676,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
             words[HS_BUCKET_STARTS + 1 + (2 << bits) + hs_to_int(number)] = hs_to_u32(bucket);
         }
     } else {
-        // place: each key into its bin
+        // place: put each key into its bin
         for (int e = 0; e < 16; e++) {
             int bin = hs_local_id() * 16 + e;
             hs_u32 keys = bin_counts[bin ^ (bin >> 5 & 15)];
@@ -1755,7 +1755,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
         } else {
             HS_UNROLL for (int i = 0; i < 20; i++) k[i] = row + i * 32 < valid ? hs_raw_in(destination[begin + row + i * 32]) : HS_GREATEST;
         }
-        hs_barrier_global(); // keys must all be read before the first is written
+        hs_barrier_global(); // all keys must be read before any key is written
 
         // sort: rank by each digit
         int shift = 0, mask = 255;
@@ -1780,7 +1780,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
                     sum += c;
                 }
                 if (sum == 5120u) mixed[0] = 0u;
-                // padding has the greatest digit
+                // padding has the greatest digit, and is not counted
                 totals[d] = d == mask ? sum - hs_to_u32(5120 - valid) : sum;
             }
             hs_barrier();
@@ -1818,7 +1818,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -1829,7 +1829,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
             shift += 8;
         }
 
-        // store: in order
+        // store: write the keys in order
         HS_UNROLL for (int i = 0; i < 20; i++) if (row + i * 32 < valid) destination[begin + row + i * 32] = hs_twiddle_out(k[i]);
     }
 }
@@ -1953,11 +1953,11 @@ HS_KERNEL void __launch_bounds__(256) starts_radix(hs_u32 *words, int n, int arg
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
-        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
-        // constant digits are added to get such a number
+        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
+        // number does not suit, some passes by constant digits also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
-        if (left + more > 4) more = 0; // the keys are copied at the end
+        if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes
         left += more;
         // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
@@ -2006,7 +2006,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
         bool odd = (((pass_order - 1u) * (hs_n() > 1073741823 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 11263) / 11264) {
-            // mark a row without a tile, because its old state could otherwise be read as a new state
+            // mark a row without a tile: later, its old state could be read as a new state
             if (hs_n() > 1073741823 && tile_id / state_rows < 2) {
                 {
                     int d = hs_local_id();
@@ -2050,7 +2050,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                 sum += c;
             }
             if (sum == 11264u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(11264 - valid) : sum;
         }
 
@@ -2096,7 +2096,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
@@ -2151,7 +2151,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                 }
             }
         }
-        if (hs_n() > 1073741823) return; // all other tiles belong to other portions
+        if (hs_n() > 1073741823) return; // each work-group has one tile of this portion
     }
 }
 
@@ -2166,7 +2166,7 @@ HS_KERNEL void __launch_bounds__(512) partition_begin_wide_radix(hs_u32 *words, 
     for (int i = hs_local_id(); i < 512; i += 512)
         words[HS_FIRST_HISTOGRAM_2 + i] = 0u;
     if (hs_local_id() == 0) words[HS_CROWDED_BUCKETS_2] = 0u;
-    if (hs_local_id() < 2) words[HS_USE_PARTITION_2 + hs_local_id()] = 1u; // and use_buckets
+    if (hs_local_id() < 2) words[HS_USE_PARTITION_2 + hs_local_id()] = 1u; // word 1 is use_buckets
 }
 
 // count the first digit
@@ -2187,7 +2187,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_wide_radix(const hs_stored
 
     // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
-    int lane = group * 512 + hs_local_id(); // of all work-groups
+    int lane = group * 512 + hs_local_id(); // the number of the lane among all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS_2 + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
@@ -2256,14 +2256,14 @@ HS_KERNEL void __launch_bounds__(512) first_starts_wide_radix(hs_u32 *words, lon
         }
     }
 
-    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
+    // fallback: test whether a value has more keys than its buckets hold, however the second digit is distributed
     hs_barrier();
     if (!fits) {
         words[HS_USE_PARTITION_2] = 0u;
         words[HS_USE_BUCKETS_2] = 0u;
     }
 
-    // tiles: count the tiles of the second partition, in which a tile has keys of one value
+    // tiles: number the tiles of the second partition; all keys of a tile have one value of the first digit
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += (words[HS_FIRST_HISTOGRAM_2 + d] + 12287u) / 12288u;
@@ -2353,7 +2353,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide_radix(const hs_sto
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
+    // reserve: scan the histogram, and reserve space for the keys of each digit by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2411,12 +2411,12 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_wide_radix(const hs_store
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: determine its value of the first digit
+    // tile: determine the value that the first digit of its keys has, and the range of its keys
     int value = hs_to_int(tile_value[0]), valid;
     hs_i64 begin;
     hs_u32 start = words[HS_FIRST_STARTS_2 + value];
     start += (hs_to_u32(tile_id) - words[HS_FIRST_TILES_2 + value]) * 12288u;
-    hs_u32 left = words[HS_FIRST_STARTS_2 + 1 + value] - start; // 2^32 keys end at 0
+    hs_u32 left = words[HS_FIRST_STARTS_2 + 1 + value] - start; // the end 2^32 is stored as 0
     begin = (hs_i64)(start);
     valid = left < 12288u ? hs_to_int(left) : 12288;
 
@@ -2434,7 +2434,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_wide_radix(const hs_store
     }
     hs_barrier();
 
-    // sum: add the histogram to that of all tiles of the value
+    // sum: add the histogram to that of all tiles with the same value
     int histogram = HS_BUCKET_STARTS_2 + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -2455,7 +2455,7 @@ HS_KERNEL void __launch_bounds__(512) second_starts_wide_radix(hs_u32 *words, lo
     if (value >= 1 << first_bits || words[HS_USE_PARTITION_2] == 0u) return;
     int starts = HS_BUCKET_STARTS_2 + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: add the counts of a lane
+    // sum: add the counts of a lane, then scan over the lanes
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) sum += words[cursors + d];
     hs_u32 before = 0u;
@@ -2510,7 +2510,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_wide_radix(const hs_st
     hs_i64 begin;
     hs_u32 start = words[HS_FIRST_STARTS_2 + value];
     start += (hs_to_u32(tile_id) - words[HS_FIRST_TILES_2 + value]) * 12288u;
-    hs_u32 left = words[HS_FIRST_STARTS_2 + 1 + value] - start; // 2^32 keys end at 0
+    hs_u32 left = words[HS_FIRST_STARTS_2 + 1 + value] - start; // the end 2^32 is stored as 0
     begin = (hs_i64)(start);
     valid = left < 12288u ? hs_to_int(left) : 12288;
     int cursors = HS_BUCKET_STARTS_2 + 1 + (1 << bits) + (value << second_bits);
@@ -2557,7 +2557,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_wide_radix(const hs_st
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: get room for the keys of each bucket by additions to the cursors
+    // reserve: reserve space for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2610,15 +2610,15 @@ HS_KERNEL void __launch_bounds__(512, 2) bucket_count_wide_radix(hs_stored_key *
     int bucket = hs_group_id();
     if (bucket >= 1 << bits || words[HS_USE_BUCKETS_2] == 0u) return;
     hs_i64 begin = (hs_i64)(words[HS_BUCKET_STARTS_2 + bucket]);
-    int valid = hs_to_int(words[HS_BUCKET_STARTS_2 + 1 + bucket] - words[HS_BUCKET_STARTS_2 + bucket]); // 2^32 keys end at 0
+    int valid = hs_to_int(words[HS_BUCKET_STARTS_2 + 1 + bucket] - words[HS_BUCKET_STARTS_2 + bucket]); // the end 2^32 is stored as 0
     if (valid == 0) return;
     hs_u32 sum = 0u, before = 0u;
 
-    // clear: the bins
+    // clear: write 0 to the counters
     for (int i = hs_local_id(); i < 8192; i += 512) bin_counts[i] = 0u;
     hs_barrier();
 
-    // count: the keys of each value
+    // count: count the keys of each value
     int next = hs_local_id();
     for (; next + 1536 < valid; next += 2048) {
         int values[4];
@@ -2632,10 +2632,10 @@ HS_KERNEL void __launch_bounds__(512, 2) bucket_count_wide_radix(hs_stored_key *
         int v = hs_digit(hs_raw_in(destination[begin + next]), 0, 16383), x = (v >> 5 << 4) + (v & 15);
         hs_local_atomic_add(bin_counts[x ^ (x >> 5 & 15)], 1u << (v & 16));
     }
-    hs_barrier_global(); // keys must all be counted before the first is written
+    hs_barrier_global(); // all keys must be counted before any key is written
 
     // scan: sum the keys of lower values
-    for (int e = 0; e < 16; e++) { // both counters of a word at once: no sum exceeds 16 bits
+    for (int e = 0; e < 16; e++) { // an addition sums both counters of a word: no sum exceeds 16 bits
         int x = hs_local_id() * 16 + e;
         sum += bin_counts[x ^ (x >> 5 & 15)];
     }
@@ -2656,12 +2656,12 @@ HS_KERNEL void __launch_bounds__(512, 2) bucket_count_wide_radix(hs_stored_key *
         if (hs_local_id() == 0) runs[0] = 0u;
         hs_barrier();
 
-        // expand: write the keys of each value; note long runs
+        // expand: write the keys of each value to the tile; list long runs
         if (hs_to_int(before) < to && hs_to_int(before + sum) > from) {
             int start = hs_to_int(before);
             for (int turn = 0; turn < 1; turn++) {
                 int block = hs_local_id() * 1 + turn;
-                hs_u32 present = 0u; // a bit for each value that the block has
+                hs_u32 present = 0u; // bit i is set if the block has keys of its value i
                 for (int e = 0; e < 16; e++) {
                     int x = block * 16 + e;
                     hs_u32 both = bin_counts[x ^ (x >> 5 & 15)];
@@ -2685,7 +2685,7 @@ HS_KERNEL void __launch_bounds__(512, 2) bucket_count_wide_radix(hs_stored_key *
         }
         hs_barrier();
 
-        // runs: write the keys of long runs
+        // runs: write the keys of long runs to the tile
         for (int r = hs_local_id() >> 5; r < hs_to_int(runs[0]); r += 16) {
             int v = hs_to_int(runs[1 + r] & 65535u), start = hs_to_int(runs[1 + r] >> 16), x = (v >> 5 << 4) + (v & 15);
             int end = start + hs_to_int(bin_counts[x ^ (x >> 5 & 15)] >> (v & 16) & 65535u);
@@ -2875,7 +2875,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
                 sum += c;
             }
             if (sum == 11264u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(11264 - valid) : sum;
         }
         hs_barrier();
@@ -2913,7 +2913,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }

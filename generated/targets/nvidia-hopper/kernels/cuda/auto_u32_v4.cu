@@ -43,7 +43,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the preceding kernels, which may still run when this kernel starts
+// wait for the preceding kernels to end: this kernel may start while they run
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
@@ -62,7 +62,7 @@ typedef unsigned int hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (low)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -153,7 +153,7 @@ static __device__ __forceinline__ void hs_grid_barrier(int groups) { hs_grid_wai
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
-// a key shifted up by `bits`, which drops its highest bits, with the number of a slot in the lowest bits
+// a key shifted up by `bits`, so that its highest bits drop out, with the number of a slot in the lowest bits
 #define hs_slotted(key, bits, slot) hs_make_key(hs_key_bits(key, 0) << (bits) | hs_to_u32(slot), 0u)
 // the inverse: the key, with the bits `above` as its highest bits
 #define hs_unslotted(key, bits, above) hs_make_key(hs_key_bits(key, 0) >> (bits) | (above), 0u)
@@ -204,13 +204,13 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
     hs_key k[8];
     hs_u32 ranks[4], sum = 0u, before = 0u;
 
-    // clear: the bins
+    // clear: write 0 to the bins
     for (int i = hs_local_id(); i < 4096; i += 512) bin_counts[i] = 0u;
     if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
     HS_UNROLL for (int i = 0; i < 8; i++) k[i] = HS_LEAST;
     HS_UNROLL for (int i = 0; i < 4; i++) ranks[i] = 0u;
 
-    // load: the keys
+    // load: read the keys of a lane
     hs_key reference = hs_twiddle_in(source[0]);
     HS_UNROLL for (int b = 0; b < 2; b++) {
         if (b * 4 > 0 && b * 4 * 512 >= valid) break;
@@ -238,7 +238,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
     }
     hs_barrier();
 
-    // range: the highest bits in which keys differ
+    // range: determine the highest bits in which keys differ
     {
         hs_u32 differ = 0u;
         HS_UNROLL for (int b = 0; b < 2; b++) {
@@ -264,7 +264,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
         if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
     }
 
-    // count: the keys of each bin, and the rank of each key in its bin
+    // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
     hs_key differ = HS_LEAST;
     HS_UNROLL for (int b = 0; b < 2; b++) {
         if (b * 4 > 0 && b * 4 * 512 >= valid) break;
@@ -299,8 +299,8 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
         }
     }
 
-    // scan: the keys in lower bins
-    hs_barrier_global(); // in place, keys must all be read before the first is written
+    // scan: sum the keys in lower bins; measure how crowded bins are
+    hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
     shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 8; e++) {
@@ -322,7 +322,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
         for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
     if (crowded[0] != 0u) {
-        // crowded: digit by digit
+        // crowded: sort digit by digit
         int row = hs_subgroup_id() * 256 + hs_lane_id();
         hs_key k[8];
         hs_u32 o[8];
@@ -355,7 +355,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
                     sum += c;
                 }
                 if (sum == 4096u) mixed[0] = 0u;
-                // padding has the greatest digit
+                // padding has the greatest digit, and is not counted
                 totals[d] = d == mask ? sum - hs_to_u32(4096 - valid) : sum;
             }
             hs_barrier();
@@ -393,7 +393,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                     hs_subgroup_barrier();
                     { int spot = rank; tile[spot] = k[i]; order[spot] = o[i]; }
                 }
@@ -413,7 +413,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
             }
         }
     } else {
-        // place: each key and its slot into its bin
+        // place: put each key and its slot into its bin
         for (int e = 0; e < 8; e++) {
             int bin = hs_local_id() * 8 + e;
             hs_u32 keys = bin_counts[bin ^ (bin >> 5 & 7)];
@@ -445,7 +445,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
         }
         hs_barrier();
 
-        // rank: compare each key with the keys of its bin; store
+        // rank: compare each key with the keys of its bin; store the key
         for (int q = hs_local_id(); q < valid; q += 512) {
             hs_key key = tile[q];
             hs_u32 slot = order[q];
@@ -506,7 +506,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         k[i] = row + i * 32 < valid ? hs_twiddle_in(source[begin + row + i * 32]) : HS_GREATEST;
     }
 
-    // sample: test whether the keys fit, if each of a power of two of work-groups gets `span` adjacent digits
+    // sample: give `span` adjacent digits to each of 2^i work-groups, and test whether their keys fit, by a sample
     int span = 256, bits = 32;
     while (span > 1 && 256 / span * 2 <= groups) {
         span /= 2;
@@ -534,7 +534,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         hs_select_values(values_from, at);
         hs_select_values(values_to, 2);
 
-        // histogram: count the keys of the work-group, as a row of the table of odd passes
+        // histogram: count the keys of the work-group; store the counts as a row of the histogram table of odd passes
         for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -558,7 +558,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 sum += c;
             }
             if (sum == hs_to_u32(slots)) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
         }
         if (hs_local_id() < 256) {
@@ -616,7 +616,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                     hs_subgroup_barrier();
                     { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
@@ -669,7 +669,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         }
         hs_barrier();
         if (fits[0] != 0u) {
-            // scatter: store each key in the range of the work-group of its digit; further work-groups get no keys
+            // scatter: store each key in the range of the work-group of its digit; work-groups without digits get no keys
             HS_UNROLL for (int i = 0; i < 36; i++) {
                 if (i > 0 && i >= rows) break;
                 if (hs_local_id() + i * 512 < valid) {
@@ -696,13 +696,13 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             hs_key k[36];
             hs_u32 ranks[18], sum = 0u, before = 0u;
 
-            // clear: the bins
+            // clear: write 0 to the bins
             for (int i = hs_local_id(); i < 4096; i += 512) bin_counts[i] = 0u;
             if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
             HS_UNROLL for (int i = 0; i < 36; i++) k[i] = HS_LEAST;
             HS_UNROLL for (int i = 0; i < 18; i++) ranks[i] = 0u;
 
-            // load: the keys
+            // load: read the keys of a lane
             HS_UNROLL for (int b = 0; b < 9; b++) {
                 if (b * 4 > 0 && b * 4 * 512 >= valid) break;
                 if ((b * 4 + 4) * 512 <= valid) {
@@ -713,10 +713,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
 
-            // range: the highest bits in which keys differ
+            // range: determine the highest bits in which keys differ
             if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
 
-            // count: the keys of each bin, and the rank of each key in its bin
+            // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
             hs_key differ = HS_LEAST;
             HS_UNROLL for (int b = 0; b < 9; b++) {
                 if (b * 4 > 0 && b * 4 * 512 >= valid) break;
@@ -751,8 +751,8 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 }
             }
 
-            // scan: the keys in lower bins
-            hs_barrier_global(); // in place, keys must all be read before the first is written
+            // scan: sum the keys in lower bins; measure how crowded bins are
+            hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
             shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
             hs_u32 crowd = 0u;
             for (int e = 0; e < 8; e++) {
@@ -774,7 +774,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
             }
             if (crowded[0] != 0u) {
-                // crowded: digit by digit
+                // crowded: sort digit by digit
                 int rows = (valid + 511) / 512, slots = rows * 512;
                 int row = hs_subgroup_id() * 32 * rows + hs_lane_id();
                 hs_key k[36];
@@ -808,7 +808,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                             sum += c;
                         }
                         if (sum == hs_to_u32(slots)) mixed[0] = 0u;
-                        // padding has the greatest digit
+                        // padding has the greatest digit, and is not counted
                         totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
                     }
                     hs_value v[36];
@@ -858,7 +858,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                                 int rank = hs_to_int(counts[bins + d]) + before;
                                 hs_subgroup_barrier();
-                                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                                 hs_subgroup_barrier();
                                 { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
                             }
@@ -872,7 +872,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     hs_barrier_global();
                 }
             } else {
-                // place: each key and its slot into its bin
+                // place: put each key and its slot into its bin
                 for (int e = 0; e < 8; e++) {
                     int bin = hs_local_id() * 8 + e;
                     hs_u32 keys = bin_counts[bin ^ (bin >> 5 & 7)];
@@ -904,7 +904,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 }
                 hs_barrier();
 
-                // rank: compare each key with the keys of its bin; store
+                // rank: compare each key with the keys of its bin; store the key
                 for (int q = hs_local_id(); q < valid; q += 512) {
                     hs_key key = tile[q];
                     hs_u32 slot = order[q];
@@ -964,7 +964,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 sum += c;
             }
             if (sum == hs_to_u32(slots)) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
         }
         if (hs_local_id() < 256) {
@@ -1022,7 +1022,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                     hs_subgroup_barrier();
                     { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
@@ -1097,7 +1097,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         shift += 8;
     }
 
-    // store: the keys, if no pass moved them
+    // store: write the keys, if no pass moved them
     if (!moved) {
         HS_UNROLL for (int i = 0; i < 36; i++) {
             if (i > 0 && i >= rows) break;
@@ -1140,7 +1140,7 @@ HS_KERNEL void __launch_bounds__(512) histogram_radix_few(const hs_stored_key *s
             // sample: load keys at random places
             HS_UNROLL for (int i = 0; i < 8; i++) {
                 hs_u32 place = hs_to_u32((hs_local_id() + i * 512) & 4095) * 2654435769u;
-                place = (place ^ place >> 16) * 2246822519u; // a multiple alone would be too regular for periodic keys
+                place = (place ^ place >> 16) * 2246822519u; // one multiplication alone could match the period of keys
                 k[i] = hs_twiddle_in(source[hs_to_int((place ^ place >> 13) % hs_to_u32(hs_n()))]);
             }
             HS_UNROLL for (int i = 0; i < 8; i++) {
@@ -1149,7 +1149,7 @@ HS_KERNEL void __launch_bounds__(512) histogram_radix_few(const hs_stored_key *s
             }
             hs_barrier();
 
-            // top: determine the highest digit in which keys differ
+            // top: determine the highest digit in which keys of the sample differ
             {
                 hs_u32 differ = 0u;
                 HS_UNROLL for (int i = 0; i < 8; i++) differ |= hs_key_bits(k[i], 0) ^ counts[8200 + 0];
@@ -1158,7 +1158,7 @@ HS_KERNEL void __launch_bounds__(512) histogram_radix_few(const hs_stored_key *s
             hs_barrier();
             while (top > 0 && counts[3] >> (top * 8 & 31) == 0u) top--;
 
-            // rounds: compare keys by one more digit in each round, and by all bits in the last round
+            // rounds: compare keys by one digit more in each round; compare all bits in the last round
             int many = 16384 / (hs_n() / 4096 + 1) + 4;
             for (int round = 0; round < 3; round++) {
                 int low = round == 2 ? 0 : top > round + 1 ? (top - 1 - round) * 8 : 0;
@@ -1173,7 +1173,7 @@ HS_KERNEL void __launch_bounds__(512) histogram_radix_few(const hs_stored_key *s
                     hs_u32 y_low = counts[8200 + other] >> low << low;
                     bool equal = counts[8200 + i] == counts[8200 + other];
                     if (other != i && x_low == y_low && equal == (round == 2)) {
-                        int met = hs_to_int(hs_local_atomic_add(counts[8 + hash], 65536u) >> 16); // keys that agreed before
+                        int met = hs_to_int(hs_local_atomic_add(counts[8 + hash], 65536u) >> 16); // the keys that have agreed so far
                         if (round < 2) hs_local_atomic_add(counts[round], met == many ? 4096u : 1u);
                         else hs_local_atomic_add(counts[round], 1u);
                         if (round == 2 && met == 256) hs_local_atomic_or(counts[round], 1u << 31);
@@ -1266,7 +1266,7 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
         bool odd = (((pass_order - 1u) * (hs_n() > 1073741823 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 10751) / 10752) {
-            // mark a row without a tile, because its old state could otherwise be read as a new state
+            // mark a row without a tile: later, its old state could be read as a new state
             if (hs_n() > 1073741823 && tile_id / state_rows < 2) {
                 if (hs_local_id() < 256) {
                     int d = hs_local_id();
@@ -1312,7 +1312,7 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
                 sum += c;
             }
             if (sum == 10752u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(10752 - valid) : sum;
         }
 
@@ -1362,7 +1362,7 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int at_ = rank; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
             }
@@ -1419,7 +1419,7 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
                 }
             }
         }
-        if (hs_n() > 1073741823) return; // all other tiles belong to other portions
+        if (hs_n() > 1073741823) return; // each work-group has one tile of this portion
     }
 }
 
@@ -1435,7 +1435,7 @@ HS_KERNEL void __launch_bounds__(512) ahead_starts_radix_few(hs_u32 *words, int 
 
     if (hs_local_id() < 4) mixed[6 + hs_local_id()] = words[HS_SAMPLE_COUNTS + hs_local_id()];
 
-    // starts: the histogram of each pass becomes digit starts
+    // starts: replace the histogram of each pass by digit starts
     for (int pass = 0; pass < 4; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -1472,23 +1472,23 @@ HS_KERNEL void __launch_bounds__(512) ahead_starts_radix_few(hs_u32 *words, int 
     }
 
     if (hs_local_id() == 0) {
-        int mean = hs_argument() & 32767; // keys of a bucket
-        int capacity = mean + (mean * (hs_argument() >> 15 & 31) >> 7); // of a bucket
+        int mean = hs_argument() & 32767; // the mean size of a bucket
+        int capacity = mean + (mean * (hs_argument() >> 15 & 31) >> 7); // its greatest size
         hs_u32 equal = (mixed[8] & 65535u);
-        bool repeated = (equal > 1u && equal > hs_to_u32((24) * 2048 / (hs_n() / 4096 + 1))); // equal keys crowd bins
+        bool repeated = (equal > 1u && equal > hs_to_u32((24) * 2048 / (hs_n() / 4096 + 1))); // equal keys would crowd bins
         int lowest = 0; // the lowest digit by which a pass runs
 
-        // choose: the first of the highest digits that make buckets small enough, or sorted
-        bool frequent = (mixed[8] >> 31 != 0u); // some key is
+        // choose: find the fewest digits after which buckets are small enough, or in order already
+        bool frequent = (mixed[8] >> 31 != 0u); // some key is frequent
         int singles = hs_to_int(mixed[8] >> 16 & 32767u);
         int top = hs_to_int(mixed[9]); // the highest digit in which keys differ
-        // the number of distinct values by the sample, and the keys of each value; 0 if a value has more than a work-group
-        // holds
+        // values: the number of distinct keys, estimated by the sample; 0 if unknown, or if a key has more copies than a
+        // work-group holds. each: the copies of a key
         int values = equal > 1u && equal <= 2048u ? 8388608 / hs_to_int(equal) : 0;
         int each = values > 0 ? hs_n() / values : 0;
         if (each > capacity) values = 0;
         for (int r = 0; r < 2 && r + 1 < top && lowest == 0; r++) {
-            int passed = 0, left = 0; // digits in which keys differ
+            int passed = 0, left = 0; // the digits in which keys differ, with a pass and without
             for (int q = 0; q < 4; q++) {
                 if (q < top - 1 - r) left += hs_to_int(mixed[2 + q]);
                 else passed += hs_to_int(mixed[2 + q]);
@@ -1496,10 +1496,10 @@ HS_KERNEL void __launch_bounds__(512) ahead_starts_radix_few(hs_u32 *words, int 
             hs_u32 unlike = mixed[6 + r];
             bool even = !repeated && (unlike <= hs_to_u32((capacity / 2) * 2048 / (hs_n() / 4096 + 1))
                 || (r == 0 && top == 3 && unlike <= 214u)) && left > 1;
-            int sorted = (r + 2) * 8 < 30 ? (r + 2) * 8 : 30; // bits
-            // buckets are in order after the passes if the sample has nearly all values, or if different values hardly ever
-            // share a bucket. A frequent key would keep one work-group busy for long if its bucket has other keys; singles
-            // tells how many
+            int sorted = (r + 2) * 8 < 30 ? (r + 2) * 8 : 30; // the bits of the passes
+            // `same`: buckets are in order after the passes, since the sample has nearly all values, or since different values
+            // hardly ever share a bucket. A bucket of a frequent key and other keys would keep one work-group busy for long;
+            // singles estimates the number of other keys
             bool same = equal > 2048u && unlike == 0u && left > 0;
             if (frequent && hs_n() / 4096 * singles >> (sorted - 4) > 0) same = false;
             if (values > 0) same = unlike <= 64u && left > 0
@@ -1519,11 +1519,11 @@ HS_KERNEL void __launch_bounds__(512) ahead_starts_radix_few(hs_u32 *words, int 
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(mixed[2 + q]);
-        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
-        // constant digits are added to get such a number
+        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
+        // number does not suit, some passes by constant digits also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
-        if (left + more > 4) more = 0; // the keys are copied at the end
+        if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes
         left += more;
         // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
@@ -1552,11 +1552,11 @@ HS_KERNEL void __launch_bounds__(512) bucket_bounds_radix_few(hs_stored_key *des
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= hs_to_int(words[HS_BUCKET_MEAN])) bits++;
     int capacity = hs_to_int(words[HS_BUCKET_CAPACITY]);
-    int step = 8448; // subgroups of all work-groups
+    int step = 8448; // the subgroups of the launch
     for (int bucket = hs_group_id() * 16 + hs_subgroup_id(); bucket <= 1 << bits; bucket += step) {
         int low = hs_n(), high = low;
 
-        // range: the keys with the same highest digit
+        // range: limit the search to the keys with the highest digit of the bucket
         if (bucket < 1 << bits) {
             int digit = bits < 8 ? bucket << (8 - bits) : bucket >> (bits - 8);
             low = hs_to_int(words[HS_DIGIT_STARTS + 768 + digit]);
@@ -1564,12 +1564,12 @@ HS_KERNEL void __launch_bounds__(512) bucket_bounds_radix_few(hs_stored_key *des
             else if (digit < 255) high = hs_to_int(words[HS_DIGIT_STARTS + 769 + digit]);
         }
 
-        // search: locate the first key of the bucket; each lane of a subgroup tests one index at a time
+        // search: locate the first key of the bucket; the lanes of a subgroup test one index each
         while (low < high) {
             int step = (high - low) / 33, more = (high - low) % 33, nth = hs_lane_id() + 1;
             int middle = low + step * nth + more * nth / 33;
             bool after = hs_digit(hs_twiddle_in(destination[middle]), 32 - bits, (1 << bits) - 1) >= bucket;
-            int before = hs_popcount_mask(hs_ballot(!after)); // the first lanes, whose indices are too low
+            int before = hs_popcount_mask(hs_ballot(!after)); // the number of lanes whose indices are too low
             if (before < 32) high = low + step * (before + 1) + more * (before + 1) / 33;
             if (before > 0) low += step * before + more * before / 33 + 1;
         }
@@ -1600,14 +1600,14 @@ HS_KERNEL void __launch_bounds__(512) bucket_cuts_radix_few(hs_stored_key *desti
         return;
     }
 
-    // bucket: the bucket of the key at which the piece is cut
+    // bucket: find the bucket of the key at which the piece is cut
     int at = number * piece_size, bucket = hs_digit(hs_twiddle_in(destination[at]), 32 - bits, (1 << bits) - 1);
     int begin = hs_to_int(words[HS_BUCKET_STARTS + bucket]);
     int after = hs_to_int(words[HS_BUCKET_STARTS + bucket + 1]), to = after;
     words[HS_BUCKET_STARTS + 1 + (2 << bits) + 2 * number] = words[HS_BUCKET_STARTS + 2 + (2 << bits) + 2 * number] = 0u;
     if (after - begin <= hs_to_int(words[HS_BUCKET_CAPACITY])) return;
 
-    // cut: the piece starts where keys differ from the keys before, and ends where the next piece starts
+    // cut: move the start of the piece back to a change of the sorted bits; the piece ends where the next piece starts
     int from = begin;
     {
         hs_key x = hs_twiddle_in(destination[at]);
@@ -1702,13 +1702,13 @@ HS_KERNEL void __launch_bounds__(256, 4) pair_bucket_radix_few(hs_stored_key *de
         hs_key k[6];
         hs_u32 ranks[3], sum = 0u, before = 0u;
 
-        // clear: the bins
+        // clear: write 0 to the bins
         for (int i = hs_local_id(); i < 2048; i += 256) bin_counts[i] = 0u;
         if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
         HS_UNROLL for (int i = 0; i < 6; i++) k[i] = HS_LEAST;
         HS_UNROLL for (int i = 0; i < 3; i++) ranks[i] = 0u;
 
-        // load: the keys
+        // load: read the keys of a lane
         hs_key reference = hs_slotted(hs_twiddle_in(destination[begin + 0]), bits, 0);
         HS_UNROLL for (int b = 0; b < 2; b++) {
             if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -1729,7 +1729,7 @@ HS_KERNEL void __launch_bounds__(256, 4) pair_bucket_radix_few(hs_stored_key *de
         }
         hs_barrier();
 
-        // range: the highest bits in which keys differ
+        // range: determine the highest bits in which keys differ
         {
             hs_u32 differ = 0u;
             HS_UNROLL for (int b = 0; b < 2; b++) {
@@ -1755,7 +1755,7 @@ HS_KERNEL void __launch_bounds__(256, 4) pair_bucket_radix_few(hs_stored_key *de
             if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
         }
 
-        // count: the keys of each bin, and the rank of each key in its bin
+        // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
         hs_key differ = HS_LEAST;
         HS_UNROLL for (int b = 0; b < 2; b++) {
             if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -1794,8 +1794,8 @@ HS_KERNEL void __launch_bounds__(256, 4) pair_bucket_radix_few(hs_stored_key *de
             }
         }
 
-        // scan: the keys in lower bins
-        hs_barrier_global(); // in place, keys must all be read before the first is written
+        // scan: sum the keys in lower bins; measure how crowded bins are
+        hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
         shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
         hs_u32 crowd = 0u;
         for (int e = 0; e < 8; e++) {
@@ -1824,7 +1824,7 @@ HS_KERNEL void __launch_bounds__(256, 4) pair_bucket_radix_few(hs_stored_key *de
                 words[HS_BUCKET_STARTS + 2 + (6 << bits) + 2 * entry] = hs_to_u32(begin + valid);
             }
         } else {
-            // place: each key into its bin
+            // place: put each key into its bin
             for (int e = 0; e < 8; e++) {
                 int bin = hs_local_id() * 8 + e;
                 hs_u32 keys = bin_counts[bin ^ (bin >> 5 & 7)];
@@ -2009,7 +2009,7 @@ HS_KERNEL void __launch_bounds__(512, 2) range_sort_radix_few(const hs_stored_ke
                         sum += c;
                     }
                     if (sum == 5120u) mixed[0] = 0u;
-                    // padding has the greatest digit
+                    // padding has the greatest digit, and is not counted
                     totals[d] = d == mask ? sum - hs_to_u32(5120 - valid) : sum;
                 }
                 hs_value v[10];
@@ -2051,7 +2051,7 @@ HS_KERNEL void __launch_bounds__(512, 2) range_sort_radix_few(const hs_stored_ke
                         int before = hs_popcount_mask(same & hs_lanemask_lt());
                         int rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                         hs_subgroup_barrier();
                         { int at_ = rank; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
                     }
@@ -2154,13 +2154,13 @@ HS_KERNEL void __launch_bounds__(256, 4) pair_bucket_radix_pairs(hs_stored_key *
         hs_key k[11];
         hs_u32 ranks[6], sum = 0u, before = 0u;
 
-        // clear: the bins
+        // clear: write 0 to the bins
         for (int i = hs_local_id(); i < 2048; i += 256) bin_counts[i] = 0u;
         if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
         HS_UNROLL for (int i = 0; i < 11; i++) k[i] = HS_LEAST;
         HS_UNROLL for (int i = 0; i < 6; i++) ranks[i] = 0u;
 
-        // load: the keys
+        // load: read the keys of a lane
         hs_key reference = hs_slotted(hs_twiddle_in(destination[begin + 0]), bits, 0);
         HS_UNROLL for (int b = 0; b < 3; b++) {
             if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -2181,7 +2181,7 @@ HS_KERNEL void __launch_bounds__(256, 4) pair_bucket_radix_pairs(hs_stored_key *
         }
         hs_barrier();
 
-        // range: the highest bits in which keys differ
+        // range: determine the highest bits in which keys differ
         {
             hs_u32 differ = 0u;
             HS_UNROLL for (int b = 0; b < 3; b++) {
@@ -2207,7 +2207,7 @@ HS_KERNEL void __launch_bounds__(256, 4) pair_bucket_radix_pairs(hs_stored_key *
             if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
         }
 
-        // count: the keys of each bin, and the rank of each key in its bin
+        // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
         hs_key differ = HS_LEAST;
         HS_UNROLL for (int b = 0; b < 3; b++) {
             if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -2246,8 +2246,8 @@ HS_KERNEL void __launch_bounds__(256, 4) pair_bucket_radix_pairs(hs_stored_key *
             }
         }
 
-        // scan: the keys in lower bins
-        hs_barrier_global(); // in place, keys must all be read before the first is written
+        // scan: sum the keys in lower bins; measure how crowded bins are
+        hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
         shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
         hs_u32 crowd = 0u;
         for (int e = 0; e < 8; e++) {
@@ -2276,7 +2276,7 @@ HS_KERNEL void __launch_bounds__(256, 4) pair_bucket_radix_pairs(hs_stored_key *
                 words[HS_BUCKET_STARTS + 2 + (6 << bits) + 2 * entry] = hs_to_u32(begin + valid);
             }
         } else {
-            // place: each key into its bin
+            // place: put each key into its bin
             for (int e = 0; e < 8; e++) {
                 int bin = hs_local_id() * 8 + e;
                 hs_u32 keys = bin_counts[bin ^ (bin >> 5 & 7)];
@@ -2392,13 +2392,13 @@ HS_KERNEL void __launch_bounds__(256, 4) pair_bucket_radix_more(hs_stored_key *d
         hs_key k[20];
         hs_u32 ranks[10], sum = 0u, before = 0u;
 
-        // clear: the bins
+        // clear: write 0 to the bins
         for (int i = hs_local_id(); i < 2048; i += 256) bin_counts[i] = 0u;
         if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
         HS_UNROLL for (int i = 0; i < 20; i++) k[i] = HS_LEAST;
         HS_UNROLL for (int i = 0; i < 10; i++) ranks[i] = 0u;
 
-        // load: the keys
+        // load: read the keys of a lane
         hs_key reference = hs_slotted(hs_twiddle_in(destination[begin + 0]), bits, 0);
         HS_UNROLL for (int b = 0; b < 5; b++) {
             if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -2417,7 +2417,7 @@ HS_KERNEL void __launch_bounds__(256, 4) pair_bucket_radix_more(hs_stored_key *d
         }
         hs_barrier();
 
-        // range: the highest bits in which keys differ
+        // range: determine the highest bits in which keys differ
         {
             hs_u32 differ = 0u;
             HS_UNROLL for (int b = 0; b < 5; b++) {
@@ -2443,7 +2443,7 @@ HS_KERNEL void __launch_bounds__(256, 4) pair_bucket_radix_more(hs_stored_key *d
             if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
         }
 
-        // count: the keys of each bin, and the rank of each key in its bin
+        // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
         hs_key differ = HS_LEAST;
         HS_UNROLL for (int b = 0; b < 5; b++) {
             if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -2478,8 +2478,8 @@ HS_KERNEL void __launch_bounds__(256, 4) pair_bucket_radix_more(hs_stored_key *d
             }
         }
 
-        // scan: the keys in lower bins
-        hs_barrier_global(); // in place, keys must all be read before the first is written
+        // scan: sum the keys in lower bins; measure how crowded bins are
+        hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
         shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
         hs_u32 crowd = 0u;
         for (int e = 0; e < 8; e++) {
@@ -2508,7 +2508,7 @@ HS_KERNEL void __launch_bounds__(256, 4) pair_bucket_radix_more(hs_stored_key *d
                 words[HS_BUCKET_STARTS + 2 + (6 << bits) + 2 * entry] = hs_to_u32(begin + valid);
             }
         } else {
-            // place: each key into its bin
+            // place: put each key into its bin
             for (int e = 0; e < 8; e++) {
                 int bin = hs_local_id() * 8 + e;
                 hs_u32 keys = bin_counts[bin ^ (bin >> 5 & 7)];
@@ -2615,11 +2615,11 @@ HS_KERNEL void __launch_bounds__(512) starts_radix_many(hs_u32 *words, int n, in
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
-        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
-        // constant digits are added to get such a number
+        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
+        // number does not suit, some passes by constant digits also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
-        if (left + more > 4) more = 0; // the keys are copied at the end
+        if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes
         left += more;
         // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
@@ -2701,13 +2701,13 @@ HS_KERNEL void __launch_bounds__(1024, 1) pair_bucket_radix_many(hs_stored_key *
         hs_key k[20];
         hs_u32 ranks[10], sum = 0u, before = 0u;
 
-        // clear: the bins
+        // clear: write 0 to the bins
         for (int i = hs_local_id(); i < 8192; i += 1024) bin_counts[i] = 0u;
         if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
         HS_UNROLL for (int i = 0; i < 20; i++) k[i] = HS_LEAST;
         HS_UNROLL for (int i = 0; i < 10; i++) ranks[i] = 0u;
 
-        // load: the keys
+        // load: read the keys of a lane
         hs_key reference = hs_slotted(hs_twiddle_in(destination[begin + 0]), bits, 0);
         HS_UNROLL for (int b = 0; b < 5; b++) {
             if (b * 4 > 0 && b * 4 * 1024 >= valid) break;
@@ -2726,7 +2726,7 @@ HS_KERNEL void __launch_bounds__(1024, 1) pair_bucket_radix_many(hs_stored_key *
         }
         hs_barrier();
 
-        // range: the highest bits in which keys differ
+        // range: determine the highest bits in which keys differ
         {
             hs_u32 differ = 0u;
             HS_UNROLL for (int b = 0; b < 5; b++) {
@@ -2752,7 +2752,7 @@ HS_KERNEL void __launch_bounds__(1024, 1) pair_bucket_radix_many(hs_stored_key *
             if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
         }
 
-        // count: the keys of each bin, and the rank of each key in its bin
+        // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
         hs_key differ = HS_LEAST;
         HS_UNROLL for (int b = 0; b < 5; b++) {
             if (b * 4 > 0 && b * 4 * 1024 >= valid) break;
@@ -2787,8 +2787,8 @@ HS_KERNEL void __launch_bounds__(1024, 1) pair_bucket_radix_many(hs_stored_key *
             }
         }
 
-        // scan: the keys in lower bins
-        hs_barrier_global(); // in place, keys must all be read before the first is written
+        // scan: sum the keys in lower bins; measure how crowded bins are
+        hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
         shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
         hs_u32 crowd = 0u;
         for (int e = 0; e < 8; e++) {
@@ -2817,7 +2817,7 @@ HS_KERNEL void __launch_bounds__(1024, 1) pair_bucket_radix_many(hs_stored_key *
                 words[HS_BUCKET_STARTS + 2 + (6 << bits) + 2 * entry] = hs_to_u32(begin + valid);
             }
         } else {
-            // place: each key into its bin
+            // place: put each key into its bin
             for (int e = 0; e < 8; e++) {
                 int bin = hs_local_id() * 8 + e;
                 hs_u32 keys = bin_counts[bin ^ (bin >> 5 & 7)];
@@ -3038,7 +3038,7 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
                 sum += c;
             }
             if (sum == 10752u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(10752 - valid) : sum;
         }
         hs_value v[21];
@@ -3080,7 +3080,7 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int at_ = rank; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
             }

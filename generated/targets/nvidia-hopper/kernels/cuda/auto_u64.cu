@@ -22,7 +22,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the preceding kernels, which may still run when this kernel starts
+// wait for the preceding kernels to end: this kernel may start while they run
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
@@ -41,7 +41,7 @@ typedef unsigned long long hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -186,13 +186,13 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
     hs_key k[8];
     hs_u32 ranks[4], sum = 0u, before = 0u;
 
-    // clear: the bins
+    // clear: write 0 to the bins
     for (int i = hs_local_id(); i < 4096; i += 512) bin_counts[i] = 0u;
     if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
     HS_UNROLL for (int i = 0; i < 8; i++) k[i] = HS_LEAST;
     HS_UNROLL for (int i = 0; i < 4; i++) ranks[i] = 0u;
 
-    // load: the keys
+    // load: read the keys of a lane
     hs_key reference = hs_twiddle_in(source[0]);
     HS_UNROLL for (int b = 0; b < 2; b++) {
         if (b * 4 > 0 && b * 4 * 512 >= valid) break;
@@ -204,7 +204,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
     }
     hs_barrier();
 
-    // range: the highest bits in which keys differ
+    // range: determine the highest bits in which keys differ
     {
         hs_u32 differ = 0u;
         HS_UNROLL for (int b = 0; b < 2; b++) {
@@ -244,7 +244,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
         if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
     }
 
-    // count: the keys of each bin, and the rank of each key in its bin
+    // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
     hs_key differ = HS_LEAST;
     HS_UNROLL for (int b = 0; b < 2; b++) {
         if (b * 4 > 0 && b * 4 * 512 >= valid) break;
@@ -279,8 +279,8 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
         }
     }
 
-    // scan: the keys in lower bins
-    hs_barrier_global(); // in place, keys must all be read before the first is written
+    // scan: sum the keys in lower bins; measure how crowded bins are
+    hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
     shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 8; e++) {
@@ -302,7 +302,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
         for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
     if (crowded[0] != 0u) {
-        // crowded: digit by digit
+        // crowded: sort digit by digit
         const int begin = 0;
         int rows = (valid + 511) / 512, slots = rows * 512;
         int row = hs_subgroup_id() * 32 * rows + hs_lane_id();
@@ -342,7 +342,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                     sum += c;
                 }
                 if (sum == hs_to_u32(slots)) mixed[0] = 0u;
-                // padding has the greatest digit
+                // padding has the greatest digit, and is not counted
                 totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
             }
             hs_barrier();
@@ -385,7 +385,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                         int before = hs_popcount_mask(same & hs_lanemask_lt());
                         int rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                         hs_subgroup_barrier();
                         tile[rank] = k[i];
                     }
@@ -398,13 +398,13 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
             }
         }
 
-        // store: in order
+        // store: write the keys in order
         HS_UNROLL for (int i = 0; i < 8; i++) {
             if (i > 0 && i >= rows) break;
             if (row + i * 32 < valid) destination[begin + row + i * 32] = hs_twiddle_out(k[i]);
         }
     } else {
-        // place: each key into its bin
+        // place: put each key into its bin
         for (int e = 0; e < 8; e++) {
             int bin = hs_local_id() * 8 + e;
             hs_u32 keys = bin_counts[bin ^ (bin >> 5 & 7)];
@@ -487,7 +487,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         k[i] = row + i * 32 < valid ? hs_twiddle_in(source[begin + row + i * 32]) : HS_GREATEST;
     }
 
-    // sample: test whether the keys fit, if each of a power of two of work-groups gets `span` adjacent digits
+    // sample: give `span` adjacent digits to each of 2^i work-groups, and test whether their keys fit, by a sample
     int span = 256, bits = 64;
     while (span > 1 && 256 / span * 2 <= groups) {
         span /= 2;
@@ -511,7 +511,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         const int mask = 255;
         int shift = 56;
 
-        // histogram: count the keys of the work-group, as a row of the table of odd passes
+        // histogram: count the keys of the work-group; store the counts as a row of the histogram table of odd passes
         for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
         if (hs_local_id() == 0) {
             mixed[0] = 1u;
@@ -535,7 +535,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 sum += c;
             }
             if (sum == hs_to_u32(slots)) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
         }
         if (hs_local_id() < 256) {
@@ -586,7 +586,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -639,7 +639,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         }
         hs_barrier();
         if (fits[0] != 0u) {
-            // scatter: store each key in the range of the work-group of its digit; further work-groups get no keys
+            // scatter: store each key in the range of the work-group of its digit; work-groups without digits get no keys
             HS_UNROLL for (int i = 0; i < 18; i++) {
                 if (i > 0 && i >= rows) break;
                 if (hs_local_id() + i * 512 < valid) {
@@ -663,13 +663,13 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             hs_key k[18];
             hs_u32 ranks[9], sum = 0u, before = 0u;
 
-            // clear: the bins
+            // clear: write 0 to the bins
             for (int i = hs_local_id(); i < 4096; i += 512) bin_counts[i] = 0u;
             if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
             HS_UNROLL for (int i = 0; i < 18; i++) k[i] = HS_LEAST;
             HS_UNROLL for (int i = 0; i < 9; i++) ranks[i] = 0u;
 
-            // load: the keys
+            // load: read the keys of a lane
             HS_UNROLL for (int b = 0; b < 5; b++) {
                 if (b * 4 > 0 && b * 4 * 512 >= valid) break;
                 if ((b * 4 + 4 < 18 ? b * 4 + 4 : 18) * 512 <= valid) {
@@ -680,10 +680,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
 
-            // range: the highest bits in which keys differ
+            // range: determine the highest bits in which keys differ
             if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
 
-            // count: the keys of each bin, and the rank of each key in its bin
+            // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
             hs_key differ = HS_LEAST;
             HS_UNROLL for (int b = 0; b < 5; b++) {
                 if (b * 4 > 0 && b * 4 * 512 >= valid) break;
@@ -722,8 +722,8 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 }
             }
 
-            // scan: the keys in lower bins
-            hs_barrier_global(); // in place, keys must all be read before the first is written
+            // scan: sum the keys in lower bins; measure how crowded bins are
+            hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
             shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
             hs_u32 crowd = 0u;
             for (int e = 0; e < 8; e++) {
@@ -745,7 +745,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
             }
             if (crowded[0] != 0u) {
-                // crowded: digit by digit
+                // crowded: sort digit by digit
                 int rows = (valid + 511) / 512, slots = rows * 512;
                 int row = hs_subgroup_id() * 32 * rows + hs_lane_id();
                 hs_key k[18];
@@ -784,7 +784,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                             sum += c;
                         }
                         if (sum == hs_to_u32(slots)) mixed[0] = 0u;
-                        // padding has the greatest digit
+                        // padding has the greatest digit, and is not counted
                         totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
                     }
                     hs_barrier();
@@ -827,7 +827,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                                 int rank = hs_to_int(counts[bins + d]) + before;
                                 hs_subgroup_barrier();
-                                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                                 hs_subgroup_barrier();
                                 tile[rank] = k[i];
                             }
@@ -840,13 +840,13 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     }
                 }
 
-                // store: in order
+                // store: write the keys in order
                 HS_UNROLL for (int i = 0; i < 18; i++) {
                     if (i > 0 && i >= rows) break;
                     if (row + i * 32 < valid) hs_store(destination, begin + row + i * 32, k[i]);
                 }
             } else {
-                // place: each key into its bin
+                // place: put each key into its bin
                 for (int e = 0; e < 8; e++) {
                     int bin = hs_local_id() * 8 + e;
                     hs_u32 keys = bin_counts[bin ^ (bin >> 5 & 7)];
@@ -929,7 +929,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 sum += c;
             }
             if (sum == hs_to_u32(slots)) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
         }
         if (hs_local_id() < 256) {
@@ -980,7 +980,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -1053,7 +1053,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         shift += 8;
     }
 
-    // store: the keys, if no pass moved them
+    // store: write the keys, if no pass moved them
     if (!moved) {
         HS_UNROLL for (int i = 0; i < 18; i++) {
             if (i > 0 && i >= rows) break;
@@ -1073,8 +1073,8 @@ HS_KERNEL void __launch_bounds__(512) partition_begin_radix(hs_u32 *words, int n
     for (int i = hs_local_id(); i < 512; i += 512)
         words[HS_FIRST_HISTOGRAM + i] = 0u;
     if (hs_local_id() == 0) words[HS_CROWDED_BUCKETS] = 0u;
-    if (hs_local_id() == 0) words[HS_PAIR_STATUS] = 1u; // no passes have run before the partitions
-    if (hs_local_id() < 2) words[HS_USE_PARTITION + hs_local_id()] = 1u; // and use_buckets
+    if (hs_local_id() == 0) words[HS_PAIR_STATUS] = 1u; // no passes have brought keys into buckets
+    if (hs_local_id() < 2) words[HS_USE_PARTITION + hs_local_id()] = 1u; // word 1 is use_buckets
 }
 
 // count the first digit
@@ -1099,7 +1099,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
             // sample: load keys at random places
             HS_UNROLL for (int i = 0; i < 4; i++) {
                 hs_u32 place = hs_to_u32((hs_local_id() + i * 512) & 2047) * 2654435769u;
-                place = (place ^ place >> 16) * 2246822519u; // a multiple alone would be too regular for periodic keys
+                place = (place ^ place >> 16) * 2246822519u; // one multiplication alone could match the period of keys
                 k[i] = hs_twiddle_in(source[hs_to_int((place ^ place >> 13) % hs_to_u32(hs_n()))]);
             }
             HS_UNROLL for (int i = 0; i < 4; i++) {
@@ -1109,7 +1109,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
             }
             hs_barrier();
 
-            // top: determine the highest digit in which keys differ
+            // top: determine the highest digit in which keys of the sample differ
             {
                 hs_u32 differ = 0u;
                 HS_UNROLL for (int i = 0; i < 4; i++) differ |= hs_key_bits(k[i], 0) ^ counts[4104 + 0];
@@ -1123,7 +1123,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
             hs_barrier();
             while (top > 0 && (top * 8 < 32 ? counts[4] : counts[5]) >> (top * 8 & 31) == 0u) top--;
 
-            // rounds: compare keys by one more digit in each round, and by all bits in the last round
+            // rounds: compare keys by one digit more in each round; compare all bits in the last round
             int many = 8192 / (hs_n() / 2048 + 1) + 4;
             for (int round = 0; round < 4; round++) {
                 int low = round == 3 ? 0 : top > round + 1 ? (top - 1 - round) * 8 : 0;
@@ -1141,7 +1141,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
                     hs_u32 y_high = low > 32 ? counts[6152 + other] >> (low - 32) << (low - 32) : counts[6152 + other];
                     bool equal = counts[4104 + i] == counts[4104 + other] && counts[6152 + i] == counts[6152 + other];
                     if (other != i && x_low == y_low && x_high == y_high && equal == (round == 3)) {
-                        int met = hs_to_int(hs_local_atomic_add(counts[8 + hash], 65536u) >> 16); // keys that agreed before
+                        int met = hs_to_int(hs_local_atomic_add(counts[8 + hash], 65536u) >> 16); // the keys that have agreed so far
                         if (round < 3) hs_local_atomic_add(counts[round], met == many ? 2048u : 1u);
                         else hs_local_atomic_add(counts[round], 1u);
                         if (round == 3 && met == 128) hs_local_atomic_or(counts[round], 1u << 31);
@@ -1162,8 +1162,8 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
         if (hs_local_id() < 5)
             words[HS_SAMPLE_COUNTS + hs_local_id()] = hs_local_id() < 4 ? counts[hs_local_id()] : hs_to_u32(top);
 
-        // fallback: test whether more keys agree, in all bits or in a digit, than a bucket holds, or whether many keys are
-        // equal
+        // fallback: test whether too many keys of the sample agree in their highest bits, whether all of them agree in the
+        // highest digit, or whether equal keys would crowd bins
         bool many = counts[0] > hs_to_u32((2560) * 1024 / (hs_n() / 2048 + 1)) && counts[0] > 66u;
         if (hs_local_id() == 0 && (many || top < 7
             || ((counts[3] & 65535u) > 1u && (counts[3] & 65535u) > hs_to_u32((24) * 1024 / (hs_n() / 2048 + 1))))) {
@@ -1179,7 +1179,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
 
     // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
-    int lane = group * 512 + hs_local_id(); // of all work-groups
+    int lane = group * 512 + hs_local_id(); // the number of the lane among all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
@@ -1245,14 +1245,14 @@ HS_KERNEL void __launch_bounds__(512) first_starts_radix(hs_u32 *words, int n, i
         }
     }
 
-    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
+    // fallback: test whether a value has more keys than its buckets hold, however the second digit is distributed
     hs_barrier();
     if (!fits) {
         words[HS_USE_PARTITION] = 0u;
         words[HS_USE_BUCKETS] = 0u;
     }
 
-    // tiles: count the tiles of the second partition, in which a tile has keys of one value
+    // tiles: number the tiles of the second partition; all keys of a tile have one value of the first digit
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += (words[HS_FIRST_HISTOGRAM + d] + 8191u) / 8192u;
@@ -1343,7 +1343,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_radix(const hs_stored_k
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
+    // reserve: scan the histogram, and reserve space for the keys of each digit by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -1402,7 +1402,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_radix(const hs_stored_key
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: determine its value of the first digit
+    // tile: determine the value that the first digit of its keys has, and the range of its keys
     int value = hs_to_int(tile_value[0]), valid;
     int begin;
     int value_tile = tile_id - hs_to_int(words[HS_FIRST_TILES + value]);
@@ -1424,7 +1424,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_radix(const hs_stored_key
     }
     hs_barrier();
 
-    // sum: add the histogram to that of all tiles of the value
+    // sum: add the histogram to that of all tiles with the same value
     int histogram = HS_BUCKET_STARTS + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -1446,7 +1446,7 @@ HS_KERNEL void __launch_bounds__(512) second_starts_radix(hs_u32 *words, int n, 
     if (value >= 1 << first_bits || words[HS_USE_PARTITION] == 0u) return;
     int starts = HS_BUCKET_STARTS + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: add the counts of a lane
+    // sum: add the counts of a lane, then scan over the lanes
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) sum += words[cursors + d];
     hs_u32 before = 0u;
@@ -1548,7 +1548,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_radix(const hs_stored_
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: get room for the keys of each bucket by additions to the cursors
+    // reserve: reserve space for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -1643,13 +1643,13 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
         hs_key k[10];
         hs_u32 ranks[5], sum = 0u, before = 0u;
 
-        // clear: the bins
+        // clear: write 0 to the bins
         for (int i = hs_local_id(); i < 2048; i += 256) bin_counts[i] = 0u;
         if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
         HS_UNROLL for (int i = 0; i < 10; i++) k[i] = HS_LEAST;
         HS_UNROLL for (int i = 0; i < 5; i++) ranks[i] = 0u;
 
-        // load: the keys
+        // load: read the keys of a lane
         hs_key reference = (partitioned ? hs_raw_in(destination[begin + 0]) : hs_twiddle_in(destination[begin + 0]));
         HS_UNROLL for (int b = 0; b < 3; b++) {
             if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -1661,7 +1661,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
         }
         hs_barrier();
 
-        // range: the highest bits in which keys differ
+        // range: determine the highest bits in which keys differ
         {
             hs_u32 differ = 0u;
             HS_UNROLL for (int b = 0; b < 3; b++) {
@@ -1701,7 +1701,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
             if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
         }
 
-        // count: the keys of each bin, and the rank of each key in its bin
+        // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
         hs_key differ = HS_LEAST;
         HS_UNROLL for (int b = 0; b < 3; b++) {
             if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -1740,8 +1740,8 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
             }
         }
 
-        // scan: the keys in lower bins
-        hs_barrier_global(); // in place, keys must all be read before the first is written
+        // scan: sum the keys in lower bins; measure how crowded bins are
+        hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
         shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
         hs_u32 crowd = 0u;
         for (int e = 0; e < 8; e++) {
@@ -1763,7 +1763,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
             for (int j = 0; j < 7; j++) if (j < hs_subgroup_id()) before += tops[j];
         }
         if (crowded[0] > 48u * hs_to_u32(valid)) {
-            // crowded: add the range to a list, and store its keys as passes leave them
+            // crowded: add the range to a list, and store its keys in the form that passes leave
             HS_UNROLL for (int b = 0; b < 3; b++) {
                 if (b * 4 > 0 && b * 4 * 256 >= valid) break;
                 if ((b * 4 + 4 < 10 ? b * 4 + 4 : 10) * 256 <= valid) {
@@ -1778,7 +1778,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
                 words[HS_BUCKET_STARTS + 2 + (6 << bits) + 2 * entry] = hs_to_u32(begin + valid);
             }
         } else {
-            // place: each key into its bin
+            // place: put each key into its bin
             for (int e = 0; e < 8; e++) {
                 int bin = hs_local_id() * 8 + e;
                 hs_u32 keys = bin_counts[bin ^ (bin >> 5 & 7)];
@@ -1956,11 +1956,11 @@ HS_KERNEL void __launch_bounds__(256) starts_radix(hs_u32 *words, int n, int arg
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
-        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
-        // constant digits are added to get such a number
+        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
+        // number does not suit, some passes by constant digits also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
-        if (left + more > 8) more = 0; // the keys are copied at the end
+        if (left + more > 8) more = 0; // there are not enough passes: a copy follows the passes
         left += more;
         // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
@@ -2009,7 +2009,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
         bool odd = (((pass_order - 1u) * (hs_n() > 1073741823 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 6143) / 6144) {
-            // mark a row without a tile, because its old state could otherwise be read as a new state
+            // mark a row without a tile: later, its old state could be read as a new state
             if (hs_n() > 1073741823 && tile_id / state_rows < 2) {
                 {
                     int d = hs_local_id();
@@ -2053,7 +2053,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                 sum += c;
             }
             if (sum == 6144u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(6144 - valid) : sum;
         }
 
@@ -2099,7 +2099,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
@@ -2154,7 +2154,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                 }
             }
         }
-        if (hs_n() > 1073741823) return; // all other tiles belong to other portions
+        if (hs_n() > 1073741823) return; // each work-group has one tile of this portion
     }
 }
 
@@ -2171,7 +2171,7 @@ HS_KERNEL void __launch_bounds__(256) ahead_starts_radix(hs_u32 *words, int n, i
     if (words[HS_USE_BUCKETS] != 0u) return; // buckets have sorted the keys
     if (hs_local_id() < 5) mixed[10 + hs_local_id()] = words[HS_SAMPLE_COUNTS + hs_local_id()];
 
-    // starts: the histogram of each pass becomes digit starts
+    // starts: replace the histogram of each pass by digit starts
     for (int pass = 0; pass < 8; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -2208,23 +2208,23 @@ HS_KERNEL void __launch_bounds__(256) ahead_starts_radix(hs_u32 *words, int n, i
     }
 
     if (hs_local_id() == 0) {
-        int mean = hs_argument() & 32767; // keys of a bucket
-        int capacity = mean + (mean * (hs_argument() >> 15 & 31) >> 7); // of a bucket
+        int mean = hs_argument() & 32767; // the mean size of a bucket
+        int capacity = mean + (mean * (hs_argument() >> 15 & 31) >> 7); // its greatest size
         hs_u32 equal = (mixed[13] & 65535u);
-        bool repeated = (equal > 1u && equal > hs_to_u32((24) * 1024 / (hs_n() / 2048 + 1))); // equal keys crowd bins
+        bool repeated = (equal > 1u && equal > hs_to_u32((24) * 1024 / (hs_n() / 2048 + 1))); // equal keys would crowd bins
         int lowest = 0; // the lowest digit by which a pass runs
 
-        // choose: the first of the highest digits that make buckets small enough, or sorted
-        bool frequent = (mixed[13] >> 31 != 0u); // some key is
+        // choose: find the fewest digits after which buckets are small enough, or in order already
+        bool frequent = (mixed[13] >> 31 != 0u); // some key is frequent
         int singles = hs_to_int(mixed[13] >> 16 & 32767u);
         int top = hs_to_int(mixed[14]); // the highest digit in which keys differ
-        // the number of distinct values by the sample, and the keys of each value; 0 if a value has more than a work-group
-        // holds
+        // values: the number of distinct keys, estimated by the sample; 0 if unknown, or if a key has more copies than a
+        // work-group holds. each: the copies of a key
         int values = equal > 1u && equal <= 1024u ? 2097152 / hs_to_int(equal) : 0;
         int each = values > 0 ? hs_n() / values : 0;
         if (each > capacity) values = 0;
         for (int r = 0; r < 3 && r + 1 < top && lowest == 0; r++) {
-            int passed = 0, left = 0; // digits in which keys differ
+            int passed = 0, left = 0; // the digits in which keys differ, with a pass and without
             for (int q = 0; q < 8; q++) {
                 if (q < top - 1 - r) left += hs_to_int(mixed[2 + q]);
                 else passed += hs_to_int(mixed[2 + q]);
@@ -2232,10 +2232,10 @@ HS_KERNEL void __launch_bounds__(256) ahead_starts_radix(hs_u32 *words, int n, i
             hs_u32 unlike = mixed[10 + r];
             bool even = !repeated && (unlike <= hs_to_u32((capacity / 2) * 1024 / (hs_n() / 2048 + 1))
                 || (r == 0 && top == 7 && unlike <= 66u)) && left > 1;
-            int sorted = (r + 2) * 8 < 30 ? (r + 2) * 8 : 30; // bits
-            // buckets are in order after the passes if the sample has nearly all values, or if different values hardly ever
-            // share a bucket. A frequent key would keep one work-group busy for long if its bucket has other keys; singles
-            // tells how many
+            int sorted = (r + 2) * 8 < 30 ? (r + 2) * 8 : 30; // the bits of the passes
+            // `same`: buckets are in order after the passes, since the sample has nearly all values, or since different values
+            // hardly ever share a bucket. A bucket of a frequent key and other keys would keep one work-group busy for long;
+            // singles estimates the number of other keys
             bool same = equal > 1024u && unlike == 0u && left > 0;
             if (frequent && hs_n() / 2048 * singles >> (sorted - 4) > 0) same = false;
             if (values > 0) same = unlike <= 32u && left > 0
@@ -2255,11 +2255,11 @@ HS_KERNEL void __launch_bounds__(256) ahead_starts_radix(hs_u32 *words, int n, i
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(mixed[2 + q]);
-        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
-        // constant digits are added to get such a number
+        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
+        // number does not suit, some passes by constant digits also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
-        if (left + more > 8) more = 0; // the keys are copied at the end
+        if (left + more > 8) more = 0; // there are not enough passes: a copy follows the passes
         left += more;
         // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
@@ -2288,11 +2288,11 @@ HS_KERNEL void __launch_bounds__(256) bucket_bounds_radix(hs_stored_key *destina
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= hs_to_int(words[HS_BUCKET_MEAN])) bits++;
     int capacity = hs_to_int(words[HS_BUCKET_CAPACITY]);
-    int step = 4224; // subgroups of all work-groups
+    int step = 4224; // the subgroups of the launch
     for (int bucket = hs_group_id() * 8 + hs_subgroup_id(); bucket <= 1 << bits; bucket += step) {
         int low = hs_n(), high = low;
 
-        // range: the keys with the same highest digit
+        // range: limit the search to the keys with the highest digit of the bucket
         if (bucket < 1 << bits) {
             int digit = bits < 8 ? bucket << (8 - bits) : bucket >> (bits - 8);
             low = hs_to_int(words[HS_DIGIT_STARTS + 1792 + digit]);
@@ -2300,12 +2300,12 @@ HS_KERNEL void __launch_bounds__(256) bucket_bounds_radix(hs_stored_key *destina
             else if (digit < 255) high = hs_to_int(words[HS_DIGIT_STARTS + 1793 + digit]);
         }
 
-        // search: locate the first key of the bucket; each lane of a subgroup tests one index at a time
+        // search: locate the first key of the bucket; the lanes of a subgroup test one index each
         while (low < high) {
             int step = (high - low) / 33, more = (high - low) % 33, nth = hs_lane_id() + 1;
             int middle = low + step * nth + more * nth / 33;
             bool after = hs_digit(hs_twiddle_in(destination[middle]), 64 - bits, (1 << bits) - 1) >= bucket;
-            int before = hs_popcount_mask(hs_ballot(!after)); // the first lanes, whose indices are too low
+            int before = hs_popcount_mask(hs_ballot(!after)); // the number of lanes whose indices are too low
             if (before < 32) high = low + step * (before + 1) + more * (before + 1) / 33;
             if (before > 0) low += step * before + more * before / 33 + 1;
         }
@@ -2336,14 +2336,14 @@ HS_KERNEL void __launch_bounds__(256) bucket_cuts_radix(hs_stored_key *destinati
         return;
     }
 
-    // bucket: the bucket of the key at which the piece is cut
+    // bucket: find the bucket of the key at which the piece is cut
     int at = number * piece_size, bucket = hs_digit(hs_twiddle_in(destination[at]), 64 - bits, (1 << bits) - 1);
     int begin = hs_to_int(words[HS_BUCKET_STARTS + bucket]);
     int after = hs_to_int(words[HS_BUCKET_STARTS + bucket + 1]), to = after;
     words[HS_BUCKET_STARTS + 1 + (2 << bits) + 2 * number] = words[HS_BUCKET_STARTS + 2 + (2 << bits) + 2 * number] = 0u;
     if (after - begin <= hs_to_int(words[HS_BUCKET_CAPACITY])) return;
 
-    // cut: the piece starts where keys differ from the keys before, and ends where the next piece starts
+    // cut: move the start of the piece back to a change of the sorted bits; the piece ends where the next piece starts
     int from = begin;
     {
         hs_key x = hs_twiddle_in(destination[at]);
@@ -2515,7 +2515,7 @@ HS_KERNEL void __launch_bounds__(256, 3) range_sort_radix(const hs_stored_key *s
                         sum += c;
                     }
                     if (sum == 3072u) mixed[0] = 0u;
-                    // padding has the greatest digit
+                    // padding has the greatest digit, and is not counted
                     totals[d] = d == mask ? sum - hs_to_u32(3072 - valid) : sum;
                 }
                 hs_barrier();
@@ -2553,7 +2553,7 @@ HS_KERNEL void __launch_bounds__(256, 3) range_sort_radix(const hs_stored_key *s
                         int before = hs_popcount_mask(same & hs_lanemask_lt());
                         int rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                         hs_subgroup_barrier();
                         tile[rank] = k[i];
                     }
@@ -2603,7 +2603,7 @@ HS_KERNEL void __launch_bounds__(512) partition_begin_wide_radix(hs_u32 *words, 
     for (int i = hs_local_id(); i < 1024; i += 512)
         words[HS_FIRST_HISTOGRAM_2 + i] = 0u;
     if (hs_local_id() == 0) words[HS_CROWDED_BUCKETS_2] = 0u;
-    if (hs_local_id() < 2) words[HS_USE_PARTITION_2 + hs_local_id()] = 1u; // and use_buckets
+    if (hs_local_id() < 2) words[HS_USE_PARTITION_2 + hs_local_id()] = 1u; // word 1 is use_buckets
 }
 
 // count the first digit
@@ -2625,7 +2625,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_wide_radix(const hs_stored
 
     // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
-    int lane = group * 512 + hs_local_id(); // of all work-groups
+    int lane = group * 512 + hs_local_id(); // the number of the lane among all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS_2 + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
@@ -2695,14 +2695,14 @@ HS_KERNEL void __launch_bounds__(512) first_starts_wide_radix(hs_u32 *words, lon
         }
     }
 
-    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
+    // fallback: test whether a value has more keys than its buckets hold, however the second digit is distributed
     hs_barrier();
     if (!fits) {
         words[HS_USE_PARTITION_2] = 0u;
         words[HS_USE_BUCKETS_2] = 0u;
     }
 
-    // tiles: count the tiles of the second partition, in which a tile has keys of one value
+    // tiles: number the tiles of the second partition; all keys of a tile have one value of the first digit
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += (words[HS_FIRST_HISTOGRAM_2 + d] + 7679u) / 7680u;
@@ -2793,7 +2793,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide_radix(const hs_sto
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
+    // reserve: scan the histogram, and reserve space for the keys of each digit by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2852,12 +2852,12 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_wide_radix(const hs_store
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: determine its value of the first digit
+    // tile: determine the value that the first digit of its keys has, and the range of its keys
     int value = hs_to_int(tile_value[0]), valid;
     hs_i64 begin;
     hs_u32 start = words[HS_FIRST_STARTS_2 + value];
     start += (hs_to_u32(tile_id) - words[HS_FIRST_TILES_2 + value]) * 7680u;
-    hs_u32 left = words[HS_FIRST_STARTS_2 + 1 + value] - start; // 2^32 keys end at 0
+    hs_u32 left = words[HS_FIRST_STARTS_2 + 1 + value] - start; // the end 2^32 is stored as 0
     begin = (hs_i64)(start);
     valid = left < 7680u ? hs_to_int(left) : 7680;
 
@@ -2875,7 +2875,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_wide_radix(const hs_store
     }
     hs_barrier();
 
-    // sum: add the histogram to that of all tiles of the value
+    // sum: add the histogram to that of all tiles with the same value
     int histogram = HS_BUCKET_STARTS_2 + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -2897,7 +2897,7 @@ HS_KERNEL void __launch_bounds__(512) second_starts_wide_radix(hs_u32 *words, lo
     if (value >= 1 << first_bits || words[HS_USE_PARTITION_2] == 0u) return;
     int starts = HS_BUCKET_STARTS_2 + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: add the counts of a lane
+    // sum: add the counts of a lane, then scan over the lanes
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) if (d < 1 << second_bits) sum += words[cursors + d];
     hs_u32 before = 0u;
@@ -2953,7 +2953,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_wide_radix(const hs_st
     hs_i64 begin;
     hs_u32 start = words[HS_FIRST_STARTS_2 + value];
     start += (hs_to_u32(tile_id) - words[HS_FIRST_TILES_2 + value]) * 7680u;
-    hs_u32 left = words[HS_FIRST_STARTS_2 + 1 + value] - start; // 2^32 keys end at 0
+    hs_u32 left = words[HS_FIRST_STARTS_2 + 1 + value] - start; // the end 2^32 is stored as 0
     begin = (hs_i64)(start);
     valid = left < 7680u ? hs_to_int(left) : 7680;
     int cursors = HS_BUCKET_STARTS_2 + 1 + (1 << bits) + (value << second_bits);
@@ -3000,7 +3000,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_wide_radix(const hs_st
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: get room for the keys of each bucket by additions to the cursors
+    // reserve: reserve space for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -3056,19 +3056,19 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide_radix(hs_stored_key *destin
     int bucket = hs_group_id();
     if (bucket >= 1 << bits || words[HS_USE_BUCKETS_2] == 0u) return;
     hs_i64 begin = (hs_i64)(words[HS_BUCKET_STARTS_2 + bucket]);
-    int valid = hs_to_int(words[HS_BUCKET_STARTS_2 + 1 + bucket] - words[HS_BUCKET_STARTS_2 + bucket]); // 2^32 keys end at 0
+    int valid = hs_to_int(words[HS_BUCKET_STARTS_2 + 1 + bucket] - words[HS_BUCKET_STARTS_2 + bucket]); // the end 2^32 is stored as 0
     if (valid == 0) return;
     int shift = 0;
     hs_key k[10];
     hs_u32 ranks[5], sum = 0u, before = 0u;
 
-    // clear: the bins
+    // clear: write 0 to the bins
     for (int i = hs_local_id(); i < 2048; i += 256) bin_counts[i] = 0u;
     if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
     HS_UNROLL for (int i = 0; i < 10; i++) k[i] = HS_LEAST;
     HS_UNROLL for (int i = 0; i < 5; i++) ranks[i] = 0u;
 
-    // load: the keys
+    // load: read the keys of a lane
     hs_key reference = hs_raw_in(destination[begin + 0]);
     HS_UNROLL for (int b = 0; b < 3; b++) {
         if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -3080,7 +3080,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide_radix(hs_stored_key *destin
     }
     hs_barrier();
 
-    // range: the highest bits in which keys differ
+    // range: determine the highest bits in which keys differ
     {
         hs_u32 differ = 0u;
         HS_UNROLL for (int b = 0; b < 3; b++) {
@@ -3120,7 +3120,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide_radix(hs_stored_key *destin
         if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
     }
 
-    // count: the keys of each bin, and the rank of each key in its bin
+    // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
     hs_key differ = HS_LEAST;
     HS_UNROLL for (int b = 0; b < 3; b++) {
         if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -3159,8 +3159,8 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide_radix(hs_stored_key *destin
         }
     }
 
-    // scan: the keys in lower bins
-    hs_barrier_global(); // in place, keys must all be read before the first is written
+    // scan: sum the keys in lower bins; measure how crowded bins are
+    hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
     shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 8; e++) {
@@ -3188,7 +3188,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide_radix(hs_stored_key *destin
             words[HS_BUCKET_STARTS_2 + 1 + (2 << bits) + hs_to_int(number)] = hs_to_u32(bucket);
         }
     } else {
-        // place: each key into its bin
+        // place: put each key into its bin
         for (int e = 0; e < 8; e++) {
             int bin = hs_local_id() * 8 + e;
             hs_u32 keys = bin_counts[bin ^ (bin >> 5 & 7)];
@@ -3258,7 +3258,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide_radix(hs_stored_key *dest
     for (int number = hs_group_id(); number < hs_to_int(words[HS_CROWDED_BUCKETS_2]); number += groups) {
         int bucket = hs_to_int(words[HS_BUCKET_STARTS_2 + 1 + (2 << bits) + number]);
         hs_i64 begin = (hs_i64)(words[HS_BUCKET_STARTS_2 + bucket]);
-        int valid = hs_to_int(words[HS_BUCKET_STARTS_2 + 1 + bucket] - words[HS_BUCKET_STARTS_2 + bucket]); // 2^32 keys end at 0
+        int valid = hs_to_int(words[HS_BUCKET_STARTS_2 + 1 + bucket] - words[HS_BUCKET_STARTS_2 + bucket]); // the end 2^32 is stored as 0
         int row = hs_subgroup_id() * 320 + hs_lane_id();
         hs_key k[10];
 
@@ -3268,7 +3268,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide_radix(hs_stored_key *dest
         } else {
             HS_UNROLL for (int i = 0; i < 10; i++) k[i] = row + i * 32 < valid ? hs_raw_in(destination[begin + row + i * 32]) : HS_GREATEST;
         }
-        hs_barrier_global(); // keys must all be read before the first is written
+        hs_barrier_global(); // all keys must be read before any key is written
 
         // sort: rank by each digit
         int shift = 0, mask = 255;
@@ -3293,7 +3293,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide_radix(hs_stored_key *dest
                     sum += c;
                 }
                 if (sum == 2560u) mixed[0] = 0u;
-                // padding has the greatest digit
+                // padding has the greatest digit, and is not counted
                 totals[d] = d == mask ? sum - hs_to_u32(2560 - valid) : sum;
             }
             hs_barrier();
@@ -3331,7 +3331,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide_radix(hs_stored_key *dest
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -3342,7 +3342,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide_radix(hs_stored_key *dest
             shift += 8;
         }
 
-        // store: in order
+        // store: write the keys in order
         HS_UNROLL for (int i = 0; i < 10; i++) if (row + i * 32 < valid) destination[begin + row + i * 32] = hs_twiddle_out(k[i]);
     }
 }
@@ -3518,7 +3518,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
                 sum += c;
             }
             if (sum == 6144u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(6144 - valid) : sum;
         }
         hs_barrier();
@@ -3556,7 +3556,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }

@@ -10,7 +10,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the preceding kernels, which may still run when this kernel starts
+// wait for the preceding kernels to end: this kernel may start while they run
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
@@ -29,7 +29,7 @@ typedef unsigned long long hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -112,7 +112,7 @@ HS_KERNEL void __launch_bounds__(256) digest(const hs_stored_key *source, const 
         both_a += a;
         both_b += b;
 
-        // order: the key and its value before the next
+        // order: compare the key and its value with the next key and its value
         if (i < hs_n() - 1) {
             hs_key raw_next = hs_raw_in(source[i + 1]);
             hs_key key = raw, next = raw_next;

@@ -22,7 +22,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the preceding kernels, which may still run when this kernel starts
+// wait for the preceding kernels to end: this kernel may start while they run
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
@@ -41,7 +41,7 @@ typedef unsigned int hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (low)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -90,7 +90,7 @@ typedef unsigned int hs_lanemask;
 #define hs_entry_min(a, b) hs_min(a, b)
 #define hs_entry_max(a, b) hs_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_shuffle_xor(a, mask)
-// an entry from the source, to memory, and from memory
+// an entry from a key of the source; a key of the result from an entry
 #define hs_entered(x, i) hs_twiddle_in(x)
 #define hs_left(a) hs_twiddle_out(a)
 #define hs_entered_again(x) hs_twiddle_in(x)
@@ -150,7 +150,7 @@ HS_KERNEL void __launch_bounds__(64) block_sort_2(const hs_stored_key *source, h
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 512 + lane;
 
-    // load: 16 keys per lane, in any order; sort the registers of every lane
+    // load: 16 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[16];
         if (count >= 1024) {
@@ -333,7 +333,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored_key *source, 
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 512 + lane;
 
-    // load: 16 keys per lane, in any order; sort the registers of every lane
+    // load: 16 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[16];
         if (count >= 4096) {
@@ -671,7 +671,7 @@ HS_KERNEL void __launch_bounds__(256) flip_1(hs_stored_key *destination, int n, 
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -716,7 +716,7 @@ HS_KERNEL void __launch_bounds__(256) flip_2(hs_stored_key *destination, int n, 
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -776,7 +776,7 @@ HS_KERNEL void __launch_bounds__(256) flip_3(hs_stored_key *destination, int n, 
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -868,7 +868,7 @@ HS_KERNEL void __launch_bounds__(256) flip_4(hs_stored_key *destination, int n, 
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[16];
     hs_entry r[16];
     HS_UNROLL for (int i = 0; i < 8; i++) at[i] = x + i * stride + lane;
@@ -925,7 +925,7 @@ HS_KERNEL void __launch_bounds__(256) flip_5(hs_stored_key *destination, int n, 
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[32];
     hs_entry r[32];
     HS_UNROLL for (int i = 0; i < 16; i++) at[i] = x + i * stride + lane;
@@ -1067,8 +1067,8 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_stored_key *destination, int n, i
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = HS_SHARED(hs_key, 0);
 
-    // the chunk from slot `place` on, in a span of 8192 << level slots
-    // with two runs of 4096 << level keys
+    // the chunk from slot `place` on; its span has 8192 << level slots,
+    // for two runs of 4096 << level keys
     int level = hs_argument() & 255, run = 4096 << level;
     int lg_chunks = level + 1;
     int span = (hs_group_id() >> lg_chunks) * (2 * run);
@@ -1192,7 +1192,7 @@ HS_KERNEL void __launch_bounds__(512) partition_begin(hs_u32 *words, int n, int 
     for (int i = hs_local_id(); i < 512; i += 512)
         words[HS_FIRST_HISTOGRAM + i] = 0u;
     if (hs_local_id() == 0) words[HS_CROWDED_BUCKETS] = 0u;
-    if (hs_local_id() < 2) words[HS_USE_PARTITION + hs_local_id()] = 1u; // and use_buckets
+    if (hs_local_id() < 2) words[HS_USE_PARTITION + hs_local_id()] = 1u; // word 1 is use_buckets
 }
 
 // count the first digit
@@ -1214,7 +1214,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram(const hs_stored_key *sourc
 
     // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
-    int lane = group * 512 + hs_local_id(); // of all work-groups
+    int lane = group * 512 + hs_local_id(); // the number of the lane among all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
@@ -1280,14 +1280,14 @@ HS_KERNEL void __launch_bounds__(512) first_starts(hs_u32 *words, int n, int arg
         }
     }
 
-    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
+    // fallback: test whether a value has more keys than its buckets hold, however the second digit is distributed
     hs_barrier();
     if (!fits) {
         words[HS_USE_PARTITION] = 0u;
         words[HS_USE_BUCKETS] = 0u;
     }
 
-    // tiles: count the tiles of the second partition, in which a tile has keys of one value
+    // tiles: number the tiles of the second partition; all keys of a tile have one value of the first digit
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += (words[HS_FIRST_HISTOGRAM + d] + 8191u) / 8192u;
@@ -1378,7 +1378,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition(const hs_stored_key *so
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
+    // reserve: scan the histogram, and reserve space for the keys of each digit by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -1437,7 +1437,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram(const hs_stored_key *part
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: determine its value of the first digit
+    // tile: determine the value that the first digit of its keys has, and the range of its keys
     int value = hs_to_int(tile_value[0]), valid;
     int begin;
     int value_tile = tile_id - hs_to_int(words[HS_FIRST_TILES + value]);
@@ -1459,7 +1459,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram(const hs_stored_key *part
     }
     hs_barrier();
 
-    // sum: add the histogram to that of all tiles of the value
+    // sum: add the histogram to that of all tiles with the same value
     int histogram = HS_BUCKET_STARTS + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -1481,7 +1481,7 @@ HS_KERNEL void __launch_bounds__(512) second_starts(hs_u32 *words, int n, int ar
     if (value >= 1 << first_bits || words[HS_USE_PARTITION] == 0u) return;
     int starts = HS_BUCKET_STARTS + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: add the counts of a lane
+    // sum: add the counts of a lane, then scan over the lanes
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) sum += words[cursors + d];
     hs_u32 before = 0u;
@@ -1583,7 +1583,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition(const hs_stored_key *p
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: get room for the keys of each bucket by additions to the cursors
+    // reserve: reserve space for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -1644,13 +1644,13 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u
     hs_key k[20];
     hs_u32 ranks[10], sum = 0u, before = 0u;
 
-    // clear: the bins
+    // clear: write 0 to the bins
     for (int i = hs_local_id(); i < 4096; i += 256) bin_counts[i] = 0u;
     if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
     HS_UNROLL for (int i = 0; i < 20; i++) k[i] = HS_LEAST;
     HS_UNROLL for (int i = 0; i < 10; i++) ranks[i] = 0u;
 
-    // load: the keys
+    // load: read the keys of a lane
     hs_key reference = hs_raw_in(destination[begin + 0]);
     HS_UNROLL for (int b = 0; b < 5; b++) {
         if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -1662,7 +1662,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u
     }
     hs_barrier();
 
-    // range: the highest bits in which keys differ
+    // range: determine the highest bits in which keys differ
     {
         hs_u32 differ = 0u;
         HS_UNROLL for (int b = 0; b < 5; b++) {
@@ -1688,7 +1688,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u
         if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
     }
 
-    // count: the keys of each bin, and the rank of each key in its bin
+    // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
     hs_key differ = HS_LEAST;
     HS_UNROLL for (int b = 0; b < 5; b++) {
         if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -1723,8 +1723,8 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u
         }
     }
 
-    // scan: the keys in lower bins
-    hs_barrier_global(); // in place, keys must all be read before the first is written
+    // scan: sum the keys in lower bins; measure how crowded bins are
+    hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
     shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 16; e++) {
@@ -1752,7 +1752,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u
             words[HS_BUCKET_STARTS + 1 + (2 << bits) + hs_to_int(number)] = hs_to_u32(bucket);
         }
     } else {
-        // place: each key into its bin
+        // place: put each key into its bin
         for (int e = 0; e < 16; e++) {
             int bin = hs_local_id() * 16 + e;
             hs_u32 keys = bin_counts[bin ^ (bin >> 5 & 15)];
@@ -1831,7 +1831,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs
         } else {
             HS_UNROLL for (int i = 0; i < 20; i++) k[i] = row + i * 32 < valid ? hs_raw_in(destination[begin + row + i * 32]) : HS_GREATEST;
         }
-        hs_barrier_global(); // keys must all be read before the first is written
+        hs_barrier_global(); // all keys must be read before any key is written
 
         // sort: rank by each digit
         int shift = 0, mask = 255;
@@ -1856,7 +1856,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs
                     sum += c;
                 }
                 if (sum == 5120u) mixed[0] = 0u;
-                // padding has the greatest digit
+                // padding has the greatest digit, and is not counted
                 totals[d] = d == mask ? sum - hs_to_u32(5120 - valid) : sum;
             }
             hs_barrier();
@@ -1894,7 +1894,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -1905,7 +1905,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs
             shift += 8;
         }
 
-        // store: in order
+        // store: write the keys in order
         HS_UNROLL for (int i = 0; i < 20; i++) if (row + i * 32 < valid) destination[begin + row + i * 32] = hs_twiddle_out(k[i]);
     }
 }
@@ -2028,11 +2028,11 @@ HS_KERNEL void __launch_bounds__(256) starts(hs_u32 *words, int n, int argument)
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
-        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
-        // constant digits are added to get such a number
+        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
+        // number does not suit, some passes by constant digits also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
-        if (left + more > 4) more = 0; // the keys are copied at the end
+        if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes
         left += more;
         // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
@@ -2081,7 +2081,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
         bool odd = (((pass_order - 1u) * (hs_n() > 72530432 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 8703) / 8704) {
-            // mark a row without a tile, because its old state could otherwise be read as a new state
+            // mark a row without a tile: later, its old state could be read as a new state
             if (hs_n() > 72530432 && tile_id / state_rows < 2) {
                 {
                     int d = hs_local_id();
@@ -2125,7 +2125,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
                 sum += c;
             }
             if (sum == 8704u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(8704 - valid) : sum;
         }
 
@@ -2171,7 +2171,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
@@ -2226,7 +2226,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
                 }
             }
         }
-        if (hs_n() > 72530432) return; // all other tiles belong to other portions
+        if (hs_n() > 72530432) return; // each work-group has one tile of this portion
     }
 }
 
@@ -2241,7 +2241,7 @@ HS_KERNEL void __launch_bounds__(512) partition_begin_wide(hs_u32 *words, long l
     for (int i = hs_local_id(); i < 1024; i += 512)
         words[HS_FIRST_HISTOGRAM_2 + i] = 0u;
     if (hs_local_id() == 0) words[HS_CROWDED_BUCKETS_2] = 0u;
-    if (hs_local_id() < 2) words[HS_USE_PARTITION_2 + hs_local_id()] = 1u; // and use_buckets
+    if (hs_local_id() < 2) words[HS_USE_PARTITION_2 + hs_local_id()] = 1u; // word 1 is use_buckets
 }
 
 // count the first digit
@@ -2263,7 +2263,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_wide(const hs_stored_key *
 
     // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
-    int lane = group * 512 + hs_local_id(); // of all work-groups
+    int lane = group * 512 + hs_local_id(); // the number of the lane among all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS_2 + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
@@ -2333,14 +2333,14 @@ HS_KERNEL void __launch_bounds__(512) first_starts_wide(hs_u32 *words, long long
         }
     }
 
-    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
+    // fallback: test whether a value has more keys than its buckets hold, however the second digit is distributed
     hs_barrier();
     if (!fits) {
         words[HS_USE_PARTITION_2] = 0u;
         words[HS_USE_BUCKETS_2] = 0u;
     }
 
-    // tiles: count the tiles of the second partition, in which a tile has keys of one value
+    // tiles: number the tiles of the second partition; all keys of a tile have one value of the first digit
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += (words[HS_FIRST_HISTOGRAM_2 + d] + 7167u) / 7168u;
@@ -2431,7 +2431,7 @@ HS_KERNEL void __launch_bounds__(512, 2) first_partition_wide(const hs_stored_ke
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
+    // reserve: scan the histogram, and reserve space for the keys of each digit by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2490,12 +2490,12 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_wide(const hs_stored_key 
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: determine its value of the first digit
+    // tile: determine the value that the first digit of its keys has, and the range of its keys
     int value = hs_to_int(tile_value[0]), valid;
     hs_i64 begin;
     hs_u32 start = words[HS_FIRST_STARTS_2 + value];
     start += (hs_to_u32(tile_id) - words[HS_FIRST_TILES + value]) * 7168u;
-    hs_u32 left = words[HS_FIRST_STARTS_2 + 1 + value] - start; // 2^32 keys end at 0
+    hs_u32 left = words[HS_FIRST_STARTS_2 + 1 + value] - start; // the end 2^32 is stored as 0
     begin = (hs_i64)(start);
     valid = left < 7168u ? hs_to_int(left) : 7168;
 
@@ -2513,7 +2513,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_wide(const hs_stored_key 
     }
     hs_barrier();
 
-    // sum: add the histogram to that of all tiles of the value
+    // sum: add the histogram to that of all tiles with the same value
     int histogram = HS_BUCKET_STARTS_2 + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -2535,7 +2535,7 @@ HS_KERNEL void __launch_bounds__(512) second_starts_wide(hs_u32 *words, long lon
     if (value >= 1 << first_bits || words[HS_USE_PARTITION_2] == 0u) return;
     int starts = HS_BUCKET_STARTS_2 + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: add the counts of a lane
+    // sum: add the counts of a lane, then scan over the lanes
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) if (d < 1 << second_bits) sum += words[cursors + d];
     hs_u32 before = 0u;
@@ -2591,7 +2591,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_wide(const hs_stored_k
     hs_i64 begin;
     hs_u32 start = words[HS_FIRST_STARTS_2 + value];
     start += (hs_to_u32(tile_id) - words[HS_FIRST_TILES + value]) * 7168u;
-    hs_u32 left = words[HS_FIRST_STARTS_2 + 1 + value] - start; // 2^32 keys end at 0
+    hs_u32 left = words[HS_FIRST_STARTS_2 + 1 + value] - start; // the end 2^32 is stored as 0
     begin = (hs_i64)(start);
     valid = left < 7168u ? hs_to_int(left) : 7168;
     int cursors = HS_BUCKET_STARTS_2 + 1 + (1 << bits) + (value << second_bits);
@@ -2638,7 +2638,7 @@ HS_KERNEL void __launch_bounds__(512, 2) second_partition_wide(const hs_stored_k
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: get room for the keys of each bucket by additions to the cursors
+    // reserve: reserve space for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2694,19 +2694,19 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide(hs_stored_key *destination,
     int bucket = hs_group_id();
     if (bucket >= 1 << bits || words[HS_USE_BUCKETS_2] == 0u) return;
     hs_i64 begin = (hs_i64)(words[HS_BUCKET_STARTS_2 + bucket]);
-    int valid = hs_to_int(words[HS_BUCKET_STARTS_2 + 1 + bucket] - words[HS_BUCKET_STARTS_2 + bucket]); // 2^32 keys end at 0
+    int valid = hs_to_int(words[HS_BUCKET_STARTS_2 + 1 + bucket] - words[HS_BUCKET_STARTS_2 + bucket]); // the end 2^32 is stored as 0
     if (valid == 0) return;
     int shift = 0;
     hs_key k[20];
     hs_u32 ranks[10], sum = 0u, before = 0u;
 
-    // clear: the bins
+    // clear: write 0 to the bins
     for (int i = hs_local_id(); i < 4096; i += 256) bin_counts[i] = 0u;
     if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
     HS_UNROLL for (int i = 0; i < 20; i++) k[i] = HS_LEAST;
     HS_UNROLL for (int i = 0; i < 10; i++) ranks[i] = 0u;
 
-    // load: the keys
+    // load: read the keys of a lane
     hs_key reference = hs_raw_in(destination[begin + 0]);
     HS_UNROLL for (int b = 0; b < 5; b++) {
         if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -2718,7 +2718,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide(hs_stored_key *destination,
     }
     hs_barrier();
 
-    // range: the highest bits in which keys differ
+    // range: determine the highest bits in which keys differ
     {
         hs_u32 differ = 0u;
         HS_UNROLL for (int b = 0; b < 5; b++) {
@@ -2744,7 +2744,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide(hs_stored_key *destination,
         if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
     }
 
-    // count: the keys of each bin, and the rank of each key in its bin
+    // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
     hs_key differ = HS_LEAST;
     HS_UNROLL for (int b = 0; b < 5; b++) {
         if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -2779,8 +2779,8 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide(hs_stored_key *destination,
         }
     }
 
-    // scan: the keys in lower bins
-    hs_barrier_global(); // in place, keys must all be read before the first is written
+    // scan: sum the keys in lower bins; measure how crowded bins are
+    hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
     shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 16; e++) {
@@ -2808,7 +2808,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide(hs_stored_key *destination,
             words[HS_BUCKET_STARTS_2 + 1 + (2 << bits) + hs_to_int(number)] = hs_to_u32(bucket);
         }
     } else {
-        // place: each key into its bin
+        // place: put each key into its bin
         for (int e = 0; e < 16; e++) {
             int bin = hs_local_id() * 16 + e;
             hs_u32 keys = bin_counts[bin ^ (bin >> 5 & 15)];
@@ -2874,7 +2874,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destinatio
     for (int number = hs_group_id(); number < hs_to_int(words[HS_CROWDED_BUCKETS_2]); number += groups) {
         int bucket = hs_to_int(words[HS_BUCKET_STARTS_2 + 1 + (2 << bits) + number]);
         hs_i64 begin = (hs_i64)(words[HS_BUCKET_STARTS_2 + bucket]);
-        int valid = hs_to_int(words[HS_BUCKET_STARTS_2 + 1 + bucket] - words[HS_BUCKET_STARTS_2 + bucket]); // 2^32 keys end at 0
+        int valid = hs_to_int(words[HS_BUCKET_STARTS_2 + 1 + bucket] - words[HS_BUCKET_STARTS_2 + bucket]); // the end 2^32 is stored as 0
         int row = hs_subgroup_id() * 640 + hs_lane_id();
         hs_key k[20];
 
@@ -2884,7 +2884,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destinatio
         } else {
             HS_UNROLL for (int i = 0; i < 20; i++) k[i] = row + i * 32 < valid ? hs_raw_in(destination[begin + row + i * 32]) : HS_GREATEST;
         }
-        hs_barrier_global(); // keys must all be read before the first is written
+        hs_barrier_global(); // all keys must be read before any key is written
 
         // sort: rank by each digit
         int shift = 0, mask = 255;
@@ -2909,7 +2909,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destinatio
                     sum += c;
                 }
                 if (sum == 5120u) mixed[0] = 0u;
-                // padding has the greatest digit
+                // padding has the greatest digit, and is not counted
                 totals[d] = d == mask ? sum - hs_to_u32(5120 - valid) : sum;
             }
             hs_barrier();
@@ -2947,7 +2947,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destinatio
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -2958,7 +2958,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destinatio
             shift += 8;
         }
 
-        // store: in order
+        // store: write the keys in order
         HS_UNROLL for (int i = 0; i < 20; i++) if (row + i * 32 < valid) destination[begin + row + i * 32] = hs_twiddle_out(k[i]);
     }
 }
@@ -3134,7 +3134,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored_key *sourc
                 sum += c;
             }
             if (sum == 8704u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(8704 - valid) : sum;
         }
         hs_barrier();
@@ -3172,7 +3172,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored_key *sourc
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }

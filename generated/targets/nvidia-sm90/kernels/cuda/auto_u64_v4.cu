@@ -21,7 +21,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the preceding kernels, which may still run when this kernel starts
+// wait for the preceding kernels to end: this kernel may start while they run
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
@@ -40,7 +40,7 @@ typedef unsigned long long hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -104,7 +104,7 @@ static __device__ __forceinline__ hs_pair hs_pair_max(hs_pair a, hs_pair b) { re
 #define hs_entry_min(a, b) hs_pair_min(a, b)
 #define hs_entry_max(a, b) hs_pair_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_pair_shuffle_xor(a, mask)
-// an entry from the source, to memory, and from memory
+// an entry from a key of the source; a key of the result from an entry
 #define hs_entered(x, i) hs_make_pair(hs_twiddle_in(x), hs_to_u32(i))
 #define hs_left(a) (a)
 #define hs_entered_again(x) (x)
@@ -149,7 +149,7 @@ HS_KERNEL void __launch_bounds__(32) block_sort_1(const hs_stored_key *source, h
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 128 + lane;
 
-    // load: 4 keys per lane, in any order; sort the registers of every lane
+    // load: 4 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[4];
         if (count >= 128) {
@@ -234,7 +234,7 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored_key *source, 
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 128 + lane;
 
-    // load: 4 keys per lane, in any order; sort the registers of every lane
+    // load: 4 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[4];
         if (count >= 512) {
@@ -446,7 +446,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored_key *source,
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 128 + lane;
 
-    // load: 4 keys per lane, in any order; sort the registers of every lane
+    // load: 4 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[4];
         if (count >= 2048) {
@@ -826,7 +826,7 @@ HS_KERNEL void __launch_bounds__(128) flip_2(hs_pair *destination, int n, int ar
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -886,7 +886,7 @@ HS_KERNEL void __launch_bounds__(128) flip_3(hs_pair *destination, int n, int ar
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -1067,8 +1067,8 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_pair *destination, int n, int arg
     extern __shared__ unsigned long long hs_shared[];
     hs_pair *const tile = HS_SHARED(hs_pair, 0);
 
-    // the chunk from slot `place` on, in a span of 4096 << level slots
-    // with two runs of 2048 << level keys
+    // the chunk from slot `place` on; its span has 4096 << level slots,
+    // for two runs of 2048 << level keys
     int level = hs_argument() & 255, run = 2048 << level;
     int lg_chunks = level + 2;
     int span = (hs_group_id() >> lg_chunks) * (2 * run);
@@ -1304,11 +1304,11 @@ HS_KERNEL void __launch_bounds__(256) starts(hs_u32 *words, int n, int argument)
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
-        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
-        // constant digits are added to get such a number
+        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
+        // number does not suit, some passes by constant digits also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
-        if (left + more > 8) more = 0; // the keys are copied at the end
+        if (left + more > 8) more = 0; // there are not enough passes: a copy follows the passes
         left += more;
         // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
@@ -1358,7 +1358,7 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
         bool odd = (((pass_order - 1u) * (hs_n() > 14820608 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 2815) / 2816) {
-            // mark a row without a tile, because its old state could otherwise be read as a new state
+            // mark a row without a tile: later, its old state could be read as a new state
             if (hs_n() > 14820608 && tile_id / state_rows < 2) {
                 {
                     int d = hs_local_id();
@@ -1404,7 +1404,7 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
                 sum += c;
             }
             if (sum == 2816u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(2816 - valid) : sum;
         }
 
@@ -1454,7 +1454,7 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
             }
@@ -1511,7 +1511,7 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
                 }
             }
         }
-        if (hs_n() > 14820608) return; // all other tiles belong to other portions
+        if (hs_n() > 14820608) return; // each work-group has one tile of this portion
     }
 }
 
@@ -1686,7 +1686,7 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored_key *sourc
                 sum += c;
             }
             if (sum == 2816u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(2816 - valid) : sum;
         }
         hs_value v[11];
@@ -1728,7 +1728,7 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored_key *sourc
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
             }

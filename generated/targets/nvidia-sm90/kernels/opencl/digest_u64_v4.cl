@@ -17,7 +17,7 @@ typedef ulong hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -53,7 +53,7 @@ typedef uint hs_value;
 #define hs_select_values(name, which) __global hs_value *name = (which) == 0 ? (__global hs_value *)values_in : (which) == 1 ? values_out : values_tmp
 #define hs_load_value(from, at, i) from[i]
 #define hs_store_value(to, i, x) to[i] = x
-// lines of 64 bytes from local memory, bypassing caches: the offset of a buffer from a line, and storing a line
+// the offset of a buffer from a line of 64 bytes; storing a line from local memory, which bypasses caches
 #define hs_line_offset(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
 #define hs_store_line_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #ifndef __has_builtin
@@ -113,7 +113,7 @@ __kernel void digest(__global const hs_stored_key *source, __global const uint *
         both_a += a;
         both_b += b;
 
-        // order: the key and its value before the next
+        // order: compare the key and its value with the next key and its value
         if (i < hs_n() - 1) {
             hs_key raw_next = hs_raw_in(source[i + 1]);
             hs_key key = raw, next = raw_next;

@@ -45,7 +45,7 @@
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) uint((key) >> (shift))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (low)
 #define hs_raw_in(x) hs_key(x)
@@ -71,7 +71,7 @@
 #define hs_line_offset(to, line) 0
 #define hs_store_line_fence()
 #define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < 16; x_++) to[(i) + x_] = lines[(first) + x_];
-// publish what all lanes have stored in coherent buffers; await what other work-groups of the launch have published
+// publish the stores of all lanes to coherent buffers; wait for the stores that other work-groups publish
 #define hs_order_group() controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared, gl_SemanticsAcquireRelease)
 #define hs_order_device() memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquireRelease)
 #define hs_publish(word, y) { hs_order_device(); hs_order_group(); if (gl_LocalInvocationIndex == 0u) { hs_order_device(); atomicAdd(word, y); } }
@@ -96,7 +96,7 @@
 #define hs_entry_min(a, b) hs_min(a, b)
 #define hs_entry_max(a, b) hs_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_shuffle_xor(a, mask)
-// an entry from the source, to memory, and from memory
+// an entry from a key of the source; a key of the result from an entry
 #define hs_entered(x, i) hs_twiddle_in(x)
 #define hs_left(a) hs_twiddle_out(a)
 #define hs_entered_again(x) hs_twiddle_in(x)
@@ -170,7 +170,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 512 + lane;
 
-    // load: 16 keys per lane, in any order; sort the registers of every lane
+    // load: 16 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[16];
         if (count >= 1024) {
@@ -370,7 +370,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 512 + lane;
 
-    // load: 16 keys per lane, in any order; sort the registers of every lane
+    // load: 16 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[16];
         if (count >= 4096) {
@@ -721,7 +721,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -779,7 +779,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -852,7 +852,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -946,8 +946,8 @@ shared hs_key tile[4096];
 
 void main()
 {
-    // the chunk from slot `place` on, in a span of 8192 << level slots
-    // with two runs of 4096 << level keys
+    // the chunk from slot `place` on; its span has 8192 << level slots,
+    // for two runs of 4096 << level keys
     int level = hs_argument() & 255, run = 4096 << level;
     int lg_chunks = level + 1;
     int span = (hs_group_id() >> lg_chunks) * (2 * run);
@@ -1093,7 +1093,7 @@ void main()
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     const int shift = 24, mask = 255;
 
-    // clear: write 0 to the counters and to the words of the fallback; until keys are partitioned, the fallback sorts them
+    // clear: write 0 to the counters and to the words of the fallback; set the flag by which the fallback sorts the keys
     if (group == 0)
         for (int i = hs_local_id(); i < HS_BUCKET_STARTS; i += 512)
             words[words_first + i] = i == HS_FALLBACK ? 1u : 0u;
@@ -1114,7 +1114,7 @@ void main()
         hs_local_atomic_add(counts[hs_digit(hs_twiddle_in(source[source_first + next]), shift, mask)], 1u);
     hs_barrier();
 
-    // store: the histogram
+    // store: write the histogram
     if (hs_local_id() < 256) {
         int d = hs_local_id();
         words[words_first + HS_GROUP_HISTOGRAMS + group * 256 + d] = counts[d];
@@ -1224,7 +1224,7 @@ void main()
     const int mask = 255;
     if (hs_local_id() == 0) mixed[0] = 0u;
 
-    // histogram: of all keys, and of earlier work-groups
+    // histogram: get the histogram of all keys, and that of earlier work-groups
     if (groups > 64) {
         if (hs_local_id() < 256) {
             int d = hs_local_id();
@@ -1254,7 +1254,7 @@ void main()
     }
     hs_barrier();
 
-    // starts: compute the starts of buckets, and where the keys of this work-group start in each bucket
+    // starts: compute the start of each bucket, and the start of this work-group's keys in it
     {
         int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
         if (own < 256) sums[own] = totals[own];
@@ -1318,7 +1318,7 @@ void main()
                 sum += c;
             }
             if (sum == 3072u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(3072 - valid) : sum;
         }
         hs_barrier();
@@ -1363,7 +1363,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
@@ -1446,13 +1446,13 @@ void main()
     hs_key k[20];
     hs_u32 ranks[10], sum = 0u, before = 0u;
 
-    // clear: the bins
+    // clear: write 0 to the bins
     for (int i = hs_local_id(); i < 1024; i += 512) bin_counts[i] = 0u;
     if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
     HS_UNROLL for (int i = 0; i < 20; i++) k[i] = HS_LEAST;
     HS_UNROLL for (int i = 0; i < 10; i++) ranks[i] = 0u;
 
-    // load: the keys
+    // load: read the keys of a lane
     hs_key reference = hs_twiddle_in(other[other_first + begin + 0]);
     HS_UNROLL for (int b = 0; b < 5; b++) {
         if (b * 4 > 0 && b * 4 * 512 >= valid) break;
@@ -1460,7 +1460,7 @@ void main()
     }
     hs_barrier();
 
-    // range: the highest bits in which keys differ
+    // range: determine the highest bits in which keys differ
     {
         hs_u32 differ = 0u;
         HS_UNROLL for (int b = 0; b < 5; b++) {
@@ -1486,7 +1486,7 @@ void main()
         if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
     }
 
-    // count: the keys of each bin, and the rank of each key in its bin
+    // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
     hs_key differ = HS_LEAST;
     HS_UNROLL for (int b = 0; b < 5; b++) {
         if (b * 4 > 0 && b * 4 * 512 >= valid) break;
@@ -1521,8 +1521,8 @@ void main()
         }
     }
 
-    // scan: the keys in lower bins
-    hs_barrier_global(); // in place, keys must all be read before the first is written
+    // scan: sum the keys in lower bins; measure how crowded bins are
+    hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
     shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 2; e++) {
@@ -1544,7 +1544,7 @@ void main()
         for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
     if (crowded[0] != 0u) {
-        // crowded: digit by digit
+        // crowded: sort digit by digit
         int rows = (valid + 511) / 512, slots = rows * 512;
         int row = hs_subgroup_id() * 32 * rows + hs_lane_id();
         hs_key k[20];
@@ -1583,7 +1583,7 @@ void main()
                     sum += c;
                 }
                 if (sum == hs_to_u32(slots)) mixed[0] = 0u;
-                // padding has the greatest digit
+                // padding has the greatest digit, and is not counted
                 totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
             }
             hs_barrier();
@@ -1634,7 +1634,7 @@ void main()
                         int before = hs_popcount_mask(same & hs_lanemask_lt());
                         int rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                         hs_subgroup_barrier();
                         tile[rank] = k[i];
                     }
@@ -1647,13 +1647,13 @@ void main()
             }
         }
 
-        // store: in order
+        // store: write the keys in order
         HS_UNROLL for (int i = 0; i < 20; i++) {
             if (i > 0 && i >= rows) break;
             if (row + i * 32 < valid) destination[destination_first + begin + row + i * 32] = hs_twiddle_out(k[i]);
         }
     } else {
-        // place: each key into its bin
+        // place: put each key into its bin
         for (int e = 0; e < 2; e++) {
             int bin = hs_local_id() * 2 + e;
             hs_u32 keys = bin_counts[bin ^ (bin >> 5 & 1)];
@@ -1891,7 +1891,7 @@ void main()
                     sum += c;
                 }
                 if (sum == 8704u) mixed[0] = 0u;
-                // padding has the greatest digit
+                // padding has the greatest digit, and is not counted
                 totals[d] = d == mask ? sum - hs_to_u32(8704 - valid) : sum;
             }
 
@@ -1944,7 +1944,7 @@ void main()
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -2046,7 +2046,7 @@ void main()
     for (int i = hs_local_id(); i < 512; i += 512)
         words[words_first + HS_FIRST_HISTOGRAM + i] = 0u;
     if (hs_local_id() == 0) words[words_first + HS_CROWDED_BUCKETS] = 0u;
-    if (hs_local_id() < 2) words[words_first + HS_USE_PARTITION + hs_local_id()] = 1u; // and use_buckets
+    if (hs_local_id() < 2) words[words_first + HS_USE_PARTITION + hs_local_id()] = 1u; // word 1 is use_buckets
 }
 #endif
 
@@ -2086,7 +2086,7 @@ void main()
 
     // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
-    int lane = group * 512 + hs_local_id(); // of all work-groups
+    int lane = group * 512 + hs_local_id(); // the number of the lane among all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[words_first + HS_BUCKET_STARTS_2 + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
@@ -2164,14 +2164,14 @@ void main()
         }
     }
 
-    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
+    // fallback: test whether a value has more keys than its buckets hold, however the second digit is distributed
     hs_barrier();
     if (!fits) {
         words[words_first + HS_USE_PARTITION] = 0u;
         words[words_first + HS_USE_BUCKETS] = 0u;
     }
 
-    // tiles: count the tiles of the second partition, in which a tile has keys of one value
+    // tiles: number the tiles of the second partition; all keys of a tile have one value of the first digit
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += (words[words_first + HS_FIRST_HISTOGRAM + d] + 4095u) / 4096u;
@@ -2285,7 +2285,7 @@ void main()
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
+    // reserve: scan the histogram, and reserve space for the keys of each digit by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2362,7 +2362,7 @@ void main()
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: determine its value of the first digit
+    // tile: determine the value that the first digit of its keys has, and the range of its keys
     int value = hs_to_int(tile_value[0]), valid;
     int begin;
     int value_tile = tile_id - hs_to_int(words[words_first + HS_FIRST_TILES + value]);
@@ -2384,7 +2384,7 @@ void main()
     }
     hs_barrier();
 
-    // sum: add the histogram to that of all tiles of the value
+    // sum: add the histogram to that of all tiles with the same value
     int histogram = HS_BUCKET_STARTS_2 + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -2418,7 +2418,7 @@ void main()
     if (value >= 1 << first_bits || words[words_first + HS_USE_PARTITION] == 0u) return;
     int starts = HS_BUCKET_STARTS_2 + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: add the counts of a lane
+    // sum: add the counts of a lane, then scan over the lanes
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) sum += words[words_first + cursors + d];
     hs_u32 before = 0u;
@@ -2543,7 +2543,7 @@ void main()
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: get room for the keys of each bucket by additions to the cursors
+    // reserve: reserve space for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2622,13 +2622,13 @@ void main()
     hs_key k[5];
     hs_u32 ranks[3], sum = 0u, before = 0u;
 
-    // clear: the bins
+    // clear: write 0 to the bins
     for (int i = hs_local_id(); i < 1024; i += 512) bin_counts[i] = 0u;
     if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
     HS_UNROLL for (int i = 0; i < 5; i++) k[i] = HS_LEAST;
     HS_UNROLL for (int i = 0; i < 3; i++) ranks[i] = 0u;
 
-    // load: the keys
+    // load: read the keys of a lane
     hs_key reference = hs_raw_in(destination[destination_first + begin + 0]);
     HS_UNROLL for (int b = 0; b < 1; b++) {
         if (b * 4 > 0 && b * 4 * 512 >= valid) break;
@@ -2640,7 +2640,7 @@ void main()
     }
     hs_barrier();
 
-    // range: the highest bits in which keys differ
+    // range: determine the highest bits in which keys differ
     {
         hs_u32 differ = 0u;
         HS_UNROLL for (int b = 0; b < 1; b++) {
@@ -2674,7 +2674,7 @@ void main()
         if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
     }
 
-    // count: the keys of each bin, and the rank of each key in its bin
+    // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
     hs_key differ = HS_LEAST;
     HS_UNROLL for (int b = 0; b < 1; b++) {
         if (b * 4 > 0 && b * 4 * 512 >= valid) break;
@@ -2731,8 +2731,8 @@ void main()
         }
     }
 
-    // scan: the keys in lower bins
-    hs_barrier_global(); // in place, keys must all be read before the first is written
+    // scan: sum the keys in lower bins; measure how crowded bins are
+    hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
     shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 2; e++) {
@@ -2760,7 +2760,7 @@ void main()
             words[words_first + HS_BUCKET_STARTS_2 + 1 + (2 << bits) + hs_to_int(number)] = hs_to_u32(bucket);
         }
     } else {
-        // place: each key into its bin
+        // place: put each key into its bin
         for (int e = 0; e < 2; e++) {
             int bin = hs_local_id() * 2 + e;
             hs_u32 keys = bin_counts[bin ^ (bin >> 5 & 1)];
@@ -2871,7 +2871,7 @@ void main()
         } else {
             HS_UNROLL for (int i = 0; i < 5; i++) k[i] = row + i * 32 < valid ? hs_raw_in(destination[destination_first + begin + row + i * 32]) : HS_GREATEST;
         }
-        hs_barrier_global(); // keys must all be read before the first is written
+        hs_barrier_global(); // all keys must be read before any key is written
 
         // sort: rank by each digit
         int shift = 0, mask = 255;
@@ -2896,7 +2896,7 @@ void main()
                     sum += c;
                 }
                 if (sum == 2560u) mixed[0] = 0u;
-                // padding has the greatest digit
+                // padding has the greatest digit, and is not counted
                 totals[d] = d == mask ? sum - hs_to_u32(2560 - valid) : sum;
             }
             hs_barrier();
@@ -2941,7 +2941,7 @@ void main()
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -2952,7 +2952,7 @@ void main()
             shift += 8;
         }
 
-        // store: in order
+        // store: write the keys in order
         HS_UNROLL for (int i = 0; i < 5; i++) if (row + i * 32 < valid) destination[destination_first + begin + row + i * 32] = hs_twiddle_out(k[i]);
     }
 }
@@ -3118,11 +3118,11 @@ void main()
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[words_first + HS_PASS_ORDER + q]);
-        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
-        // constant digits are added to get such a number
+        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
+        // number does not suit, some passes by constant digits also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
-        if (left + more > 4) more = 0; // the keys are copied at the end
+        if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes
         left += more;
         // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
@@ -3199,7 +3199,7 @@ void main()
         bool odd = (((pass_order - 1u) * (hs_n() > 72530432 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 8703) / 8704) {
-            // mark a row without a tile, because its old state could otherwise be read as a new state
+            // mark a row without a tile: later, its old state could be read as a new state
             if (hs_n() > 72530432 && tile_id / state_rows < 2) {
                 {
                     int d = hs_local_id();
@@ -3257,7 +3257,7 @@ void main()
                 sum += c;
             }
             if (sum == 8704u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(8704 - valid) : sum;
         }
 
@@ -3310,7 +3310,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
@@ -3385,7 +3385,7 @@ void main()
                 }
             }
         }
-        if (hs_n() > 72530432) return; // all other tiles belong to other portions
+        if (hs_n() > 72530432) return; // each work-group has one tile of this portion
     }
 }
 #endif

@@ -44,7 +44,7 @@
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) uint((key) >> (shift))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (low)
 #define hs_raw_in(x) hs_key(x)
@@ -72,7 +72,7 @@
 #define hs_line_offset(to, line) 0
 #define hs_store_line_fence()
 #define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < 16; x_++) to[(i) + x_] = lines[(first) + x_];
-// publish what all lanes have stored in coherent buffers; await what other work-groups of the launch have published
+// publish the stores of all lanes to coherent buffers; wait for the stores that other work-groups publish
 #define hs_order_group() controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared, gl_SemanticsAcquireRelease)
 #define hs_order_device() memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquireRelease)
 #define hs_publish(word, y) { hs_order_device(); hs_order_group(); if (gl_LocalInvocationIndex == 0u) { hs_order_device(); atomicAdd(word, y); } }
@@ -108,7 +108,7 @@ hs_pair hs_pair_max(hs_pair a, hs_pair b) { return hs_pair_less(b, a) ? a : b; }
 #define hs_entry_min(a, b) hs_pair_min(a, b)
 #define hs_entry_max(a, b) hs_pair_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_pair_shuffle_xor(a, mask)
-// an entry from the source, to memory, and from memory
+// an entry from a key of the source; a key of the result from an entry
 #define hs_entered(x, i) hs_make_pair(hs_twiddle_in(x), hs_to_u32(i))
 #define hs_left(a) (a)
 #define hs_entered_again(x) (x)
@@ -128,7 +128,7 @@ hs_pair hs_pair_max(hs_pair a, hs_pair b) { return hs_pair_less(b, a) ? a : b; }
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
-// a key shifted up by `bits`, which drops its highest bits, with the number of a slot in the lowest bits
+// a key shifted up by `bits`, so that its highest bits drop out, with the number of a slot in the lowest bits
 #define hs_slotted(key, bits, slot) hs_make_key(hs_key_bits(key, 0) << (bits) | hs_to_u32(slot), 0u)
 // the inverse: the key, with the bits `above` as its highest bits
 #define hs_unslotted(key, bits, above) hs_make_key(hs_key_bits(key, 0) >> (bits) | (above), 0u)
@@ -182,7 +182,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 256 + lane;
 
-    // load: 8 keys per lane, in any order; sort the registers of every lane
+    // load: 8 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[8];
         if (count >= 256) {
@@ -325,7 +325,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 256 + lane;
 
-    // load: 8 keys per lane, in any order; sort the registers of every lane
+    // load: 8 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[8];
         if (count >= 1024) {
@@ -626,7 +626,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 256 + lane;
 
-    // load: 8 keys per lane, in any order; sort the registers of every lane
+    // load: 8 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[8];
         if (count >= 4096) {
@@ -1204,7 +1204,7 @@ void main()
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     const int shift = 24, mask = 255;
 
-    // clear: write 0 to the counters and to the words of the fallback; until keys are partitioned, the fallback sorts them
+    // clear: write 0 to the counters and to the words of the fallback; set the flag by which the fallback sorts the keys
     if (group == 0)
         for (int i = hs_local_id(); i < HS_BUCKET_STARTS; i += 256)
             words[words_first + i] = i == HS_FALLBACK ? 1u : 0u;
@@ -1225,7 +1225,7 @@ void main()
         hs_local_atomic_add(counts[hs_digit(hs_twiddle_in(source[source_first + next]), shift, mask)], 1u);
     hs_barrier();
 
-    // store: the histogram
+    // store: write the histogram
     {
         int d = hs_local_id();
         words[words_first + HS_GROUP_HISTOGRAMS + group * 256 + d] = counts[d];
@@ -1352,7 +1352,7 @@ void main()
     const int mask = 255;
     if (hs_local_id() == 0) mixed[0] = 0u;
 
-    // histogram: of all keys, and of earlier work-groups
+    // histogram: get the histogram of all keys, and that of earlier work-groups
     if (groups > 64) {
         {
             int d = hs_local_id();
@@ -1382,7 +1382,7 @@ void main()
     }
     hs_barrier();
 
-    // starts: compute the starts of buckets, and where the keys of this work-group start in each bucket
+    // starts: compute the start of each bucket, and the start of this work-group's keys in it
     {
         int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
         if (own < 256) sums[own] = totals[own];
@@ -1446,7 +1446,7 @@ void main()
                 sum += c;
             }
             if (sum == 4096u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(4096 - valid) : sum;
         }
         hs_value v[16];
@@ -1493,7 +1493,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
             }
@@ -1591,13 +1591,13 @@ void main()
     hs_key k[10];
     hs_u32 ranks[5], sum = 0u, before = 0u;
 
-    // clear: the bins
+    // clear: write 0 to the bins
     for (int i = hs_local_id(); i < 1024; i += 512) bin_counts[i] = 0u;
     if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
     HS_UNROLL for (int i = 0; i < 10; i++) k[i] = HS_LEAST;
     HS_UNROLL for (int i = 0; i < 5; i++) ranks[i] = 0u;
 
-    // load: the keys
+    // load: read the keys of a lane
     hs_key reference = hs_twiddle_in(other[other_first + begin + 0]);
     HS_UNROLL for (int b = 0; b < 2; b++) {
         if (b * 4 > 0 && b * 4 * 512 >= valid) break;
@@ -1615,7 +1615,7 @@ void main()
     }
     hs_barrier();
 
-    // range: the highest bits in which keys differ
+    // range: determine the highest bits in which keys differ
     {
         hs_u32 differ = 0u;
         HS_UNROLL for (int b = 0; b < 2; b++) {
@@ -1649,7 +1649,7 @@ void main()
         if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
     }
 
-    // count: the keys of each bin, and the rank of each key in its bin
+    // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
     hs_key differ = HS_LEAST;
     HS_UNROLL for (int b = 0; b < 2; b++) {
         if (b * 4 > 0 && b * 4 * 512 >= valid) break;
@@ -1708,8 +1708,8 @@ void main()
         }
     }
 
-    // scan: the keys in lower bins
-    hs_barrier_global(); // in place, keys must all be read before the first is written
+    // scan: sum the keys in lower bins; measure how crowded bins are
+    hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
     shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 2; e++) {
@@ -1731,7 +1731,7 @@ void main()
         for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
     if (crowded[0] != 0u) {
-        // crowded: digit by digit
+        // crowded: sort digit by digit
         int rows = (valid + 511) / 512, slots = rows * 512;
         int row = hs_subgroup_id() * 32 * rows + hs_lane_id();
         hs_key k[10];
@@ -1768,7 +1768,7 @@ void main()
                     sum += c;
                 }
                 if (sum == hs_to_u32(slots)) mixed[0] = 0u;
-                // padding has the greatest digit
+                // padding has the greatest digit, and is not counted
                 totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
             }
             hs_barrier();
@@ -1819,7 +1819,7 @@ void main()
                         int before = hs_popcount_mask(same & hs_lanemask_lt());
                         int rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                         hs_subgroup_barrier();
                         { int spot = rank; tile[spot] = k[i]; order[spot] = o[i]; }
                     }
@@ -1832,13 +1832,13 @@ void main()
             }
         }
 
-        // values: load and store the values of the sorted keys
+        // values: load the values of the sorted keys
         HS_UNROLL for (int i = 0; i < 10; i++) {
             if (i > 0 && i >= rows) break;
             if (row + i * 32 < valid) v[i] = values_tmp[values_tmp_first + begin + hs_to_int(o[i])];
         }
 
-        // store: in order
+        // store: write the pairs in order
         HS_UNROLL for (int i = 0; i < 10; i++) {
             if (i > 0 && i >= rows) break;
             if (row + i * 32 < valid) {
@@ -1847,7 +1847,7 @@ void main()
             }
         }
     } else {
-        // place: each key and its slot into its bin
+        // place: put each key and its slot into its bin
         for (int e = 0; e < 2; e++) {
             int bin = hs_local_id() * 2 + e;
             hs_u32 keys = bin_counts[bin ^ (bin >> 5 & 1)];
@@ -1994,7 +1994,7 @@ void main()
         }
         hs_barrier();
 
-        // values: each into the bin of its key
+        // values: put each value next to its key, at the slot of the key in its bin
         HS_UNROLL for (int b = 0; b < 2; b++) {
             if (b * 4 > 0 && b * 4 * 512 >= valid) break;
             if ((b * 4 + 4) * 512 <= valid) {
@@ -2029,7 +2029,7 @@ void main()
         }
         hs_barrier();
 
-        // store: each pair to its rank
+        // store: write each pair at its rank
         HS_UNROLL for (int b = 0; b < 2; b++) {
             if (b * 4 > 0 && b * 4 * 512 >= valid) break;
             if ((b * 4 + 4) * 512 <= valid) {
@@ -2276,7 +2276,7 @@ void main()
                     sum += c;
                 }
                 if (sum == 4096u) mixed[0] = 0u;
-                // padding has the greatest digit
+                // padding has the greatest digit, and is not counted
                 totals[d] = d == mask ? sum - hs_to_u32(4096 - valid) : sum;
             }
 
@@ -2349,7 +2349,7 @@ void main()
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                     hs_subgroup_barrier();
                     { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
@@ -2590,11 +2590,11 @@ void main()
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[words_first + HS_PASS_ORDER + q]);
-        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
-        // constant digits are added to get such a number
+        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
+        // number does not suit, some passes by constant digits also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
-        if (left + more > 4) more = 0; // the keys are copied at the end
+        if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes
         left += more;
         // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
@@ -2688,7 +2688,7 @@ void main()
         bool odd = (((pass_order - 1u) * (hs_n() > 36265216 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 4351) / 4352) {
-            // mark a row without a tile, because its old state could otherwise be read as a new state
+            // mark a row without a tile: later, its old state could be read as a new state
             if (hs_n() > 36265216 && tile_id / state_rows < 2) {
                 {
                     int d = hs_local_id();
@@ -2747,7 +2747,7 @@ void main()
                 sum += c;
             }
             if (sum == 4352u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;
         }
 
@@ -2820,7 +2820,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
             }
@@ -2899,7 +2899,7 @@ void main()
                 }
             }
         }
-        if (hs_n() > 36265216) return; // all other tiles belong to other portions
+        if (hs_n() > 36265216) return; // each work-group has one tile of this portion
     }
 }
 #endif
@@ -2927,7 +2927,7 @@ void main()
 {
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 1040) bits++;
-    int lower_bits = bits > 8 ? bits - 8 : 0; // the bits of a bucket below the highest digit
+    int lower_bits = bits > 8 ? bits - 8 : 0; // the bits below the highest digit
 
     // fallback: test whether a value of the highest digit has more keys than its buckets hold
     if (hs_local_id() == 0) mixed[1] = 0u;
@@ -2938,7 +2938,7 @@ void main()
     }
     hs_barrier();
 
-    // starts: the histogram of each pass becomes digit starts
+    // starts: replace the histogram of each pass by digit starts
     for (int pass = 0; pass < 4; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -2982,7 +2982,7 @@ void main()
     // order: put the two passes before the others, and choose their buffers
     if (hs_local_id() == 0) {
         bool one_value = words[words_first + HS_DIGIT_VARIES + 2] == 0u
-            || words[words_first + HS_DIGIT_VARIES + 3] == 0u; // in a digit
+            || words[words_first + HS_DIGIT_VARIES + 3] == 0u; // one of the two digits has only one value
         bool uneven = mixed[1] != 0u || one_value;
         words[words_first + HS_PAIR_STATUS] = uneven ? 1u : 0u;
         words[words_first + HS_CROWDED_BUCKETS] = 0u;
@@ -3097,13 +3097,13 @@ void main()
     hs_key k[5];
     hs_u32 ranks[3], sum = 0u, before = 0u;
 
-    // clear: the bins
+    // clear: write 0 to the bins
     for (int i = hs_local_id(); i < 256; i += 256) bin_counts[i] = 0u;
     if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
     HS_UNROLL for (int i = 0; i < 5; i++) k[i] = HS_LEAST;
     HS_UNROLL for (int i = 0; i < 3; i++) ranks[i] = 0u;
 
-    // load: the keys
+    // load: read the keys of a lane
     hs_key reference = hs_slotted(hs_twiddle_in(destination[destination_first + begin + 0]), bits, 0);
     HS_UNROLL for (int b = 0; b < 1; b++) {
         if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -3135,7 +3135,7 @@ void main()
     }
     hs_barrier();
 
-    // range: the highest bits in which keys differ
+    // range: determine the highest bits in which keys differ
     {
         hs_u32 differ = 0u;
         HS_UNROLL for (int b = 0; b < 1; b++) {
@@ -3169,7 +3169,7 @@ void main()
         if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
     }
 
-    // count: the keys of each bin, and the rank of each key in its bin
+    // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
     hs_key differ = HS_LEAST;
     HS_UNROLL for (int b = 0; b < 1; b++) {
         if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -3226,8 +3226,8 @@ void main()
         }
     }
 
-    // scan: the keys in lower bins
-    hs_barrier_global(); // in place, keys must all be read before the first is written
+    // scan: sum the keys in lower bins; measure how crowded bins are
+    hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
     shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 1; e++) {
@@ -3255,7 +3255,7 @@ void main()
             bounds[bounds_first + (1 << bits) + 1 + hs_to_int(number)] = hs_to_u32(bucket);
         }
     } else {
-        // place: each key into its bin
+        // place: put each key into its bin
         for (int e = 0; e < 1; e++) {
             int bin = hs_local_id() * 1 + e;
             hs_u32 keys = bin_counts[bin];
@@ -3367,7 +3367,7 @@ void main()
         int bucket = hs_to_int(bounds[bounds_first + (1 << bits) + 1 + number]);
         int begin = hs_to_int(bounds[bounds_first + bucket]), valid = hs_to_int(bounds[bounds_first + bucket + 1]) - begin;
 
-        // tile: load the keys, which contain the slots of their values, and the values
+        // tile: load the values, and the keys, in which the slots of their values replace the shared bits
         for (int q = hs_local_id(); q < valid; q += 256) held[q] = values_out[values_out_first + begin + q];
         int row = hs_subgroup_id() * 160 + hs_lane_id();
         hs_key k[5];
@@ -3376,7 +3376,7 @@ void main()
         } else {
             HS_UNROLL for (int i = 0; i < 5; i++) k[i] = row + i * 32 < valid ? hs_slotted(hs_twiddle_in(destination[destination_first + begin + row + i * 32]), bits, row + i * 32) : HS_GREATEST;
         }
-        hs_barrier_global(); // pairs must all be read before the first is written
+        hs_barrier_global(); // all pairs must be read before any pair is written
 
         // digits: rank the keys by each digit
         int shift = bits, mask = 255;
@@ -3401,7 +3401,7 @@ void main()
                     sum += c;
                 }
                 if (sum == 1280u) mixed[0] = 0u;
-                // padding has the greatest digit
+                // padding has the greatest digit, and is not counted
                 totals[d] = d == mask ? sum - hs_to_u32(1280 - valid) : sum;
             }
             hs_barrier();
@@ -3446,7 +3446,7 @@ void main()
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -3457,7 +3457,7 @@ void main()
             shift += 8;
         }
 
-        // store: keys and values
+        // store: write keys and values in order
         HS_UNROLL for (int i = 0; i < 5; i++) {
             if (row + i * 32 < valid) {
                 hs_u32 low = hs_key_bits(k[i], 0), above = hs_to_u32(bucket) << (32 - bits);
@@ -3494,16 +3494,16 @@ void main()
         words[words_first + HS_PASS_ORDER + q] = uneven ? words[words_first + HS_DIGIT_VARIES + q] : 0u;
         words[words_first + HS_TICKETS + q] = 0u;
     }
-    if (!uneven) return; // the keys are at the destination
+    if (!uneven) return; // the keys are in the destination
 
-    // order: choose the order and the buffers of the passes that are left
+    // order: choose the order and the buffers of the passes that must still run
     int left = 0;
     for (int q = 0; q < 4; q++) left += hs_to_int(words[words_first + HS_PASS_ORDER + q]);
-    // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
-    // constant digits are added to get such a number
+    // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
+    // number does not suit, some passes by constant digits also move the keys
     int more = left & 1;
     if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
-    if (left + more > 4) more = 0; // the keys are copied at the end
+    if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes
     left += more;
     // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
     int first = hs_direct() && (left & 1) != 0 ? 1 : 2;

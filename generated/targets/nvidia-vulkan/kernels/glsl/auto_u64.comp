@@ -38,7 +38,7 @@
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) uint((key) >> (shift))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (hs_key(low) | hs_key(high) << 32)
 #define hs_raw_in(x) hs_key(x)
@@ -66,7 +66,7 @@
 #define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < 8; x_++) to[(i) + x_] = lines[(first) + x_];
 #define hs_lane_id() int(gl_SubgroupInvocationID)
 #define hs_subgroup_id() int(gl_SubgroupID)
-// 64-bit shuffles are an optional feature, 32-bit shuffles are not
+// a 64-bit shuffle as two 32-bit shuffles, since 64-bit shuffles are an optional feature
 #define hs_shuffle_xor(a, mask) packUint2x32(subgroupShuffleXor(unpackUint2x32(a), uint(mask)))
 #define hs_broadcast(a, lane) subgroupShuffle(a, uint(lane))
 #define hs_subgroup_barrier() controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease)
@@ -85,7 +85,7 @@
 #define hs_entry_min(a, b) hs_min(a, b)
 #define hs_entry_max(a, b) hs_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_shuffle_xor(a, mask)
-// an entry from the source, to memory, and from memory
+// an entry from a key of the source; a key of the result from an entry
 #define hs_entered(x, i) hs_twiddle_in(x)
 #define hs_left(a) hs_twiddle_out(a)
 #define hs_entered_again(x) hs_twiddle_in(x)
@@ -151,7 +151,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 256 + lane;
 
-    // load: 8 keys per lane, in any order; sort the registers of every lane
+    // load: 8 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[8];
         if (count >= 256) {
@@ -293,7 +293,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 256 + lane;
 
-    // load: 8 keys per lane, in any order; sort the registers of every lane
+    // load: 8 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[8];
         if (count >= 1024) {
@@ -593,7 +593,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 256 + lane;
 
-    // load: 8 keys per lane, in any order; sort the registers of every lane
+    // load: 8 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[8];
         if (count >= 4096) {
@@ -1099,7 +1099,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -1172,7 +1172,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -1277,7 +1277,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[16];
     hs_entry r[16];
     HS_UNROLL for (int i = 0; i < 8; i++) at[i] = x + i * stride + lane;
@@ -1612,8 +1612,8 @@ shared hs_key tile[2048];
 
 void main()
 {
-    // the chunk from slot `place` on, in a span of 8192 << level slots
-    // with two runs of 4096 << level keys
+    // the chunk from slot `place` on; its span has 8192 << level slots,
+    // for two runs of 4096 << level keys
     int level = hs_argument() & 255, run = 4096 << level;
     int lg_chunks = level + 2;
     int span = (hs_group_id() >> lg_chunks) * (2 * run);
@@ -1773,7 +1773,7 @@ void main()
     for (int i = hs_local_id(); i < 512; i += 512)
         words[words_first + HS_FIRST_HISTOGRAM + i] = 0u;
     if (hs_local_id() == 0) words[words_first + HS_CROWDED_BUCKETS] = 0u;
-    if (hs_local_id() < 2) words[words_first + HS_USE_PARTITION + hs_local_id()] = 1u; // and use_buckets
+    if (hs_local_id() < 2) words[words_first + HS_USE_PARTITION + hs_local_id()] = 1u; // word 1 is use_buckets
 }
 #endif
 
@@ -1813,7 +1813,7 @@ void main()
 
     // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
-    int lane = group * 512 + hs_local_id(); // of all work-groups
+    int lane = group * 512 + hs_local_id(); // the number of the lane among all work-groups
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[words_first + HS_BUCKET_STARTS + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
@@ -1891,14 +1891,14 @@ void main()
         }
     }
 
-    // fallback: test whether some bucket gets too many keys for any distribution of the second digit
+    // fallback: test whether a value has more keys than its buckets hold, however the second digit is distributed
     hs_barrier();
     if (!fits) {
         words[words_first + HS_USE_PARTITION] = 0u;
         words[words_first + HS_USE_BUCKETS] = 0u;
     }
 
-    // tiles: count the tiles of the second partition, in which a tile has keys of one value
+    // tiles: number the tiles of the second partition; all keys of a tile have one value of the first digit
     {
         hs_u32 sum = 0u;
         for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += (words[words_first + HS_FIRST_HISTOGRAM + d] + 2047u) / 2048u;
@@ -2012,7 +2012,7 @@ void main()
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: scan the histogram, and draw room for the keys of each digit from the cursors
+    // reserve: scan the histogram, and reserve space for the keys of each digit by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2089,7 +2089,7 @@ void main()
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: determine its value of the first digit
+    // tile: determine the value that the first digit of its keys has, and the range of its keys
     int value = hs_to_int(tile_value[0]), valid;
     int begin;
     int value_tile = tile_id - hs_to_int(words[words_first + HS_FIRST_TILES + value]);
@@ -2111,7 +2111,7 @@ void main()
     }
     hs_barrier();
 
-    // sum: add the histogram to that of all tiles of the value
+    // sum: add the histogram to that of all tiles with the same value
     int histogram = HS_BUCKET_STARTS + 1 + (1 << bits) + (value << second_bits);
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
@@ -2145,7 +2145,7 @@ void main()
     if (value >= 1 << first_bits || words[words_first + HS_USE_PARTITION] == 0u) return;
     int starts = HS_BUCKET_STARTS + (value << second_bits), cursors = starts + (1 << bits) + 1;
 
-    // sum: add the counts of a lane
+    // sum: add the counts of a lane, then scan over the lanes
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < 1 << second_bits) sum += words[words_first + cursors + d];
     hs_u32 before = 0u;
@@ -2270,7 +2270,7 @@ void main()
     hs_barrier();
     shift = hs_to_int(tile_shift[0]); // read again: otherwise compilers keep all digits in registers, and spill
 
-    // reserve: get room for the keys of each bucket by additions to the cursors
+    // reserve: reserve space for the keys of each bucket by additions to the cursors
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2349,13 +2349,13 @@ void main()
     hs_key k[5];
     hs_u32 ranks[3], sum = 0u, before = 0u;
 
-    // clear: the bins
+    // clear: write 0 to the bins
     for (int i = hs_local_id(); i < 1024; i += 256) bin_counts[i] = 0u;
     if (hs_local_id() == 0) crowded[0] = differing[0] = differing[1] = 0u;
     HS_UNROLL for (int i = 0; i < 5; i++) k[i] = HS_LEAST;
     HS_UNROLL for (int i = 0; i < 3; i++) ranks[i] = 0u;
 
-    // load: the keys
+    // load: read the keys of a lane
     hs_key reference = hs_raw_in(destination[destination_first + begin + 0]);
     HS_UNROLL for (int b = 0; b < 1; b++) {
         if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -2367,7 +2367,7 @@ void main()
     }
     hs_barrier();
 
-    // range: the highest bits in which keys differ
+    // range: determine the highest bits in which keys differ
     {
         hs_u32 differ = 0u;
         HS_UNROLL for (int b = 0; b < 1; b++) {
@@ -2423,7 +2423,7 @@ void main()
         if (hs_local_id() == 0) bin_shift[0] = hs_to_u32(shift);
     }
 
-    // count: the keys of each bin, and the rank of each key in its bin
+    // count: count the keys of each bin; the count before an addition is the rank of the key in its bin
     hs_key differ = HS_LEAST;
     HS_UNROLL for (int b = 0; b < 1; b++) {
         if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -2480,8 +2480,8 @@ void main()
         }
     }
 
-    // scan: the keys in lower bins
-    hs_barrier_global(); // in place, keys must all be read before the first is written
+    // scan: sum the keys in lower bins; measure how crowded bins are
+    hs_barrier_global(); // in a sort in place, all keys must be read before any key is written
     shift = hs_to_int(bin_shift[0]); // read again: otherwise compilers keep all bins in registers, and spill
     hs_u32 crowd = 0u;
     for (int e = 0; e < 4; e++) {
@@ -2509,7 +2509,7 @@ void main()
             words[words_first + HS_BUCKET_STARTS + 1 + (2 << bits) + hs_to_int(number)] = hs_to_u32(bucket);
         }
     } else {
-        // place: each key into its bin
+        // place: put each key into its bin
         for (int e = 0; e < 4; e++) {
             int bin = hs_local_id() * 4 + e;
             hs_u32 keys = bin_counts[bin ^ (bin >> 5 & 3)];
@@ -2620,7 +2620,7 @@ void main()
         } else {
             HS_UNROLL for (int i = 0; i < 5; i++) k[i] = row + i * 32 < valid ? hs_raw_in(destination[destination_first + begin + row + i * 32]) : HS_GREATEST;
         }
-        hs_barrier_global(); // keys must all be read before the first is written
+        hs_barrier_global(); // all keys must be read before any key is written
 
         // sort: rank by each digit
         int shift = 0, mask = 255;
@@ -2645,7 +2645,7 @@ void main()
                     sum += c;
                 }
                 if (sum == 1280u) mixed[0] = 0u;
-                // padding has the greatest digit
+                // padding has the greatest digit, and is not counted
                 totals[d] = d == mask ? sum - hs_to_u32(1280 - valid) : sum;
             }
             hs_barrier();
@@ -2690,7 +2690,7 @@ void main()
                     int before = hs_popcount_mask(same & hs_lanemask_lt());
                     int rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -2701,7 +2701,7 @@ void main()
             shift += 8;
         }
 
-        // store: in order
+        // store: write the keys in order
         HS_UNROLL for (int i = 0; i < 5; i++) if (row + i * 32 < valid) destination[destination_first + begin + row + i * 32] = hs_twiddle_out(k[i]);
     }
 }
@@ -2875,11 +2875,11 @@ void main()
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(words[words_first + HS_PASS_ORDER + q]);
-        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
-        // constant digits are added to get such a number
+        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
+        // number does not suit, some passes by constant digits also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
-        if (left + more > 8) more = 0; // the keys are copied at the end
+        if (left + more > 8) more = 0; // there are not enough passes: a copy follows the passes
         left += more;
         // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
@@ -2956,7 +2956,7 @@ void main()
         bool odd = (((pass_order - 1u) * (hs_n() > 15753216 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 4095) / 4096) {
-            // mark a row without a tile, because its old state could otherwise be read as a new state
+            // mark a row without a tile: later, its old state could be read as a new state
             if (hs_n() > 15753216 && tile_id / state_rows < 2) {
                 {
                     int d = hs_local_id();
@@ -3014,7 +3014,7 @@ void main()
                 sum += c;
             }
             if (sum == 4096u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(4096 - valid) : sum;
         }
 
@@ -3067,7 +3067,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
@@ -3142,7 +3142,7 @@ void main()
                 }
             }
         }
-        if (hs_n() > 15753216) return; // all other tiles belong to other portions
+        if (hs_n() > 15753216) return; // each work-group has one tile of this portion
     }
 }
 #endif

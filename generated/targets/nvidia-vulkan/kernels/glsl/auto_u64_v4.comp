@@ -37,7 +37,7 @@
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) uint((key) >> (shift))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (hs_key(low) | hs_key(high) << 32)
 #define hs_raw_in(x) hs_key(x)
@@ -67,7 +67,7 @@
 #define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < 8; x_++) to[(i) + x_] = lines[(first) + x_];
 #define hs_lane_id() int(gl_SubgroupInvocationID)
 #define hs_subgroup_id() int(gl_SubgroupID)
-// 64-bit shuffles are an optional feature, 32-bit shuffles are not
+// a 64-bit shuffle as two 32-bit shuffles, since 64-bit shuffles are an optional feature
 #define hs_shuffle_xor(a, mask) packUint2x32(subgroupShuffleXor(unpackUint2x32(a), uint(mask)))
 #define hs_broadcast(a, lane) subgroupShuffle(a, uint(lane))
 #define hs_subgroup_barrier() controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease)
@@ -97,7 +97,7 @@ hs_pair hs_pair_shuffle_xor(hs_pair a, int mask) { return hs_pair(hs_shuffle_xor
 #define hs_entry_min(a, b) hs_pair_min(a, b)
 #define hs_entry_max(a, b) hs_pair_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_pair_shuffle_xor(a, mask)
-// an entry from the source, to memory, and from memory
+// an entry from a key of the source; a key of the result from an entry
 #define hs_entered(x, i) hs_make_pair(hs_twiddle_in(x), hs_to_u32(i))
 #define hs_left(a) (a)
 #define hs_entered_again(x) (x)
@@ -156,7 +156,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 128 + lane;
 
-    // load: 4 keys per lane, in any order; sort the registers of every lane
+    // load: 4 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[4];
         if (count >= 128) {
@@ -259,7 +259,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 128 + lane;
 
-    // load: 4 keys per lane, in any order; sort the registers of every lane
+    // load: 4 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[4];
         if (count >= 512) {
@@ -489,7 +489,7 @@ void main()
     int lane = hs_lane_id();
     int first = hs_subgroup_id() * 128 + lane;
 
-    // load: 4 keys per lane, in any order; sort the registers of every lane
+    // load: 4 keys per lane, in any order; then each lane sorts its registers
     {
         hs_entry r[4];
         if (count >= 2048) {
@@ -882,7 +882,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -955,7 +955,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses stay consecutive, then their lanes are reversed
+    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -1174,8 +1174,8 @@ shared hs_pair tile[1024];
 
 void main()
 {
-    // the chunk from slot `place` on, in a span of 4096 << level slots
-    // with two runs of 2048 << level keys
+    // the chunk from slot `place` on; its span has 4096 << level slots,
+    // for two runs of 2048 << level keys
     int level = hs_argument() & 255, run = 2048 << level;
     int lg_chunks = level + 2;
     int span = (hs_group_id() >> lg_chunks) * (2 * run);
@@ -1502,11 +1502,11 @@ void main()
         int number = 0, place = 0;
         int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(words[words_first + HS_PASS_ORDER + q]);
-        // in place, an even number of passes ends in the destination; otherwise any number but 0 does. Passes by
-        // constant digits are added to get such a number
+        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
+        // number does not suit, some passes by constant digits also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
-        if (left + more > 8) more = 0; // the keys are copied at the end
+        if (left + more > 8) more = 0; // there are not enough passes: a copy follows the passes
         left += more;
         // with an odd number of passes, the first pass may go to the destination, unless the destination is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
@@ -1600,7 +1600,7 @@ void main()
         bool odd = (((pass_order - 1u) * (hs_n() > 14820608 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 2815) / 2816) {
-            // mark a row without a tile, because its old state could otherwise be read as a new state
+            // mark a row without a tile: later, its old state could be read as a new state
             if (hs_n() > 14820608 && tile_id / state_rows < 2) {
                 {
                     int d = hs_local_id();
@@ -1659,7 +1659,7 @@ void main()
                 sum += c;
             }
             if (sum == 2816u) mixed[0] = 0u;
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(2816 - valid) : sum;
         }
 
@@ -1732,7 +1732,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
             }
@@ -1811,7 +1811,7 @@ void main()
                 }
             }
         }
-        if (hs_n() > 14820608) return; // all other tiles belong to other portions
+        if (hs_n() > 14820608) return; // each work-group has one tile of this portion
     }
 }
 #endif

@@ -30,7 +30,7 @@
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) uint((key) >> (shift))
-// wrapping sums of keys; a key from a low and a high word
+// the sum of two keys, which wraps around; a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (hs_key(low) | hs_key(high) << 32)
 #define hs_raw_in(x) hs_key(x)
@@ -60,7 +60,7 @@
 #define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < 8; x_++) to[(i) + x_] = lines[(first) + x_];
 #define hs_lane_id() int(gl_SubgroupInvocationID)
 #define hs_subgroup_id() int(gl_SubgroupID)
-// 64-bit shuffles are an optional feature, 32-bit shuffles are not
+// a 64-bit shuffle as two 32-bit shuffles, since 64-bit shuffles are an optional feature
 #define hs_shuffle_xor(a, mask) packUint2x32(subgroupShuffleXor(unpackUint2x32(a), uint(mask)))
 #define hs_broadcast(a, lane) subgroupShuffle(a, uint(lane))
 #define hs_subgroup_barrier() controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease)
@@ -76,7 +76,7 @@
 #define hs_pass() (hs_argument() & 255)
 #define hs_shift() (hs_argument() >> 8 & 255)
 #define hs_digit_mask() 255
-#define hs_digit_bits() (hs_argument() >> 16 & 15) // not a constant, so that compilers keep a loop
+#define hs_digit_bits() (hs_argument() >> 16 & 15) // not a constant: compilers must not unroll the loop over bits
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
@@ -372,7 +372,7 @@ void main()
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
-            // padding has the greatest digit
+            // padding has the greatest digit, and is not counted
             totals[d] = d == mask ? sum - hs_to_u32(512 - valid) : sum;
         }
         hs_value v[2];
@@ -410,7 +410,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[0]; order[spot] = v[0]; }
             }
@@ -421,7 +421,7 @@ void main()
                 int before = hs_popcount_mask(same & hs_lanemask_lt());
                 int rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all lanes have read this count
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[1]; order[spot] = v[1]; }
             }
