@@ -366,7 +366,7 @@ def subgroup(t: Texts) -> Iterator[Question]:
     if "<" not in condition or "high" not in condition:
         raise ValueError("the loop has another condition")
     tests, _, rest = body.partition("bool after = {{ after }};")
-    count, _, moves = rest.partition("// the first lanes, whose indices are too low")
+    count, _, moves = rest.partition("// the number of lanes whose indices are too low")
     if count.strip() != "int before = hs_popcount_mask(hs_ballot(!after));":
         raise ValueError("the lanes are counted in another way")
     for lanes in WIDTHS:

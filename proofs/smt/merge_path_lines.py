@@ -46,7 +46,7 @@ LINES = {
             int step = (high - low) / {{ lanes + 1 }}, more = (high - low) % {{ lanes + 1 }}, nth = hs_lane_id() + 1;
             int middle = low + step * nth + more * nth / {{ lanes + 1 }};
             bool after = {{ after }};
-            int before = hs_popcount_mask(hs_ballot(!after)); // the first lanes, whose indices are too low
+            int before = hs_popcount_mask(hs_ballot(!after)); // the number of lanes whose indices are too low
             if (before < {{ lanes }}) high = low + step * (before + 1) + more * (before + 1) / {{ lanes + 1 }};
             if (before > 0) low += step * before + more * before / {{ lanes + 1 }} + 1;
         }
