@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
-from hsgen.engines import compiled
-from hsgen.tools.tune import race
+from hsgen.tools.tune import checking, race
 from hsgen.tools.worker import serve
 
 HANG, CRASH, WRONG, LATE, BUILD = 13, 14, 15, 17, 19
@@ -35,5 +34,5 @@ def planted(sort: Sort, dialect: str) -> Source:
 
 
 if __name__ == "__main__":
-    compiled.render = planted
+    checking.render = planted
     serve(race.perform)
