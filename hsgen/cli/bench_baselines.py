@@ -24,6 +24,12 @@ from hsgen.targets.target import Target
 from hsgen.tools.bench.baselines import KNOWN
 from hsgen.tools.bench.baselines.build import PEERS
 
+PREFIX = "hsgen:"
+EACH = "hsgen:each"
+"""The name of a set of baselines: if the measured sort consists of several sorts, each of these sorts alone."""
+PLAIN = "plain"
+"""The label of the sort "auto" for the same keys and values, but without features such as bit ranges."""
+
 
 def named(context: click.Context, option: click.Parameter, value: str | None) -> list[str] | None:
     """Return the names that --against lists, each once.
@@ -66,13 +72,6 @@ def sources(context: click.Context, option: click.Parameter, value: str | None) 
     if not Path(value).is_dir():
         raise Usage(f"--peer-source {value}: is no folder; give that of a baseline's sources")
     os.environ[PEERS] = str(Path(value).resolve())
-
-
-PREFIX = "hsgen:"
-EACH = "hsgen:each"
-"""The name of a set of baselines: if the measured sort consists of several sorts, each of these sorts alone."""
-PLAIN = "plain"
-"""The label of the sort "auto" for the same keys and values, but without features such as bit ranges."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,18 +75,17 @@ class Kernels:
         A compilation begins as soon as the text of its kernel is rendered.  NVRTC takes longest for kernels with many
         shared arrays, which are therefore rendered first.
         """
-        arch = self.device.arch
         if len(names) < 2:
-            return [compiler.cubin(text, arch, path) for text, path in map(self.text, names)]
+            return [compiler.cubin(*self._subject(name)) for name in names]
         with ThreadPoolExecutor(_THREADS) as pool:
             first = sorted(names, key=lambda name: -len(self._known[name].arrays))
-            compilations = {name: pool.submit(compiler.cubin, *self._subject(name, arch)) for name in first}
+            compilations = {name: pool.submit(compiler.cubin, *self._subject(name)) for name in first}
             return [compilations[name].result() for name in names]
 
-    def _subject(self, name: str, arch: int) -> tuple[str, int, str]:
+    def _subject(self, name: str) -> tuple[str, int, str]:
         """Return the arguments of `compiler.cubin` for a kernel."""
         text, path = self.text(name)
-        return text, arch, path
+        return text, self.device.arch, path
 
     def _load(self, kernel: Kernel, code: bytes) -> Loaded:
         handle, shared = load(self.device, kernel.name, code), kernel.local_bytes(self.sort.key)
