@@ -59,11 +59,11 @@ def check_kinds(
         n = count_of(number)
         keys = KINDS[kind](rng, n, np.dtype(f"u{sort.key.bytes}"))
         for in_place in (False, True):
-            how = Options(kind=(number + in_place) % 3, descending=number % 2 == 1, device_count=number % 4 > 1)
-            how = replace(how, begin=begin(number)) if number % 5 == 4 else how
-            count = int(rng.integers(0, n)) if how.device_count else None
-            made = validation.call(sort, keys, how, in_place=in_place, count=count, rng=rng)
-            assert frame.run(made) is None, (kind, how, count)
+            options = Options(kind=(number + in_place) % 3, descending=number % 2 == 1, device_count=number % 4 > 1)
+            options = replace(options, begin=begin(number)) if number % 5 == 4 else options
+            count = int(rng.integers(0, n)) if options.device_count else None
+            call = validation.call(sort, keys, options, in_place=in_place, count=count, rng=rng)
+            assert frame.run(call) is None, (kind, options, count)
 
 
 def check_scratch(
