@@ -8,12 +8,14 @@ Options may be repeated.  A driver that does nothing takes the place of NVIDIA's
 import argparse
 import sys
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 from typing import Any
 from unittest import mock
 
 from hsgen.core.errors import HsgenError
 from hsgen.cuda import offline, order, selections, shipped
+from hsgen.cuda.sorter import Sorter
 from hsgen.cuda.subjects import Shape, Take
 
 SHAPES = ((1, 1000), (1, 1 << 20), (512, 32000), (64, 131072), (1, 151936), (3, 500))
@@ -30,6 +32,9 @@ def calls(number: int, key: str, most: int) -> Iterator[tuple[str, Any]]:
         for keys, indices in ((True, True), (True, False), (False, True)):
             shape = Shape(number=number, key=key, rows=rows, length=length, keys=keys, indices=indices)
             yield f"{shape}", lambda shape=shape: order.order(shape)
+        for value in ("none", "index") if rows == 1 else ():  # arrays of numpy
+            sorter = Sorter(key, value=value, device=number)
+            yield f"{key} {value} {length}", partial(sorter.prepared, length, sorter.options(), in_place=True)
         take = Take(number=number, key=key, rows=rows, length=length, k=50)
         yield f"{take}", lambda take=take: selections.selection(take)
 

@@ -28,6 +28,12 @@ MERGED: dict[str, Make] = {k: make for k, make in KINDS.items() if k != "organ p
 """The kinds of input of a merge, by name.  Each half of the keys is sorted before the call."""
 
 
+def _sorted(sort: Sort, options: Options, *arrays: Keys) -> list[Keys]:
+    """Return each array sorted, without a permutation where numpy can do so."""
+    plain = replace(sort, signature=replace(sort.signature, value="none"))
+    return [oracle.results(plain, options, array, None)[0] for array in arrays]
+
+
 class _Merge(Operation):
     """The operation that merges an array of `first_count` keys with an array of n - `first_count` keys."""
 
@@ -129,7 +135,7 @@ class _Merge(Operation):
     ) -> Call:
         """Return a call that merges two arrays: the first `first_count` keys, sorted, and the other keys, sorted."""
         first, values = options.first_count, oracle.values_for(rng, len(keys), sort)
-        halves = [x[oracle.permutation(x, sort, options)] for x in (keys[:first], keys[first:])]
+        halves = _sorted(sort, options, keys[:first], keys[first:])
         both = np.concatenate(halves)
         order = oracle.permutation(both, sort, options)
         return Call(
@@ -149,9 +155,7 @@ class _Merge(Operation):
     ) -> Load:
         """Return a workload that merges the two halves of the keys, each sorted."""
         options = replace(options, first_count=len(keys) // 2)
-        plain = replace(sort, signature=replace(sort.signature, value="none"))
-        halves = (keys[: options.first_count], keys[options.first_count :])
-        first, second = (oracle.results(plain, options, half, None)[0] for half in halves)
+        first, second = _sorted(sort, options, keys[: options.first_count], keys[options.first_count :])
         expected, after = oracle.results(sort, options, np.concatenate([first, second]), values)
         return Load(
             keys=first,

@@ -12,7 +12,7 @@ from hsgen.core.keys import ORDERS
 from hsgen.engines.host import Host
 
 CALLS = SORT, ARGSORT, TOPK = "sort", "argsort", "topk"
-"""The functions of `hsgen.torch`, `hsgen.cupy` and `hsgen.jax` whose kernels are compiled."""
+"""The functions whose kernels are compiled: those of `hsgen`, `hsgen.torch`, `hsgen.cupy` and `hsgen.jax`."""
 TOGETHER = (1 << 30) - 1
 _ROWS = (1, 2, 3, 64, 1024, 1 << 15)
 """Numbers of rows for which kernels are compiled.
@@ -54,9 +54,14 @@ def cuda_texts(
                 _sorts(number, key, calls, most)
             if TOPK in calls:
                 _selections(number, key, most)
-            for value in values:
+            for value in _kinds(calls, values):
                 _sorters(number, key, value, most)
     return texts
+
+
+def _kinds(calls: Sequence[str], values: Sequence[str]) -> list[str]:
+    """Return the kinds of values of sorters: those of `hsgen.sort` and `hsgen.argsort`, then the given ones."""
+    return list(dict.fromkeys(["none"] * (SORT in calls) + ["index"] * (ARGSORT in calls) + list(values)))
 
 
 def _shapes(most: int) -> Iterator[tuple[int, int]]:
@@ -146,8 +151,7 @@ def opencl_sorters(
 
     listed = hosts.hosts()
     on = OpenClDevice(selection.pick(None, listed) if device is None else selection.named(device, listed))
-    kinds = ["none"] * (SORT in calls) + ["index"] * (ARGSORT in calls) + list(values)
     return on.host.label, [
         partial(on.build, kind, key, value=value, order=order)
-        for key, value, order, kind in product(keys, dict.fromkeys(kinds), ORDERS, ("Sorter", "SegmentedSorter"))
+        for key, value, order, kind in product(keys, _kinds(calls, values), ORDERS, ("Sorter", "SegmentedSorter"))
     ]

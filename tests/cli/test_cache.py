@@ -25,6 +25,7 @@ COLLECT = """
 from hsgen.cuda import compiler, offline
 from hsgen.cuda.order import Shape, order
 from hsgen.cuda.selections import Take, selection
+from hsgen.cuda.sorter import Sorter
 from hsgen.tools import warm
 
 sm = offline.gpu("sm_{arch}")
@@ -39,6 +40,11 @@ with offline.devices([sm]) as numbers, compiler.collecting() as texts:
                 order(Shape(number=numbers[0], key="{key}", rows=rows, length=length, descending=descending, **outputs))
             k = min(50, length)
             selection(Take(number=numbers[0], key="{key}", rows=rows, length=length, k=k, largest=descending))
+    for value in (None, "index"):  # as for arrays of numpy
+        sorter = Sorter("{key}", value=value, order="descending", device=numbers[0])
+        for rows, length in alone:
+            if length <= {most}:
+                sorter.prepared(length, sorter.options(), in_place=True)
     assert texts and set(texts) <= ahead, [text[:200] for arch, text in set(texts) - ahead]
 """
 

@@ -86,6 +86,7 @@ has_vulkan() {
 }
 
 check() {
+  local scan kind key value order
   step doctor "${hsgen[@]}" doctor
   beside cuda "${hsgen[@]}" validate --api cuda -t "$target" --full --device 'NVIDIA#1'
   beside cuda-radix "${hsgen[@]}" validate --api cuda -t "$target" --algorithm radix --full --option poison=1 --device 'NVIDIA#1'
@@ -94,7 +95,9 @@ check() {
   done
   for kind in segmented_sort merge_path digest radix_select reduce_by_key; do
     beside cuda-$kind "${hsgen[@]}" validate --api cuda -t "$target" --algorithm $kind --device 'NVIDIA#1'
-    beside cuda-$kind-v4 "${hsgen[@]}" validate --api cuda -t "$target" --algorithm $kind --value v4 --order both --device 'NVIDIA#1'
+    order=(--order both)
+    [ $kind != reduce_by_key ] || order=() # has no order of keys
+    beside cuda-$kind-v4 "${hsgen[@]}" validate --api cuda -t "$target" --algorithm $kind --value v4 "${order[@]}" --device 'NVIDIA#1'
   done
   for key in u32 u64; do beside cuda-pack-$key "${hsgen[@]}" validate --api cuda -t "$target" --algorithm pack --key $key --device 'NVIDIA#1'; done
   for value in v4 v8 v16; do beside cuda-gather-$value "${hsgen[@]}" validate --api cuda -t "$target" --algorithm gather --key u32 --value $value --device 'NVIDIA#1'; done
@@ -140,9 +143,11 @@ check_arrays() {
     return
   fi
   local part parts
-  parts=$(nproc)
-  for ((part = 0; part < parts; part++)); do "$python" tests/device/cuda_arrays.py warm $part "$parts" & done >"$out/arrays-warm.log" 2>&1
-  wait
+  if [[ arrays =~ ${ONLY:-.} ]]; then
+    parts=$(nproc)
+    for ((part = 0; part < parts; part++)); do "$python" tests/device/cuda_arrays.py warm $part "$parts" & done >"$out/arrays-warm.log" 2>&1
+    wait
+  fi
   step arrays "$python" tests/device/cuda_arrays.py 22000
   if "$python" -c 'import torch, cupy' 2>/dev/null; then
     step tables "$python" tests/device/cuda_tables.py 4000
