@@ -236,17 +236,20 @@ static hs_status hs_vulkan_prepare(hs_vulkan *s, const hs_vulkan_device *device,
     return HS_OK;
 }
 
-/* Whether a kernel may get buffers beyond the binding limit, at the counts that its steps and the scope permit.  With a
- * device-side count, buffers are bound by the capacity, which may be greater than these counts.  A capacity beyond the
- * limit needs HS_VULKAN_BY_ADDRESS. */
+/* Whether a kernel may get buffers beyond the binding limit, at the counts that its steps and the scope permit.  A guard
+ * of the length of rows does not bound their number, so it permits every count.  With a device-side count, buffers are
+ * bound by the capacity, which may be greater than these counts.  A capacity beyond the limit needs
+ * HS_VULKAN_BY_ADDRESS. */
 static int hs_vulkan_beyond(const hs_vulkan *s, uint32_t kernel)
 {
     hs_scope scope = s->scope;
     uint64_t bytes, most = 0;
     uint32_t i;
-    for (i = 0; i < s->sort->step_count; i++)
-        if (s->sort->steps[i].kernel == kernel && s->sort->steps[i].guard.max_n > most)
-            most = s->sort->steps[i].guard.max_n;
+    for (i = 0; i < s->sort->step_count; i++) {
+        const hs_guard *guard = &s->sort->steps[i].guard;
+        const uint64_t greatest = guard->x == HS_BY_LENGTH ? scope.max_n : guard->max_n;
+        if (s->sort->steps[i].kernel == kernel && greatest > most) most = greatest;
+    }
     if (scope.max_n > most) scope.max_n = most;
     bytes = hs_scope_bytes(s->sort, &scope);
     return bytes > s->binding_limit || s->binding_limit - bytes < s->alignment;

@@ -130,12 +130,13 @@ def install() -> str:
 def modules(sort: Sort) -> list[Module]:
     """Return the modules that a sort needs.
 
-    Every kernel has a module with descriptors.  A kernel of a step for more than `ADDRESS_FROM` keys also has a module
-    with device addresses.  In a sort with a device-side count, all kernels have both modules, so renderers need no
-    descriptors.  A kernel with 64-bit counts has no GLSL and therefore no module.
+    Every kernel has a module with descriptors.  A kernel of a step for more than `ADDRESS_FROM` keys, or for any number of
+    rows of bounded length, also has a module with device addresses.  In a sort with a device-side count, all kernels
+    have both modules, so renderers need no descriptors.  A kernel with 64-bit counts has no GLSL and therefore no module.
     """
     every = sort.signature.device_count
-    large = {s.kernel for s in sort.plan.steps if every or s.guard.max_n > ADDRESS_FROM}
+    most = [(s.kernel, sort.plan.max_n if s.guard.x == "length" else s.guard.max_n) for s in sort.plan.steps]
+    large = {kernel for kernel, n in most if every or n > ADDRESS_FROM}
     written = [k.name for k in sort.kernels if not k.index64]
     return [Module(name, a) for a in (False, True) for name in written if not a or name in large]
 

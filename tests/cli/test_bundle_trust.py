@@ -129,7 +129,7 @@ def test_commands_succeed_with_a_trusted_epilogue(counting: Path, run: Run) -> N
     file = counting.parent / "odd.j2"
     assert run("check", "-o", counting, "--trust-epilogue")[0] == 0
     assert run("generate", "-o", counting, "--trust-epilogue")[0] == 0
-    assert run("generate", "-t", "generic", "--epilogue", file, "-o", counting)[0] == 0
+    assert run("generate", "-t", "generic", "--api", "opencl", "--epilogue", file, "-o", counting)[0] == 0
     page = counting.parent / "page.html"
     report = ("report", "--bundle", counting, "--no-compile", "-o", page)
     assert run(*report, "-t", "generic", "--trust-epilogue")[0] == 0

@@ -36,7 +36,7 @@ def test_a_bundle_keeps_its_epilogue(file: Path, tmp_path: Path, capsys: pytest.
     plan = json.loads((folder / "targets/generic/plans/auto_u32.json").read_text(encoding="utf-8"))
     assert plan["epilogue"] == {"words": 1, "words_per_key": 0} and plan["steps"][-1]["kernel"] == "epilogue"
     assert "epilogue" in (folder / "targets/generic/kernels/cuda/auto_u32.cu").read_text(encoding="utf-8")
-    for again in ([], target, ("-t", "generic", "--key", "u64")):  # without the file
+    for again in ([], target, ("-t", "generic", "--api", "opencl", "--key", "u64")):  # without the file
         assert generate(folder, *again, "--trust-epilogue") == 0
         for known in ("--trust-epilogue", f"--epilogue={file}"):
             assert main(["check", "-o", str(folder), known]) == 0

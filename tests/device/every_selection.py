@@ -175,7 +175,6 @@ def calls_of(select: Any, most: int, options: argparse.Namespace) -> Iterator[tu
     yield from ((select, *shape) for shape in shapes(plan.steps, most, options.few))
     if not options.shrunk:
         return
-    assert select._kernels.source, "kernels are rendered from the whole plan"
     seen = {s.kernel for s in plan.steps if s.guard.min_n < most}
     for _, small in shrunk(plan, most):
         new = [s for s in small.steps if s.kernel not in seen]

@@ -81,9 +81,10 @@ def compared(node: str, driver: Path, folder: Path, bundle: Path, lanes: int, ro
 @pytest.mark.parametrize(("name", "lanes"), [("webgpu", 8), *(("webgpu-subgroups", n) for n in (4, 8, 16))])
 def test_sorts_for_gpus(node: str, driver: Path, tmp_path: Path, name: str, lanes: int) -> None:
     """Those that a fallback adapter such as lavapipe does not get by itself, with subgroups that it has."""
-    text = (ROOT / f"targets/{name}.toml").read_text(encoding="utf-8").replace(f'"{name}"', '"own"')
+    text = (ROOT / f"targets/{name}.toml").read_text(encoding="utf-8").replace(f'name = "{name}"', 'name = "own"', 1)
     text = text.replace("subgroups = [32]", f"subgroups = [{lanes}]").replace("subgroup = 32", f"subgroup = {lanes}")
-    text = text.replace("work_group = 128", f"work_group = {4 * lanes}")  # each has counters
+    text = text.replace("work_group = 128", f"work_group = {4 * lanes}")  # each subgroup has counters
+    text = text.replace("work_group = 256", f"work_group = {max(64, 8 * lanes)}")
     (tmp_path / "own.toml").write_text(text, encoding="utf-8")
     options = ["--api", "webgpu", "--key", "u32", "--key", "f32", "--order", "both", "--feature", "device-count"]
     for value in ("none", "v4"):

@@ -213,7 +213,7 @@ def test_editable_install_follows_the_tree(tree: Path, tmp_path: Path) -> None:
     template = tree / "templates/bitonic/clean.j2"
     before = template.read_text(encoding="utf-8")
     try:
-        changed = before.replace("// the chunk:", "// the changed chunk:")
+        changed = before.replace("// the chunk ", "// the changed chunk ")
         assert changed != before
         template.write_text(changed, encoding="utf-8")
         done = call(hsgen, "check", "-o", "out", cwd=folder)

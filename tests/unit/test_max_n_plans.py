@@ -89,3 +89,15 @@ def test_few_keys_need_no_module_by_address_and_no_portions() -> None:
     found = target.find("nvidia-vulkan")
     for n, addressed in ((spirv.ADDRESS_FROM, False), (spirv.ADDRESS_FROM + 1, True)):
         assert any(m.address for m in spirv.modules(found.sort(AUTO, "u32", PLAIN, n))) == addressed
+
+
+@pytest.mark.parametrize("algorithm", ["radix_select", "segmented_sort"])
+@pytest.mark.parametrize("name", ["lavapipe", "nvidia-vulkan"])
+def test_kernels_of_short_rows_have_modules_by_address(name: str, algorithm: str) -> None:
+    """Many short rows are larger than a descriptor's range, too."""
+    for n, addressed in ((spirv.ADDRESS_FROM, False), (spirv.ADDRESS_FROM + 1, True)):
+        sort = target.find(name).sort(algorithm, "u32", Signature(value="index"), n)
+        rows = {s.kernel for s in sort.plan.steps if s.guard.x == "length"}
+        modules = {m.kernel for m in spirv.modules(sort) if m.address}
+        assert (rows <= modules) if addressed else not modules
+        assert rows or algorithm == "segmented_sort"
