@@ -130,9 +130,9 @@ def install() -> str:
 def modules(sort: Sort) -> list[Module]:
     """Return the modules that a sort needs.
 
-    Every kernel has a module with descriptors.  A kernel of a step for more than `ADDRESS_FROM` keys, or for any number of
-    rows of bounded length, also has a module with device addresses.  In a sort with a device-side count, all kernels
-    have both modules, so renderers need no descriptors.  A kernel with 64-bit counts has no GLSL and therefore no module.
+    Every kernel has a module with descriptors.  A kernel of a step for more than `ADDRESS_FROM` keys, or for any number
+    of rows of bounded length, also has a module with device addresses.  In a sort with a device-side count, all kernels
+    have both modules, so renderers need no descriptors.  A kernel with 64-bit counts has no GLSL, so it has no module.
     """
     every = sort.signature.device_count
     most = [(s.kernel, sort.plan.max_n if s.guard.x == "length" else s.guard.max_n) for s in sort.plan.steps]
