@@ -10,7 +10,7 @@ each round determines a digit of the key of every boundary, and the host waits o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -111,11 +111,13 @@ def cuts_of_ranks(
     error: Exception | None = None,
     *,
     together: bool = False,
+    meanwhile: Callable[[], None] | None = None,
 ) -> Words:
     """Return the indices at which the runs of all ranks are cut, shape (ranks, parts + 1); see `cuts`.
 
     error: an error of this rank before the call, or None; every rank then raises an error.  together: whether equal
     keys of all ranks stay in one part, because all cuts are before them; parts then have about the given sizes.
+    meanwhile: enqueues work that the device does after the last count, before the host has the result.
 
     Raises:
         Exception: `error`, or an error of a count.
@@ -125,16 +127,26 @@ def cuts_of_ranks(
     if not at:
         if error is not None:
             raise error
+        if meanwhile is not None:
+            meanwhile()
         return np.hstack([np.zeros_like(ends), ends])
 
-    both = _searched(comm, local, run, lengths[comm.rank], at, error)
+    both = _searched(comm, local, run, lengths[comm.rank], at, error, meanwhile)
     under, upto = both[:, 0], both[:, 1]
     if together:
         return np.hstack([np.zeros_like(ends), under, ends])
     return _cut(at, under, upto, ends)
 
 
-def _searched(comm: Communicator, local: Local, run: Run, n: int, at: Sequence[int], error: Exception | None) -> Words:
+def _searched(
+    comm: Communicator,
+    local: Local,
+    run: Run,
+    n: int,
+    at: Sequence[int],
+    error: Exception | None,
+    meanwhile: Callable[[], None] | None,
+) -> Words:
     """Return the result of `Search.ends` after all rounds; arguments and errors are those of `cuts_of_ranks`.
 
     A rank with an error still takes part in all rounds, with counts of -1.
@@ -154,7 +166,7 @@ def _searched(comm: Communicator, local: Local, run: Run, n: int, at: Sequence[i
     if error is not None:
         raise_together(comm, error)
     assert search is not None
-    ends = search.ends(rows)
+    ends = search.ends(rows, meanwhile or (lambda: None))
     if (ends < 0).any():
         raise_together(comm, None)
     return ends
