@@ -21,7 +21,7 @@ from hsgen.distributed.local import Local, Run
 
 PROBES = 1 << 13
 """The number of probes of a round of `cuts`, for all boundaries together."""
-_LEAST = 8  # least number of probes of a boundary in a round
+_LEAST = 8  # usual least number of probes of a boundary in a round
 
 
 def places(sizes: Sequence[int]) -> list[int]:
@@ -44,14 +44,17 @@ class Counts(Protocol):
         """Return the number of keys of each shard below each probe, shape (shards, probes)."""
 
 
-def keys_at(counts: Counts, at: Sequence[int], least: int, greatest: int, probes: int = PROBES) -> list[int]:
+def keys_at(
+    counts: Counts, at: Sequence[int], least: int, greatest: int, probes: int = PROBES, each: int = _LEAST
+) -> list[int]:
     """Return the ordered key of each boundary: the least key to which at least at[i] keys are less or equal.
 
-    least, greatest: bounds of all ordered keys.  probes: the number of probes of a round.
+    least, greatest: bounds of all ordered keys.  probes: the number of probes of a round.  each: the least number of
+    probes of a boundary.
     """
     low, high = [least] * len(at), [max(greatest, least)] * len(at)
     while open_ := [j for j in range(len(at)) if low[j] < high[j]]:
-        number = max(probes // len(open_), _LEAST)
+        number = max(probes // len(open_), each)
         ladders = [_ladder(low[j], high[j], number) for j in open_]
         totals = counts.total(np.concatenate(ladders))
         begin = 0
@@ -74,7 +77,13 @@ def _ladder(low: int, high: int, number: int) -> NDArray[np.uint64]:
 
 
 def cuts(
-    counts: Counts, lengths: Sequence[int], sizes: Sequence[int], least: int, greatest: int, probes: int = PROBES
+    counts: Counts,
+    lengths: Sequence[int],
+    sizes: Sequence[int],
+    least: int,
+    greatest: int,
+    probes: int = PROBES,
+    each: int = _LEAST,
 ) -> Words:
     """Return the indices at which sorted shards are cut, shape (shards, parts + 1).
 
@@ -82,10 +91,10 @@ def cuts(
 
     least, greatest: bounds of the ordered keys of all shards.  Row s of the result has the index in shard s at which
     each part begins, and the end of the last part.  Equal keys are divided in the order of shards and of indices.
-    probes: the number of probes of a round.
+    probes, each: as of `keys_at`.
     """
     at, ends = places(sizes), np.array(lengths, np.int64)[:, None]
-    keys = np.array(keys_at(counts, at, least, greatest, probes), np.uint64)
+    keys = np.array(keys_at(counts, at, least, greatest, probes, each), np.uint64)
     last = keys == np.uint64(0xFFFFFFFFFFFFFFFF)
     both = counts.by_shard(np.concatenate([keys, np.where(last, keys, keys + np.uint64(1))]))
     return _cut(at, both[:, : len(at)], np.where(last, ends, both[:, len(at) :]), ends)

@@ -94,9 +94,10 @@ def gpu(embedded: Host, monkeypatch: pytest.MonkeyPatch) -> Fake:
     """GPUs of the driver, with chunks of 4000 bytes and pinned pieces of 1000 bytes."""
     monkeypatch.setattr("hsgen.runners.arguments.hosts.target_for", lambda host, every: find("generic"))
     monkeypatch.setattr(sorting, "CHUNK", 4000)
-    monkeypatch.setattr(pipeline, "PIECE", 1000)
+    monkeypatch.setattr(pipeline, "SPAN", 1600)
+    monkeypatch.setattr(pipeline, "PIECE", 500)
     monkeypatch.setattr(pipeline, "HELPERS", 3)
-    monkeypatch.setattr(pipeline, "PIECES", 5)
+    monkeypatch.setattr(pipeline, "COUNTS", 1000)
     return Fake(embedded).install(monkeypatch)
 
 
