@@ -7,8 +7,8 @@ together fit the device.  Every key is copied to the device twice, and back twic
 as the device has room for stay there after the first phase.
 
 The other sorted chunks are stored in `out`, each at its place, if `out` is memory and not the array itself.  Before a
-part is stored at the place of a chunk, the rest of the chunk moves to new memory, at most a quarter of the array.
-Otherwise the chunks are stored in a temporary array.
+part is stored at the place of a chunk, the other pieces of the chunk move to new memory: at most half of the array, and
+a quarter of an array in random order.  Otherwise the chunks are stored in a temporary array.
 """
 
 from __future__ import annotations
@@ -238,15 +238,17 @@ def _parts(
     """
     sizes = [end - begin for begin, end in pairwise(bounds)]
     at = splitters.cuts(counts, sizes, sizes, *counts.bounds(), _PROBES * len(sizes), _PROBES)
-    stored = [(chunk, 0) for chunk in chunks]  # the rest of each chunk, and the index of its first key in the chunk
+    moved: dict[tuple[int, int], Any] = {}  # pieces apart from their chunks, by the numbers of chunk and part
     for part, (begin, end) in enumerate(pairwise(bounds)):
-        cuts = zip(stored, at[:, part].tolist(), at[:, part + 1].tolist(), strict=True)
-        sources = [chunk[low - first : high - first] for (chunk, first), low, high in cuts]
-        moves = []
-        if part in moving and (first := int(at[part, part + 1])) < sizes[part]:
-            rest = np.empty(sizes[part] - first, out.dtype)
-            moves.append((stored[part][0][first - stored[part][1] :], rest))
-            stored[part] = rest, first
+        sources, moves = [], []
+        for number, chunk in enumerate(chunks):
+            piece = moved.pop((number, part), None)
+            sources.append(chunk[int(at[number, part]) : int(at[number, part + 1])] if piece is None else piece)
+        for later in range(part + 1, len(chunks) if part in moving else 0):
+            piece = chunks[part][int(at[part, later]) : int(at[part, later + 1])]
+            if len(piece):
+                moved[part, later] = np.empty(len(piece), out.dtype)
+                moves.append((piece, moved[part, later]))
         yield Job(sources, out[begin:end], moves)
 
 

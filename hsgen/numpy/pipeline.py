@@ -3,9 +3,9 @@
     array -> pinned pieces -> slot of the GPU -> sort in place -> pinned pieces -> array
 
 Each direction has helper threads.  A helper copies between arrays and its own pinned pieces, and enqueues transfers.
-Pieces are small, so that the caches of a core hold them between its copy and the transfer.  A slot is memory for a
-chunk with its own stream, which orders the transfers of the chunk and its sort.  Sorts share scratch memory, so each
-waits for the sort before.  The memory that slots leave keeps sorted chunks, which then need not leave the GPU.
+A slot is memory for a chunk with its own stream, which orders the transfers of the chunk and its sort.  Sorts share
+scratch memory, so each waits for the sort before.  The memory that slots leave keeps sorted chunks, which then need not
+leave the GPU.
 """
 
 from __future__ import annotations
@@ -29,17 +29,16 @@ from hsgen.core.plan import ROLES
 from hsgen.cuda.driver import Device, bindings, done
 from hsgen.cuda.prepared import SCRATCH
 from hsgen.cuda.splitters import SplitterCounts
+from hsgen.numpy.copies import copier
 from hsgen.numpy.large import Job
 
 SLOTS = 4
 """The number of slots: one chunk arrives, one is sorted, one leaves, and one waits between two of these steps."""
 SPAN = 16 << 20
 """The greatest number of bytes that a helper copies in one task."""
-PIECE = 1 << 20
-"""The greatest number of bytes of a pinned piece.  On 16 cores, copies in both directions moved 47 GB/s with pieces of
-1 MiB, 37 GB/s with 4 MiB and 29 GB/s with 16 MiB.
-"""
-PIECES = 3
+PIECE = 8 << 20
+"""The greatest number of bytes of a pinned piece.  Below 4 MiB, threads wait for Python's global lock."""
+PIECES = 2
 """The number of pinned pieces of a helper: one is filled or emptied while others are transferred."""
 COUNTS = 1 << 20
 """Bytes of the GPU that are left for a search for splitters."""
@@ -90,7 +89,7 @@ class Helpers:
     """The threads of one direction, and pinned pieces for each."""
 
     def __init__(self, pool: ThreadPoolExecutor, pieces: Sequence[Sequence[Piece]]) -> None:
-        self.pool = pool
+        self.pool, self._copy = pool, copier()
         self._lanes: SimpleQueue[Sequence[Piece]] = SimpleQueue()
         for lane in pieces:
             self._lanes.put(lane)
@@ -105,7 +104,7 @@ class Helpers:
                 piece.wait()
                 if stop.is_set():
                     return
-                np.copyto(piece.array[: len(x)], x)
+                self._copy(piece.array[: len(x)], x)
                 to = address + begin * size
                 done(driver.cuMemcpyHtoDAsync(to, piece.address, len(x) * size, stream), "a copy of keys")
                 done(driver.cuEventRecord(piece.event, stream), "cuEventRecord")
@@ -121,7 +120,7 @@ class Helpers:
             piece, x = flying.popleft()
             piece.wait()
             if not stop.is_set():
-                np.copyto(x, piece.array[: len(x)])
+                self._copy(x, piece.array[: len(x)])
 
         try:
             length = len(lane[0].array)
@@ -317,7 +316,7 @@ class _Work:
 
     def _move(self, source: Any, to: Any) -> None:
         if not self._stop.is_set():
-            np.copyto(to, source)
+            copier()(to, source)
 
     def _store(self, job: Job, slot: Slot) -> None:
         """Start copies of the sorted keys of a job to its array."""

@@ -114,6 +114,16 @@ def seconds(call: Callable[[], Any]) -> float:
     return time.perf_counter() - begin
 
 
+def phases(sort: Callable[..., Any], keys: Any) -> list[float]:
+    """Return the times of the steps of a sort."""
+    times, begin = [], time.perf_counter()
+    sort(keys, progress=lambda done, total: times.append((done, time.perf_counter())))
+    first = [x for done, x in times if done <= len(keys)]
+    second = [x for done, x in times if done > len(keys)]
+    marks = [begin, first[0], first[-1], second[0], second[-1], time.perf_counter()]
+    return [b - a for a, b in pairwise(marks)]
+
+
 def main(words: list[str]) -> int:
     """Print a row for each size of a pinned piece."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -150,6 +160,7 @@ def main(words: list[str]) -> int:
             for what, pair in (("in", (keys, None)), ("out", (None, out)), ("both", (keys, out))):
                 tell(piece, what, [seconds(partial(crossed, p, *pair)) for _ in range(options.repeats)])
         tell(piece, "sort", [seconds(lambda: sort(keys)) for _ in range(options.repeats)])
+        tell(piece, "sort: first chunk, first phase, first part, second phase, end", phases(sort, keys))
         wrong += not in_order(out) or digest(out) != before
     if options.in_place:
         tell(piece, "sort in place", [seconds(lambda: hsgen.sort(keys, out=keys, memory=memory)) for _ in range(2)])
