@@ -113,8 +113,8 @@ class ChunkCounts:
     """Counts of keys in the sorted chunks of an array, as `hsgen.distributed.splitters.Counts` defines them.
 
     keys: the keys of all chunks, viewed as unsigned numbers.  bounds: the begin of each chunk, and the end of the last.
-    kind: as of `hsgen.core.keys.Type`.  kept: the chunks that are on the device, the first ones, and a function that
-    counts their keys below probes.
+    kind: as of `hsgen.core.keys.Type`.  staying: the number of chunks on the device, the first ones.  on_device: a
+    function that counts the keys of these chunks below probes.
     """
 
     def __init__(
@@ -124,11 +124,11 @@ class ChunkCounts:
         kind: int,
         *,
         descending: bool,
-        kept: int = 0,
+        staying: int = 0,
         on_device: Callable[[NDArray[np.uint64]], NDArray[np.int64]] | None = None,
     ) -> None:
         self._keys, self._kind, self._descending = keys, kind, descending
-        self._on_device, self._ends = on_device, np.array(bounds, np.int64)[kept:]
+        self._on_device, self._ends = on_device, np.array(bounds, np.int64)[staying:]
         # what earlier rounds have found: probes, and for each chunk its begin, the index after the keys below each
         # probe, and its end
         self._probes = np.empty(0, np.uint64)
@@ -164,10 +164,10 @@ class ChunkCounts:
             below = self.ordered(middle) < sought[active]
             low[active] = np.where(below, middle + 1, low[active])
             high[active] = np.where(below, high[active], middle)
-        found = low.reshape(len(self._below), len(probes))
+        places = low.reshape(len(self._below), len(probes))
         self._probes = np.insert(self._probes, after, probes)
-        self._below = np.insert(self._below, after + 1, found, axis=1)
-        counts: NDArray[np.int64] = found[:, turned.reshape(-1)] - self._ends[:-1, None]
+        self._below = np.insert(self._below, after + 1, places, axis=1)
+        counts: NDArray[np.int64] = places[:, turned.reshape(-1)] - self._ends[:-1, None]
         return counts
 
     def total(self, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -202,7 +202,7 @@ def sort_large(
         raise Unavailable("the device has too little memory for one key; give a greater memory=")
     report = progress or (lambda done, total: None)
     bounds = [0, *(int(x) for x in np.cumsum(splitters.even(n, -(-n // length))))]
-    kept = 0 if keeper is None else bisect_right(bounds, keeper.room) - 1
+    staying = 0 if keeper is None else bisect_right(bounds, keeper.room) - 1
     with stored_chunks(a, out) as keys:
         done = 0
 
@@ -213,18 +213,18 @@ def sort_large(
 
         chunks = [keys[begin:end] for begin, end in pairwise(bounds)]
         if keeper is not None:
-            chunks[:kept] = [keeper.kept(begin, end) for begin, end in pairwise(bounds[: kept + 1])]
+            chunks[:staying] = [keeper.kept(begin, end) for begin, end in pairwise(bounds[: staying + 1])]
         jobs = [Job([a[begin:end]], chunk) for (begin, end), chunk in zip(pairwise(bounds), chunks, strict=True)]
-        run([*jobs[kept:], *jobs[:kept]], add)
+        run([*jobs[staying:], *jobs[:staying]], add)
         try:
-            on_device = partial(keeper.counts, chunks[:kept]) if keeper is not None and kept else None
+            on_device = partial(keeper.counts, chunks[:staying]) if keeper is not None and staying else None
             unsigned, kind = keys.view(f"u{keys.dtype.itemsize}"), TYPES[key].kind
-            counts = ChunkCounts(unsigned, bounds, kind, descending=descending, kept=kept, on_device=on_device)
-            run(_parts(chunks, counts, bounds, out, moving=range(kept, len(chunks)) if keys is out else ()), add)
+            counts = ChunkCounts(unsigned, bounds, kind, descending=descending, staying=staying, on_device=on_device)
+            run(_parts(chunks, counts, bounds, out, moving=range(staying, len(chunks)) if keys is out else ()), add)
         except BaseException:
             if np.may_share_memory(a, out):
-                if keeper is not None and kept:
-                    keeper.fetch(keeper.kept(0, bounds[kept]), keys[: bounds[kept]])
+                if keeper is not None and staying:
+                    keeper.fetch(keeper.kept(0, bounds[staying]), keys[: bounds[staying]])
                 out[...] = keys
             raise
 

@@ -139,8 +139,8 @@ def _sort_chunked(
         length = min(length, max(-(-len(a) // CHUNKS), CHUNK // size))
         if length:
             left = (room - SLOTS * length * size - numeric.scratch_bytes(length) - COUNTS) // size
-            kept = min(left, len(a)) if left >= length else 0
-            with Pipeline(on.gpu, numeric, length, key, descending=descending, room=kept) as p:
+            staying = min(left, len(a)) if left >= length else 0
+            with Pipeline(on.gpu, numeric, length, key, descending=descending, room=staying) as p:
                 sort_large(a, out, p, length, key, descending=descending, progress=report, keeper=p)
             return
     length = greatest_length(sorter, *on.room(memory))
