@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hsgen.core.errors import Unavailable
 from hsgen.core.plan import ROLES
 from hsgen.cuda.driver import Device, bindings, done
 from hsgen.cuda.prepared import SCRATCH
@@ -161,7 +162,7 @@ class Pipeline:
             self.slots = [Slot(address=self._memory(stack, size), stream=self._stream(stack)) for _ in range(SLOTS)]
             self._scratch = self._memory(stack, max(self._sorter.scratch_bytes(self.length), 1))
             self._sorted = self._event(stack)
-            self._kept = self._memory(stack, self.room * self.dtype.itemsize) if self.room else 0
+            self._kept = self._room_of(stack)
             piece = max(min(PIECE, size), self.dtype.itemsize)
             self.load, self.store = (self._helpers(stack, piece) for _ in range(2))
             self._exit = stack.pop_all()
@@ -187,6 +188,14 @@ class Pipeline:
         address = int(done(bindings().cuMemAlloc(size), f"{size} bytes of keys"))
         stack.callback(bindings().cuMemFree, address)
         return address
+
+    def _room_of(self, stack: ExitStack) -> int:
+        """Return the address of memory for keys that stay; without free memory, no key stays."""
+        try:
+            return self._memory(stack, self.room * self.dtype.itemsize) if self.room else 0
+        except Unavailable:  # other programs may use the GPU
+            self.room = 0
+            return 0
 
     def _pinned(self, stack: ExitStack, size: int) -> Piece:
         address = int(done(bindings().cuMemHostAlloc(size, 0), f"{size} bytes of pinned memory"))

@@ -133,6 +133,13 @@ def test_chunks_stay_on_the_gpu(room: int, gpu: Fake) -> None:
     assert not gpu.held
 
 
+def test_no_chunk_stays_where_the_gpu_has_no_room(gpu: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    a, allocate = RNG.integers(0, 200, 20_000).astype(np.uint32), gpu.cuMemAlloc
+    monkeypatch.setattr(gpu, "cuMemAlloc", lambda size: (Code(2), 0) if size > 10_000 else allocate(size))
+    assert (hsgen.sort(a, memory=a.nbytes // 2) == np.sort(a)).all() and not gpu.held
+    assert not any(x.kernel == "hs_count_keys" for x in gpu.launched)
+
+
 @pytest.mark.parametrize("at", [1, 7, 30])
 def test_an_interrupt_ends_all_copies(at: int, gpu: Fake) -> None:
     a = RNG.integers(0, 99, 20_000).astype(np.uint32)
