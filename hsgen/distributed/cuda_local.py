@@ -6,7 +6,7 @@ the sort, the keys are therefore in the order of their transformed bits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from math import prod
 from typing import Any
@@ -20,7 +20,7 @@ from hsgen.cuda.driver import device as gpu_of
 from hsgen.cuda.merges import Merges
 from hsgen.cuda.splitters import SplitterCounts
 from hsgen.distributed.communicator import Span
-from hsgen.distributed.local import Local, Run, Search, digits
+from hsgen.distributed.local import NARROW, Local, Run, Search, digits
 from hsgen.distributed.torch_group import on
 
 MERGED = 16
@@ -35,7 +35,6 @@ CHUNKS = 4
 """The number of chunks of an exchange that overlaps with merges."""
 COUNTS = 1 << 20
 """The number of counts, 8 MiB, that a GPU receives from all ranks in a round of a search for splitters."""
-_NARROW = 1 << 32  # least number of keys for which sorts use 64-bit indices
 _ITEMS = {4: torch.int32, 8: torch.int64, 16: torch.complex128}
 """The types of values that kernels move, by the bytes of a value."""
 _MERGED = (("source", "other", "destination"), ("values", "other_values", "values_out"))
@@ -104,12 +103,14 @@ class CudaSearch(Search):
         self._kernels.count_keys(numbers, many, bits, self._stream.cuda_stream)
         return counts
 
-    def ends(self, rows: Any) -> NDArray[np.int64]:
+    def ends(self, rows: Any, meanwhile: Callable[[], None]) -> NDArray[np.int64]:
         """See `Search`; the kernel writes to the memory of the host."""
         host = torch.empty((len(rows), 2, len(self.places)), dtype=torch.int64, pin_memory=True)
         numbers = (rows.data_ptr(), len(rows), self.digits[-1][1], self._places.data_ptr(), host.data_ptr())
         self._kernels.count_ends(numbers, len(self.places), self._stream.cuda_stream)
-        self._stream.synchronize()
+        counted = self._stream.record_event()
+        meanwhile()
+        counted.synchronize()
         result: NDArray[np.int64] = host.numpy()
         return result
 
@@ -119,7 +120,7 @@ def widened(index: torch.Tensor, total: int) -> torch.Tensor:
     if index.dtype == torch.int64:
         return index
     wide = index.to(torch.int64)
-    return wide if total <= _NARROW // 2 else wide.bitwise_and_(_NARROW - 1)
+    return wide if total <= NARROW // 2 else wide.bitwise_and_(NARROW - 1)
 
 
 def items(values: torch.Tensor) -> torch.Tensor | None:
@@ -198,15 +199,21 @@ class CudaLocal(Local):
     def sort_index(self, keys: Any, first: int, total: int, *, overwrite: bool) -> Run:
         """See `Local`; indices have 32 bits if all ranks together have fewer than 2^32 keys."""
         keys = self._typed(keys)
-        narrow = total < _NARROW
+        narrow = total < NARROW
         index = torch.empty(len(keys), dtype=torch.int32 if narrow else torch.int64, device=keys.device)
         out = keys if overwrite else torch.empty_like(keys)
         if len(keys):
             sorter = self._kernel(_sorter, "index" if narrow else "index64")
             sorter(keys, out=None if overwrite else out, values_out=index)
-            if first:
-                index += first - (_NARROW if narrow and first >= _NARROW // 2 else 0)
-        return Run(out, (index,))
+        run = Run(out, (index,))
+        if first:
+            self.shift(run, first)
+        return run
+
+    def shift(self, run: Run, first: int) -> None:
+        """See `Local`; 32-bit indices are unsigned numbers in a signed type."""
+        index = run.columns[0]
+        index += first - (NARROW if index.dtype == torch.int32 and first >= NARROW // 2 else 0)
 
     def first(self, keys: Any, k: int, first: int) -> Run:
         """See `Local`."""

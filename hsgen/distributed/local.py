@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from hsgen.core.keys import KEYS, TYPES
 from hsgen.distributed.communicator import Span
 
+NARROW = 1 << 32
+"""The least number of keys of all ranks for which global indices have 64 bits on GPUs."""
 _LEAST = 4  # least number of bits of a digit, hence of a round
 
 REDUCTIONS = ("sum", "min", "max")
@@ -91,6 +93,11 @@ class Local(ABC):
         first: the global index of the first key.  total: the number of keys of all ranks, which determines the width of
         indices.
         """
+
+    def shift(self, run: Run, first: int) -> None:
+        """Add `first` to the only column of a run, the indices of `sort_index`."""
+        column = run.columns[0]
+        column += first
 
     @abstractmethod
     def first(self, keys: Any, k: int, first: int) -> Run:
@@ -179,12 +186,12 @@ class Search(ABC):
         """
 
     @abstractmethod
-    def ends(self, rows: Any) -> NDArray[np.int64]:
+    def ends(self, rows: Any, meanwhile: Callable[[], None]) -> NDArray[np.int64]:
         """Return two counts of each rank for each boundary, shape (ranks, 2, boundaries).
 
         The first count is of the keys less than the boundary's key, the second of the keys less than or equal to it.
 
-        rows: the counts of the last round.
+        rows: the counts of the last round.  meanwhile: enqueues work for which the host does not wait.
         """
 
 
@@ -211,8 +218,9 @@ class HostSearch(Search):
         counts = self.local.counts(self.run, probes.reshape(-1).view(np.int64))
         return np.where(beyond.reshape(-1), self.n, counts)
 
-    def ends(self, rows: Any) -> NDArray[np.int64]:
+    def ends(self, rows: Any, meanwhile: Callable[[], None]) -> NDArray[np.int64]:
         """See `Search`."""
+        meanwhile()
         digit, counts = self._digit(len(self.digits) - 1, rows)
         at = np.arange(len(self.places))
         return np.stack([counts[:, at, digit], counts[:, at, digit + 1]], axis=1)

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import gcd
 from typing import Any
-
-import numpy as np
 
 from hsgen.core.errors import Usage
 from hsgen.distributed import splitters
 from hsgen.distributed.communicator import Communicator, Span, Words, agree, compare_later
-from hsgen.distributed.local import Local, Run, row_bytes
+from hsgen.distributed.local import NARROW, Local, Run, row_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,31 +100,30 @@ def agreed(comm: Communicator, check: Callable[[], Shard]) -> Agreed:
 def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False) -> tuple[Agreed, Run]:
     """Return this rank's part of the sorted keys of all ranks, with values, or with global indices if `index`.
 
-    The sort of the shard starts while arguments travel, unless the sort overwrites the shard or needs its first index.
-    If shards are small, every rank gathers and sorts all of them; this takes more memory than an exchange.
+    The sort of the shard starts while arguments travel, unless the sort overwrites the shard.  If shards are small,
+    every rank gathers and sorts all of them; this takes more memory than an exchange.
     """
     pending = Pending(comm, check)
     shard, early = pending.shard, None
-    if shard is not None and not index and not shard.overwrite and comm.size * _bytes(shard) > _small(comm, shard):
-        early = _attempt(shard)
+    guess = 0 if shard is None else comm.size * shard.length
+    if shard is not None and not shard.overwrite and guess * _row(shard) > _small(comm, shard):
+        early = _attempt(partial(_sorted, shard, guess, index=index))
     of = pending.agreed()
     shard = of.shard
     if comm.size > 1 and max(of.lengths) > 0 and comm.size * max(of.lengths) * _row(shard) <= _small(comm, shard):
         return of, _everywhere(comm, of, index=index)
 
     def locally() -> Run:
-        if early is not None:
+        if early is not None and (not index or (guess < NARROW) == (of.total < NARROW)):
             return early()
-        if index:
-            first = sum(of.lengths[: comm.rank])
-            return shard.local.sort_index(shard.keys, first, of.total, overwrite=shard.overwrite)
-        return shard.local.sort(shard.keys, shard.values, overwrite=shard.overwrite)
+        return _sorted(shard, of.total, index=index)
 
     if comm.size == 1:
         return of, locally()
     item = row_bytes(shard.values) if shard.values is not None else 8 if index else 0
     chunks = shard.local.chunks(of.sizes, item)
-    return of, spread(comm, shard.local, locally, of.lengths, of.sizes, chunks=chunks)
+    first = sum(of.lengths[: comm.rank]) if index else 0
+    return of, spread(comm, shard.local, locally, of.lengths, of.sizes, chunks=chunks, first=first)
 
 
 def _small(comm: Communicator, shard: Shard) -> int:
@@ -141,14 +139,20 @@ def _row(shard: Shard) -> int:
     return row_bytes(shard.keys) + (0 if shard.values is None else row_bytes(shard.values))
 
 
-def _bytes(shard: Shard) -> int:
-    return shard.length * _row(shard)
+def _sorted(shard: Shard, total: int, *, index: bool) -> Run:
+    """Return the keys of a shard in order, with values, or if `index` with indices within the shard.
+
+    total: the number of keys of all ranks.
+    """
+    if index:
+        return shard.local.sort_index(shard.keys, 0, total, overwrite=shard.overwrite)
+    return shard.local.sort(shard.keys, shard.values, overwrite=shard.overwrite)
 
 
-def _attempt(shard: Shard) -> Callable[[], Run]:
-    """Sort a shard now; return a function that returns the result, or raises the error."""
+def _attempt(sort: Callable[[], Run]) -> Callable[[], Run]:
+    """Sort now; return a function that returns the result, or raises the error."""
     try:
-        run = shard.local.sort(shard.keys, shard.values)
+        run = sort()
     except Exception as e:
         error = e
 
@@ -181,11 +185,13 @@ def spread(
     *,
     together: bool = False,
     chunks: int = 1,
+    first: int = 0,
 ) -> Run:
     """Return this rank's part of the keys of all ranks, merged; `locally` returns the sorted keys of this rank.
 
     lengths: the number of keys of each rank.  sizes: the size of each part.  together: whether all equal keys go to one
-    rank; the sizes are then approximate.  chunks: the number of chunks of the exchange, as of `Local.chunks`.
+    rank; the sizes are then approximate.  chunks: the number of chunks of the exchange, as of `Local.chunks`.  first:
+    a number to add to the only column of this rank, in the time in which the host waits for splitters.
     """
     run, out, error = Run(None), None, None
     try:
@@ -195,7 +201,8 @@ def spread(
     except Exception as e:
         error = e
     parts = [n for size in sizes for n in _shares(size, chunks)]
-    at = splitters.cuts_of_ranks(comm, local, run, lengths, parts, error, together=together)
+    shift = (lambda: local.shift(run, first)) if first else None
+    at = splitters.cuts_of_ranks(comm, local, run, lengths, parts, error, together=together, meanwhile=shift)
     if chunks > 1:
         assert out is not None
         return _overlapped(comm, local, run, at, out, chunks)
@@ -277,21 +284,23 @@ def layout(at: Words, rank: int, unit: int, chunks: int = 1) -> list[tuple[list[
 
     at: the indices at which the run of each rank is cut, shape (ranks, ranks * chunks + 1).
     """
-    firsts, lasts = at[:, :-1], at[:, 1:]
-    begins = firsts // unit * unit
-    filled = lasts > firsts
-    ends = np.where(filled, np.minimum(-(-lasts // unit) * unit, at[:, -1:]), begins)
-    here = slice(rank * chunks, (rank + 1) * chunks)
-    widths = (ends - begins)[:, here].T  # shape (chunks, ranks): what this rank receives
-    room = -(-widths // unit) * unit
-    places = np.cumsum(room).reshape(room.shape) - room
-    starts = places + np.where(filled, firsts - begins, 0)[:, here].T
-    counts = (lasts - firsts)[:, here].T
-    sent = [x[rank].reshape(len(at), chunks).T for x in (begins, ends)]
-    pairs = (sent, (places, places + widths), (starts, starts + counts))
-    rows = [[_spans(a, b) for a, b in zip(*pair, strict=True)] for pair in pairs]
-    return list(zip(*rows, strict=True))
+    rows: list[list[int]] = at.tolist()  # the GPU waits for these few numbers, which numpy computes in thrice the time
+    place, chunked = 0, []
+    for chunk in range(chunks):
+        sent = [_extended(rows[rank], to * chunks + chunk, unit) for to in range(len(rows))]
+        received, spans = [], []
+        for row in rows:
+            first, last = row[rank * chunks + chunk : rank * chunks + chunk + 2]
+            begin, end = _extended(row, rank * chunks + chunk, unit)
+            start = place + (first - begin if last > first else 0)
+            received.append((place, place + end - begin))
+            spans.append((start, start + last - first))
+            place += -(-(end - begin) // unit) * unit
+        chunked.append((sent, received, spans))
+    return chunked
 
 
-def _spans(begins: Words, ends: Words) -> list[Span]:
-    return list(zip(begins.tolist(), ends.tolist(), strict=True))
+def _extended(row: Sequence[int], part: int, unit: int) -> Span:
+    """Return the span of a part, extended to multiples of `unit` or the end of the run; empty for an empty part."""
+    begin, end = row[part] // unit * unit, row[part + 1]
+    return begin, (min(-(-end // unit) * unit, row[-1]) if end > row[part] else begin)

@@ -10,7 +10,7 @@ each round determines a digit of the key of every boundary, and the host waits o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -21,7 +21,7 @@ from hsgen.distributed.local import Local, Run
 
 PROBES = 1 << 13
 """The number of probes of a round of `cuts`, for all boundaries together."""
-_LEAST = 8  # least number of probes of a boundary in a round
+_LEAST = 8  # usual least number of probes of a boundary in a round
 
 
 def places(sizes: Sequence[int]) -> list[int]:
@@ -44,14 +44,17 @@ class Counts(Protocol):
         """Return the number of keys of each shard below each probe, shape (shards, probes)."""
 
 
-def keys_at(counts: Counts, at: Sequence[int], least: int, greatest: int, probes: int = PROBES) -> list[int]:
+def keys_at(
+    counts: Counts, at: Sequence[int], least: int, greatest: int, probes: int = PROBES, each: int = _LEAST
+) -> list[int]:
     """Return the ordered key of each boundary: the least key to which at least at[i] keys are less or equal.
 
-    least, greatest: bounds of all ordered keys.  probes: the number of probes of a round.
+    least, greatest: bounds of all ordered keys.  probes: the number of probes of a round.  each: the least number of
+    probes of a boundary.
     """
     low, high = [least] * len(at), [max(greatest, least)] * len(at)
     while open_ := [j for j in range(len(at)) if low[j] < high[j]]:
-        number = max(probes // len(open_), _LEAST)
+        number = max(probes // len(open_), each)
         ladders = [_ladder(low[j], high[j], number) for j in open_]
         totals = counts.total(np.concatenate(ladders))
         begin = 0
@@ -74,7 +77,13 @@ def _ladder(low: int, high: int, number: int) -> NDArray[np.uint64]:
 
 
 def cuts(
-    counts: Counts, lengths: Sequence[int], sizes: Sequence[int], least: int, greatest: int, probes: int = PROBES
+    counts: Counts,
+    lengths: Sequence[int],
+    sizes: Sequence[int],
+    least: int,
+    greatest: int,
+    probes: int = PROBES,
+    each: int = _LEAST,
 ) -> Words:
     """Return the indices at which sorted shards are cut, shape (shards, parts + 1).
 
@@ -82,10 +91,10 @@ def cuts(
 
     least, greatest: bounds of the ordered keys of all shards.  Row s of the result has the index in shard s at which
     each part begins, and the end of the last part.  Equal keys are divided in the order of shards and of indices.
-    probes: the number of probes of a round.
+    probes, each: as of `keys_at`.
     """
     at, ends = places(sizes), np.array(lengths, np.int64)[:, None]
-    keys = np.array(keys_at(counts, at, least, greatest, probes), np.uint64)
+    keys = np.array(keys_at(counts, at, least, greatest, probes, each), np.uint64)
     last = keys == np.uint64(0xFFFFFFFFFFFFFFFF)
     both = counts.by_shard(np.concatenate([keys, np.where(last, keys, keys + np.uint64(1))]))
     return _cut(at, both[:, : len(at)], np.where(last, ends, both[:, len(at) :]), ends)
@@ -111,11 +120,13 @@ def cuts_of_ranks(
     error: Exception | None = None,
     *,
     together: bool = False,
+    meanwhile: Callable[[], None] | None = None,
 ) -> Words:
     """Return the indices at which the runs of all ranks are cut, shape (ranks, parts + 1); see `cuts`.
 
     error: an error of this rank before the call, or None; every rank then raises an error.  together: whether equal
     keys of all ranks stay in one part, because all cuts are before them; parts then have about the given sizes.
+    meanwhile: enqueues work that the device does after the last count, before the host has the result.
 
     Raises:
         Exception: `error`, or an error of a count.
@@ -125,16 +136,26 @@ def cuts_of_ranks(
     if not at:
         if error is not None:
             raise error
+        if meanwhile is not None:
+            meanwhile()
         return np.hstack([np.zeros_like(ends), ends])
 
-    both = _searched(comm, local, run, lengths[comm.rank], at, error)
+    both = _searched(comm, local, run, lengths[comm.rank], at, error, meanwhile)
     under, upto = both[:, 0], both[:, 1]
     if together:
         return np.hstack([np.zeros_like(ends), under, ends])
     return _cut(at, under, upto, ends)
 
 
-def _searched(comm: Communicator, local: Local, run: Run, n: int, at: Sequence[int], error: Exception | None) -> Words:
+def _searched(
+    comm: Communicator,
+    local: Local,
+    run: Run,
+    n: int,
+    at: Sequence[int],
+    error: Exception | None,
+    meanwhile: Callable[[], None] | None,
+) -> Words:
     """Return the result of `Search.ends` after all rounds; arguments and errors are those of `cuts_of_ranks`.
 
     A rank with an error still takes part in all rounds, with counts of -1.
@@ -154,7 +175,7 @@ def _searched(comm: Communicator, local: Local, run: Run, n: int, at: Sequence[i
     if error is not None:
         raise_together(comm, error)
     assert search is not None
-    ends = search.ends(rows)
+    ends = search.ends(rows, meanwhile or (lambda: None))
     if (ends < 0).any():
         raise_together(comm, None)
     return ends

@@ -1,21 +1,28 @@
 """Sorts of numpy arrays and memory maps that exceed the memory of a device, in two phases.
 
-    array -> sort chunk by chunk -> temporary array -> sort part by part -> out
+    array -> sort chunk by chunk -> sorted chunks -> sort part by part -> out
 
 A chunk fits the device.  Exact splitters cut each sorted chunk into pieces, one for each part; the pieces of a part
-together fit the device.  Every key is copied to the device twice, and back twice.
+together fit the device.  Every key is copied to the device twice, and back twice, except for the first chunks: as many
+as the device has room for stay there after the first phase.
+
+The other sorted chunks are stored in `out`, each at its place, if `out` is memory and not the array itself.  Before a
+part is stored at the place of a chunk, the other pieces of the chunk move to new memory: at most half of the array, and
+a quarter of an array in random order.  Otherwise the chunks are stored in a temporary array.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +35,7 @@ from hsgen.operations import oracle
 SUFFIX = ".hsgen-chunks"
 """The end of the name of a temporary file, which is next to the file of the result's memory map."""
 
-_PROBES = 256  # probes of a round; the host searches so few in a fraction of a millisecond
+_PROBES = 3  # probes of a boundary in a round: rounds cost less than searches of many probes, which miss the caches
 
 Progress = Callable[[int, int], None]
 """A function that is called with the number of keys copied so far, and the total number of keys to copy."""
@@ -36,20 +43,49 @@ Progress = Callable[[int, int], None]
 Sort = Callable[[Any], Any]
 """A function that returns the sorted keys of an array that fits the device."""
 
-Job = tuple[Sequence[Any], Any]
-"""Arrays whose keys are sorted together, and the array for the result."""
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Arrays whose keys are sorted together, and the array for the result.
+
+    moves: pairs of arrays.  The first is copied to the second before the result is stored, and before the next job
+    reads its arrays.
+    """
+
+    sources: Sequence[Any]
+    to: Any
+    moves: Sequence[tuple[Any, Any]] = ()
+
 
 Run = Callable[[Iterable[Job], Callable[[int], None]], None]
 """A function that sorts jobs in order; after each job, it calls a function with the number of keys of the job."""
+
+
+class Keeper(Protocol):
+    """A device that keeps sorted chunks in its memory; see `hsgen.numpy.pipeline.Pipeline`."""
+
+    room: int
+
+    def kept(self, begin: int, end: int) -> Any:
+        """Return memory of the device for keys; `begin` and `end` are between 0 and `room`."""
+
+    def counts(self, runs: Sequence[Any], probes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the number of keys of each sorted run below each probe, an ordered key."""
+
+    def fetch(self, run: Any, to: Any) -> None:
+        """Copy keys of the device to a contiguous array."""
 
 
 def in_turn(sort: Sort) -> Run:
     """Return a function that sorts one job after another by `sort`."""
 
     def run(jobs: Iterable[Job], report: Callable[[int], None]) -> None:
-        for sources, to in jobs:
-            to[...] = sort(np.concatenate(sources) if len(sources) > 1 else np.ascontiguousarray(sources[0]))
-            report(len(to))
+        for job in jobs:
+            keys = np.concatenate(job.sources) if len(job.sources) > 1 else np.ascontiguousarray(job.sources[0])
+            for source, to in job.moves:
+                np.copyto(to, source)
+            job.to[...] = sort(keys)
+            report(len(job.to))
 
     return run
 
@@ -73,43 +109,65 @@ def greatest_length(sorter: Any, room: int, allocation: int, chunks: int = 1) ->
     return low
 
 
-@dataclass(frozen=True, slots=True)
 class ChunkCounts:
     """Counts of keys in the sorted chunks of an array, as `hsgen.distributed.splitters.Counts` defines them.
 
-    keys: the keys of all chunks, viewed as unsigned numbers.  ends: the end of each chunk.  kind: as of
-    `hsgen.core.keys.Type`.
+    keys: the keys of all chunks, viewed as unsigned numbers.  bounds: the begin of each chunk, and the end of the last.
+    kind: as of `hsgen.core.keys.Type`.  staying: the number of chunks on the device, the first ones.  on_device: a
+    function that counts the keys of these chunks below probes.
     """
 
-    keys: Any
-    ends: Sequence[int]
-    kind: int
-    descending: bool
+    def __init__(
+        self,
+        keys: Any,
+        bounds: Sequence[int],
+        kind: int,
+        *,
+        descending: bool,
+        staying: int = 0,
+        on_device: Callable[[NDArray[np.uint64]], NDArray[np.int64]] | None = None,
+    ) -> None:
+        self._keys, self._kind, self._descending = keys, kind, descending
+        self._on_device, self._ends = on_device, np.array(bounds, np.int64)[staying:]
+        # what earlier rounds have found: probes, and for each chunk its begin, the index after the keys below each
+        # probe, and its end
+        self._probes = np.empty(0, np.uint64)
+        self._below = np.stack([self._ends[:-1], self._ends[1:]], axis=1)
 
     def ordered(self, at: Any) -> Any:
         """Return the ordered keys at indices."""
-        keys = np.asarray(self.keys[at])
-        return oracle.ordered(keys, self.kind, descending=self.descending).astype(np.uint64)
+        keys = np.asarray(self._keys[at])
+        return oracle.ordered(keys, self._kind, descending=self._descending).astype(np.uint64)
 
     def bounds(self) -> tuple[int, int]:
-        """Return the least and the greatest ordered key."""
-        ends = np.array(self.ends)
-        begins = np.concatenate([[0], ends[:-1]])
-        return int(self.ordered(begins).min()), int(self.ordered(ends - 1).max())
+        """Return bounds of all ordered keys."""
+        if self._on_device is not None:
+            return 0, (1 << 8 * self._keys.dtype.itemsize) - 1
+        return int(self.ordered(self._ends[:-1]).min()), int(self.ordered(self._ends[1:] - 1).max())
 
     def by_shard(self, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """See `Counts`; one binary search in numpy handles all probes and all chunks at the same time."""
-        ends = np.array(self.ends, np.int64)[:, None]
-        begins = np.vstack([np.zeros((1, 1), np.int64), ends[:-1]])
-        shape = len(ends), len(probes)
-        low, high = (np.broadcast_to(x, shape).ravel() for x in (begins, ends))
-        low, high, sought = low.copy(), high.copy(), np.broadcast_to(probes, shape).ravel()
+        """See `Counts`."""
+        counts = self._on_host(probes)
+        return counts if self._on_device is None else np.vstack([self._on_device(probes), counts])
+
+    def _on_host(self, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return counts in the chunks of the host; one binary search in numpy handles all probes and chunks together.
+
+        The search begins between the nearest probes of earlier rounds.
+        """
+        probes, turned = np.unique(probes, return_inverse=True)
+        after = np.searchsorted(self._probes, probes)
+        low, high = self._below[:, after].ravel(), self._below[:, after + 1].ravel()
+        sought = np.broadcast_to(probes, (len(self._below), len(probes))).ravel()
         while (active := np.flatnonzero(low < high)).size:
             middle = (low[active] + high[active]) // 2
             below = self.ordered(middle) < sought[active]
             low[active] = np.where(below, middle + 1, low[active])
             high[active] = np.where(below, high[active], middle)
-        counts: NDArray[np.int64] = low.reshape(shape) - begins
+        places = low.reshape(len(self._below), len(probes))
+        self._probes = np.insert(self._probes, after, probes)
+        self._below = np.insert(self._below, after + 1, places, axis=1)
+        counts: NDArray[np.int64] = places[:, turned.reshape(-1)] - self._ends[:-1, None]
         return counts
 
     def total(self, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -119,12 +177,22 @@ class ChunkCounts:
 
 
 def sort_large(
-    a: Any, out: Any, run: Run, length: int, key: str, *, descending: bool, progress: Progress | None = None
+    a: Any,
+    out: Any,
+    run: Run,
+    length: int,
+    key: str,
+    *,
+    descending: bool,
+    progress: Progress | None = None,
+    keeper: Keeper | None = None,
 ) -> None:
     """Sort the flat array `a` into `out`, which may share memory with `a`; `run` sorts jobs of at most `length` keys.
 
-    An interrupt in the first phase leaves `out` unchanged.  An interrupt in the second phase leaves `out` incomplete.
-    If `out` shares memory with `a`, the function then stores all keys in `out`, in another order.
+    An interrupt in the first phase leaves `a` unchanged.  An interrupt in the second phase leaves `out` incomplete.  If
+    `out` shares memory with `a`, the function then stores all keys in `out`, in another order.
+
+    keeper: the device that may keep chunks, whose keys are the first `keeper.room` ones at most.
 
     Raises:
         Unavailable: the device sorts no key, or there is no room for the temporary file.
@@ -133,9 +201,9 @@ def sort_large(
     if length < 1:
         raise Unavailable("the device has too little memory for one key; give a greater memory=")
     report = progress or (lambda done, total: None)
-    sizes = splitters.even(n, -(-n // length))
-    ends = [int(x) for x in np.cumsum(sizes)]
-    with temporary(out, n) as chunks:
+    bounds = [0, *(int(x) for x in np.cumsum(splitters.even(n, -(-n // length))))]
+    staying = 0 if keeper is None else bisect_right(bounds, keeper.room) - 1
+    with stored_chunks(a, out) as keys:
         done = 0
 
         def add(number: int) -> None:
@@ -143,28 +211,55 @@ def sort_large(
             done += number
             report(done, 2 * n)
 
-        run((([a[begin:end]], chunks[begin:end]) for begin, end in pairwise([0, *ends])), add)
+        chunks = [keys[begin:end] for begin, end in pairwise(bounds)]
+        if keeper is not None:
+            chunks[:staying] = [keeper.kept(begin, end) for begin, end in pairwise(bounds[: staying + 1])]
+        jobs = [Job([a[begin:end]], chunk) for (begin, end), chunk in zip(pairwise(bounds), chunks, strict=True)]
+        run([*jobs[staying:], *jobs[:staying]], add)
         try:
-            run(_parts(chunks, ends, out, sizes, key, descending), add)
+            on_device = partial(keeper.counts, chunks[:staying]) if keeper is not None and staying else None
+            unsigned, kind = keys.view(f"u{keys.dtype.itemsize}"), TYPES[key].kind
+            counts = ChunkCounts(unsigned, bounds, kind, descending=descending, staying=staying, on_device=on_device)
+            run(_parts(chunks, counts, bounds, out, moving=range(staying, len(chunks)) if keys is out else ()), add)
         except BaseException:
             if np.may_share_memory(a, out):
-                out[...] = chunks
+                if keeper is not None and staying:
+                    keeper.fetch(keeper.kept(0, bounds[staying]), keys[: bounds[staying]])
+                out[...] = keys
             raise
 
 
 def _parts(
-    chunks: Any, ends: Sequence[int], out: Any, sizes: Sequence[int], key: str, descending: bool
+    chunks: Sequence[Any], counts: ChunkCounts, bounds: Sequence[int], out: Any, moving: Container[int]
 ) -> Iterator[Job]:
-    """Yield a job for each part of `out`: the pieces of sorted chunks whose keys belong there, and the part."""
-    unsigned = chunks.view(f"u{chunks.dtype.itemsize}")
-    counts = ChunkCounts(unsigned, ends, TYPES[key].kind, descending)
-    begins = [0, *ends[:-1]]
-    lengths = [b - a for a, b in zip(begins, ends, strict=True)]
-    at = splitters.cuts(counts, lengths, sizes, *counts.bounds(), _PROBES) + np.array(begins)[:, None]
-    begin = 0
-    for part, size in enumerate(sizes):
-        yield [chunks[row[part] : row[part + 1]] for row in at], out[begin : begin + size]
-        begin += size
+    """Yield a job for each part of `out`: the pieces of sorted chunks whose keys belong there, and the part.
+
+    moving: the chunks that are stored at their place in `out`.
+    """
+    sizes = [end - begin for begin, end in pairwise(bounds)]
+    at = splitters.cuts(counts, sizes, sizes, *counts.bounds(), _PROBES * len(sizes), _PROBES)
+    moved: dict[tuple[int, int], Any] = {}  # pieces apart from their chunks, by the numbers of chunk and part
+    for part, (begin, end) in enumerate(pairwise(bounds)):
+        sources, moves = [], []
+        for number, chunk in enumerate(chunks):
+            piece = moved.pop((number, part), None)
+            sources.append(chunk[int(at[number, part]) : int(at[number, part + 1])] if piece is None else piece)
+        for later in range(part + 1, len(chunks) if part in moving else 0):
+            piece = chunks[part][int(at[part, later]) : int(at[part, later + 1])]
+            if len(piece):
+                moved[part, later] = np.empty(len(piece), out.dtype)
+                moves.append((piece, moved[part, later]))
+        yield Job(sources, out[begin:end], moves)
+
+
+@contextmanager
+def stored_chunks(a: Any, out: Any) -> Iterator[Any]:
+    """Yield the array for sorted chunks: `out` itself if it is memory apart from `a`, or else a temporary array."""
+    if np.may_share_memory(a, out) or isinstance(_base(out), np.memmap):
+        with temporary(out, len(out)) as chunks:
+            yield chunks
+    else:
+        yield out
 
 
 @contextmanager

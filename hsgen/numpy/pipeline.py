@@ -1,10 +1,11 @@
 """Sort chunks on an NVIDIA GPU, while later chunks arrive and earlier chunks leave through pinned memory.
 
-    array -> pinned piece -> buffer of the GPU -> sort in place -> pinned piece -> array
+    array -> pinned pieces -> slot of the GPU -> sort in place -> pinned pieces -> array
 
-A thread sends chunks to the GPU, and another thread brings chunks back.  Each thread has a stream, a ring of pinned
-pieces, and helper threads that copy whole pieces.  A third stream sorts.  Events order the streams; the host waits only
-for pieces.
+Each direction has helper threads.  A helper copies between arrays and its own pinned pieces, and enqueues transfers.
+A slot is memory for a chunk with its own stream, which orders the transfers of the chunk and its sort.  Sorts share
+scratch memory, so each waits for the sort before.  The memory that slots leave keeps sorted chunks, which then need not
+leave the GPU.
 """
 
 from __future__ import annotations
@@ -12,91 +13,158 @@ from __future__ import annotations
 import ctypes
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
-from threading import Event, Semaphore, Thread
+from threading import Event, Lock
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hsgen.core.errors import Unavailable
 from hsgen.core.plan import ROLES
 from hsgen.cuda.driver import Device, bindings, done
 from hsgen.cuda.prepared import SCRATCH
+from hsgen.cuda.splitters import SplitterCounts
+from hsgen.numpy.copies import copier
+from hsgen.numpy.large import Job
 
 SLOTS = 4
-"""The number of chunks on the GPU: one arrives, one is sorted, one leaves, and one waits between two of these steps."""
-PIECE = 16 << 20
-"""The greatest number of bytes of a pinned piece."""
+"""The number of slots: one chunk arrives, one is sorted, one leaves, and one waits between two of these steps."""
+SPAN = 16 << 20
+"""The greatest number of bytes that a helper copies in one task."""
+PIECE = 8 << 20
+"""The greatest number of bytes of a pinned piece.  Below 4 MiB, threads wait for Python's global lock."""
+PIECES = 2
+"""The number of pinned pieces of a helper: one is filled or emptied while others are transferred."""
+COUNTS = 1 << 20
+"""Bytes of the GPU that are left for a search for splitters."""
 HELPERS = min(12, max((os.cpu_count() or 1) // 2 - 1, 1))
-"""The number of helper threads in each direction, which copy between pinned pieces and arrays."""
-PIECES = HELPERS + 2
-"""The number of pinned pieces in each direction: one for each helper, and two that are being transferred."""
-_WAIT = 0.1  # seconds after which a waiting thread checks whether it must stop
+"""The number of helper threads in each direction."""
 
-Job = tuple[Sequence[Any], Any]
-"""Arrays whose keys are sorted together, and the array for the result; flat arrays of unsigned numbers."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """Keys in the memory of the GPU: the address, the number of keys and the bytes of a key."""
+
+    address: int
+    count: int
+    size: int
+
+    def __len__(self) -> int:
+        """The number of keys."""
+        return self.count
+
+    def __getitem__(self, span: slice) -> Kept:
+        """Return a part, whose begin and end are indices of keys."""
+        begin, end, _ = span.indices(self.count)
+        return Kept(address=self.address + begin * self.size, count=max(end - begin, 0), size=self.size)
 
 
 @dataclass(slots=True, kw_only=True)
-class Buffer:
-    """Memory, and the event after which the memory may be used again."""
+class Piece:
+    """Pinned memory, and the event of its last transfer."""
 
     address: int
     event: Any
-    array: Any = None
+    array: Any
 
     def wait(self) -> None:
         """Wait for the last transfer from or to the memory."""
         done(bindings().cuEventSynchronize(self.event), "a copy of keys")
 
 
-class Ring:
-    """The pinned pieces of one direction, used one after another, and the helpers that fill or empty them."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """Memory for a chunk, and the stream of the transfers and of the sort of the chunk."""
 
-    def __init__(self, pieces: Sequence[Buffer], helpers: ThreadPoolExecutor) -> None:
-        self._pieces, self._helpers, self._number = pieces, helpers, 0
+    address: int
+    stream: Any
 
-    def following(self) -> Buffer:
-        """Return the next piece, after its previous transfer has ended."""
-        piece = self._pieces[self._number % len(self._pieces)]
-        self._number += 1
-        piece.wait()
-        return piece
 
-    def start(self, copy: Callable[[], None]) -> Future[None]:
-        """Start a copy in a helper."""
-        return self._helpers.submit(copy)
+class Helpers:
+    """The threads of one direction, and pinned pieces for each."""
+
+    def __init__(self, pool: ThreadPoolExecutor, pieces: Sequence[Sequence[Piece]]) -> None:
+        self.pool, self._copy = pool, copier()
+        self._lanes: SimpleQueue[Sequence[Piece]] = SimpleQueue()
+        for lane in pieces:
+            self._lanes.put(lane)
+
+    def fill(self, stop: Event, part: Any, address: int, stream: Any) -> None:
+        """Copy a part of an array to an address of the GPU."""
+        driver, lane, size = bindings(), self._lanes.get(), part.dtype.itemsize
+        try:
+            length = len(lane[0].array)
+            for i, begin in enumerate(range(0, len(part), length)):
+                piece, x = lane[i % len(lane)], part[begin : begin + length]
+                piece.wait()
+                if stop.is_set():
+                    return
+                self._copy(piece.array[: len(x)], x)
+                to = address + begin * size
+                done(driver.cuMemcpyHtoDAsync(to, piece.address, len(x) * size, stream), "a copy of keys")
+                done(driver.cuEventRecord(piece.event, stream), "cuEventRecord")
+        finally:
+            self._lanes.put(lane)
+
+    def empty(self, stop: Event, part: Any, address: int, stream: Any) -> None:
+        """Copy keys at an address of the GPU to a part of an array."""
+        driver, lane, size = bindings(), self._lanes.get(), part.dtype.itemsize
+        flying: deque[tuple[Piece, Any]] = deque()
+
+        def land() -> None:
+            piece, x = flying.popleft()
+            piece.wait()
+            if not stop.is_set():
+                self._copy(x, piece.array[: len(x)])
+
+        try:
+            length = len(lane[0].array)
+            for i, begin in enumerate(range(0, len(part), length)):
+                if stop.is_set():
+                    break
+                if len(flying) == len(lane):
+                    land()
+                piece, x = lane[i % len(lane)], part[begin : begin + length]
+                source = address + begin * size
+                done(driver.cuMemcpyDtoHAsync(piece.address, source, len(x) * size, stream), "a copy of keys")
+                done(driver.cuEventRecord(piece.event, stream), "cuEventRecord")
+                flying.append((piece, x))
+            while flying:
+                land()
+        finally:
+            self._lanes.put(lane)
 
 
 class Pipeline:
     """Sorts of chunks of at most `length` keys; a context manager, which is called in its block to sort jobs.
 
-    sorter: a sorter of `hsgen.cuda` for keys alone.
+    sorter: a sorter of `hsgen.cuda` for keys alone.  key, descending: the type of keys and their order.  room: the
+    number of keys that may stay in the memory of the GPU between jobs.
     """
 
-    def __init__(self, gpu: Device, sorter: Any, length: int) -> None:
-        self._gpu, self._sorter, self.length = gpu, sorter, length
+    def __init__(self, gpu: Device, sorter: Any, length: int, key: str, *, descending: bool, room: int = 0) -> None:
+        self._gpu, self._sorter, self.length, self.room = gpu, sorter, length, room
         self.dtype = np.dtype(f"u{sorter.dtype.itemsize}")
+        self._counter = SplitterCounts(gpu, key, descending=descending) if room else None
         self._exit = ExitStack()
 
     def __enter__(self) -> Pipeline:
-        """Allocate buffers, pinned pieces and streams."""
+        """Allocate memory, pinned pieces and streams."""
         with ExitStack() as stack:
             stack.enter_context(self._gpu.current())
-            self._streams = [self._stream(stack) for _ in range(3)]
             size = self.length * self.dtype.itemsize
-            self._slots = [self._slot(stack, size) for _ in range(SLOTS)]
-            self._scratch = self._slot(stack, max(self._sorter.scratch_bytes(self.length), 1)).address
-            self._sorted = [self._event(stack) for _ in range(SLOTS)]
-            self._loaded = [self._event(stack) for _ in range(SLOTS)]
+            self.slots = [Slot(address=self._memory(stack, size), stream=self._stream(stack)) for _ in range(SLOTS)]
+            self._scratch = self._memory(stack, max(self._sorter.scratch_bytes(self.length), 1))
+            self._sorted = self._event(stack)
+            self._kept = self._room_of(stack)
             piece = max(min(PIECE, size), self.dtype.itemsize)
-            self._rings = [
-                Ring([self._pinned(stack, piece) for _ in range(PIECES)], self._pool(stack)) for _ in range(2)
-            ]
+            self.load, self.store = (self._helpers(stack, piece) for _ in range(2))
             self._exit = stack.pop_all()
         return self
 
@@ -116,204 +184,186 @@ class Pipeline:
         stack.callback(driver.cuEventDestroy, event)
         return event
 
-    def _slot(self, stack: ExitStack, size: int) -> Buffer:
+    def _memory(self, stack: ExitStack, size: int) -> int:
         address = int(done(bindings().cuMemAlloc(size), f"{size} bytes of keys"))
         stack.callback(bindings().cuMemFree, address)
-        return Buffer(address=address, event=self._event(stack))
+        return address
 
-    def _pinned(self, stack: ExitStack, size: int) -> Buffer:
+    def _room_of(self, stack: ExitStack) -> int:
+        """Return the address of memory for keys that stay; without free memory, no key stays."""
+        try:
+            return self._memory(stack, self.room * self.dtype.itemsize) if self.room else 0
+        except Unavailable:  # other programs may use the GPU
+            self.room = 0
+            return 0
+
+    def _pinned(self, stack: ExitStack, size: int) -> Piece:
         address = int(done(bindings().cuMemHostAlloc(size, 0), f"{size} bytes of pinned memory"))
         stack.callback(bindings().cuMemFreeHost, address)
         room: Any = (ctypes.c_uint8 * size).from_address(address)
         array = np.frombuffer(room, self.dtype, size // self.dtype.itemsize)
-        return Buffer(address=address, event=self._event(stack), array=array)
+        return Piece(address=address, event=self._event(stack), array=array)
 
-    def _pool(self, stack: ExitStack) -> ThreadPoolExecutor:
-        return stack.enter_context(ThreadPoolExecutor(HELPERS, initializer=self._gpu.enter))
+    def _helpers(self, stack: ExitStack, size: int) -> Helpers:
+        lanes = [[self._pinned(stack, size) for _ in range(PIECES)] for _ in range(HELPERS)]
+        pool = stack.enter_context(ThreadPoolExecutor(HELPERS, initializer=self._gpu.enter))
+        return Helpers(pool, lanes)
 
-    def sort(self, address: int, n: int, stream: int) -> None:
-        """Enqueue an in-place sort of keys on the GPU.
+    def sort(self, address: int, n: int, stream: Any) -> None:
+        """Enqueue an in-place sort of keys on the GPU, after all earlier sorts.
 
         All sorts use the same scratch memory, because a new allocation would wait for the GPU.
         """
+        driver = bindings()
+        done(driver.cuStreamWaitEvent(stream, self._sorted, 0), "cuStreamWaitEvent")
         bases = [address] * len(ROLES)
         bases[SCRATCH] = self._scratch
-        self._sorter.prepared(n, self._sorter.options(), in_place=True).run(bases, stream)
+        self._sorter.prepared(n, self._sorter.options(), in_place=True).run(bases, int(stream))
+        done(driver.cuEventRecord(self._sorted, stream), "cuEventRecord")
+
+    def kept(self, begin: int, end: int) -> Kept:
+        """Return memory for keys that stay on the GPU; `begin` and `end` are between 0 and `room`."""
+        return Kept(address=self._kept, count=self.room, size=self.dtype.itemsize)[begin:end]
+
+    def counts(self, runs: Sequence[Kept], probes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the number of keys of each sorted run below each probe, an ordered key."""
+        assert self._counter is not None
+        driver, stream, n = bindings(), self.slots[0].stream, len(probes)
+        counts, probes = np.empty((len(runs), n, 2), np.int64), np.ascontiguousarray(probes)
+        with ExitStack() as stack:
+            stack.enter_context(self._gpu.current())
+            at, following, to = (self._memory(stack, x) for x in (probes.nbytes, probes.nbytes, counts.nbytes))
+            done(driver.cuMemcpyHtoD(at, probes.ctypes.data, probes.nbytes), "cuMemcpyHtoD")
+            for i, run in enumerate(runs):
+                # as the second round of a search whose first digit has 0 bits: probe 0 is the probe of the first round
+                numbers = (run.address, len(run), at, 1, 0, at, following, at, to + i * counts[0].nbytes, 0, 0)
+                self._counter.count_keys(numbers, n, 0, int(stream))
+            done(driver.cuStreamSynchronize(stream), "a count of keys")
+            done(driver.cuMemcpyDtoH(counts.ctypes.data, to, counts.nbytes), "cuMemcpyDtoH")
+        return counts[:, :, 0]
+
+    def fetch(self, run: Kept, to: Any) -> None:
+        """Copy keys of the GPU to a contiguous array."""
+        with self._gpu.current():
+            done(bindings().cuMemcpyDtoH(to.ctypes.data, run.address, to.nbytes), "cuMemcpyDtoH")
 
     def __call__(self, jobs: Iterable[Job], report: Callable[[int], None]) -> None:
-        """Sort jobs in order; `report` is called with the number of keys of each job that is done.
+        """Sort jobs; `report` is called with the number of keys of each job that is done.
 
         When the call ends with an error or an interrupt, no thread writes to an array any more.
         """
-        work = _Work(self, iter(jobs))
-        threads = [Thread(target=work.guarded, args=(f,), name=f.__name__) for f in (work.load, work.store)]
-        for thread in threads:
-            thread.start()
-        try:
-            work.sort(report)
-        finally:
-            work.end()
-            for thread in threads:
-                thread.join()
-            with self._gpu.current():
-                for stream in self._streams:
-                    bindings().cuStreamSynchronize(stream)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Filling:
-    """A piece that helpers fill with `count` keys of a job; the keys begin at index `at` of the job's chunk."""
-
-    number: int
-    to: Any
-    at: int
-    piece: Buffer
-    count: int
-    copies: Sequence[Future[None]]
+        work = _Work(self)
+        with self._gpu.current():
+            try:
+                work.run(jobs, report)
+            finally:
+                work.end()
+                for slot in self.slots:
+                    bindings().cuStreamSynchronize(slot.stream)
 
 
 class _Work:
-    """The work of one call of a pipeline: a function for each of three threads, and the queues between the threads."""
+    """The work of one call of a pipeline."""
 
-    def __init__(self, pipeline: Pipeline, jobs: Iterator[Job]) -> None:
-        self._p, self._jobs = pipeline, jobs
-        self._free = Semaphore(SLOTS)
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._p = pipeline
         self._stop = Event()
+        self._lock = Lock()
         self._messages: SimpleQueue[tuple[str, Any]] = SimpleQueue()
-        self._leaving: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
+        self._tasks: set[Future[None]] = set()
+        self._moves: list[Future[None]] = []
 
-    def guarded(self, function: Callable[[], None]) -> None:
-        """Call a function with the GPU's context current; if it raises an error, send the error to the main thread."""
-        try:
-            with self._p._gpu.current():
-                function()
-        except BaseException as e:
-            self._messages.put(("error", e))
+    def run(self, jobs: Iterable[Job], report: Callable[[int], None]) -> None:
+        """Load, sort and store jobs until all are done."""
+        free, coming, active = list(self._p.slots), iter(jobs), 0
+        while True:
+            while free and (job := next(coming, None)) is not None:
+                active += 1
+                self._load(job, free.pop(0))
+            if not active:
+                return
+            kind, content = self._messages.get()
+            if kind == "error":
+                raise content
+            job, slot = content
+            if kind == "loaded":
+                stays = isinstance(job.to, Kept)
+                address = job.to.address if stays else slot.address
+                self._p.sort(address, len(job.to), slot.stream)
+                if not stays:
+                    self._store(job, slot)
+                    continue
+            active -= 1
+            free.append(slot)
+            report(len(job.to))
 
     def end(self) -> None:
-        """Make both threads end."""
+        """Make all helpers end their tasks, and wait for them."""
         self._stop.set()
-        self._leaving.put(None)
+        with self._lock:
+            tasks = set(self._tasks)
+        wait(tasks)
 
-    def load(self) -> None:
-        """Copy the keys of all jobs to the GPU."""
-        driver, p, number = bindings(), self._p, 0
-        filling: deque[_Filling] = deque()
-        for sources, to in self._jobs:
-            if not self._free.acquire(blocking=False):
-                while filling:  # send all pieces first: a slot becomes free only after an earlier chunk is complete
-                    self._send(filling)
-                while not self._free.acquire(timeout=_WAIT):
-                    if self._stop.is_set():
-                        return
-            done(driver.cuStreamWaitEvent(p._streams[0], p._slots[number % SLOTS].event, 0), "cuStreamWaitEvent")
-            at = 0
-            for piece, count, copies in self._filled(sources, p._rings[0], filling):
-                filling.append(_Filling(number=number, to=to, at=at, piece=piece, count=count, copies=copies))
-                at += count
-            number += 1
-            if self._stop.is_set():
-                return
-        while filling:
-            self._send(filling)
-        self._messages.put(("all", number))
+    def _load(self, job: Job, slot: Slot) -> None:
+        """Start copies of the keys of a job to the GPU, and the moves of the job."""
+        p, stop, at = self._p, self._stop, job.to.address if isinstance(job.to, Kept) else slot.address
+        wait(self._moves)  # the job may read what the job before has moved
+        tasks: list[Callable[[], None]] = []
+        for source, to in job.moves:
+            tasks += (partial(self._move, x, y) for x, y in zip(_spans(source), _spans(to), strict=True))
+        moves = len(tasks)
+        for x in job.sources:
+            if isinstance(x, Kept):
+                size = len(x) * x.size
+                done(bindings().cuMemcpyDtoDAsync(at, x.address, size, slot.stream), "a copy of keys")
+                at += size
+                continue
+            for part in _spans(x.view(p.dtype)):
+                tasks.append(partial(p.load.fill, stop, part, at, slot.stream))
+                at += part.nbytes
+        self._moves = self._start(p.load, tasks, ("loaded", (job, slot)))[:moves]
 
-    def _send(self, filling: deque[_Filling]) -> None:
-        """Wait until the helpers have filled the oldest piece, then send it to the GPU."""
-        driver, p, next = bindings(), self._p, filling.popleft()
-        for copy in next.copies:
-            copy.result()
-        stream, slot, size = p._streams[0], p._slots[next.number % SLOTS], p.dtype.itemsize
-        to = slot.address + next.at * size
-        done(driver.cuMemcpyHtoDAsync(to, next.piece.address, next.count * size, stream), "a copy of keys")
-        done(driver.cuEventRecord(next.piece.event, stream), "cuEventRecord")
-        if next.at + next.count == len(next.to):
-            done(driver.cuEventRecord(p._loaded[next.number % SLOTS], stream), "cuEventRecord")
-            self._messages.put(("loaded", (next.number, next.to)))
+    def _move(self, source: Any, to: Any) -> None:
+        if not self._stop.is_set():
+            copier()(to, source)
 
-    def _filled(
-        self, sources: Sequence[Any], ring: Ring, filling: deque[_Filling]
-    ) -> Iterator[tuple[Buffer, int, list[Future[None]]]]:
-        """Yield pinned pieces that helpers fill with the keys of `sources`; each with its number of keys and its
-        copies.
-        """
-        piece, count = None, 0
-        copies: list[Future[None]] = []
-        for x in sources:
-            begin = 0
-            while begin < len(x):
-                if piece is None:
-                    while len(filling) >= HELPERS:
-                        self._send(filling)
-                    piece, count, copies = ring.following(), 0, []
-                part = x[begin : begin + len(piece.array) - count]
-                copies.append(ring.start(partial(np.copyto, piece.array[count : count + len(part)], part)))
-                count, begin = count + len(part), begin + len(part)
-                if count == len(piece.array):
-                    yield piece, count, copies
-                    piece = None
-        if piece is not None:
-            yield piece, count, copies
+    def _store(self, job: Job, slot: Slot) -> None:
+        """Start copies of the sorted keys of a job to its array."""
+        p, at = self._p, slot.address
+        tasks: list[Callable[[], None]] = []
+        for part in _spans(job.to.view(p.dtype)):
+            tasks.append(partial(p.store.empty, self._stop, part, at, slot.stream))
+            at += part.nbytes
+        self._start(p.store, tasks, ("left", (job, slot)))
 
-    def sort(self, report: Callable[[int], None]) -> None:
-        """Sort every chunk once it has arrived, until all chunks have left."""
-        p, driver, stream = self._p, bindings(), self._p._streams[1]
-        left, total = 0, -1
-        with p._gpu.current():
-            while left != total:
-                kind, content = self._messages.get()
-                if kind == "error":
-                    raise content
-                if kind == "all":
-                    total = content
-                elif kind == "left":
-                    left += 1
-                    report(content)
-                else:
-                    number, to = content
-                    slot = p._slots[number % SLOTS]
-                    done(driver.cuStreamWaitEvent(stream, p._loaded[number % SLOTS], 0), "cuStreamWaitEvent")
-                    p.sort(slot.address, len(to), int(stream))
-                    done(driver.cuEventRecord(p._sorted[number % SLOTS], stream), "cuEventRecord")
-                    self._leaving.put((number, to))
+    def _start(
+        self, helpers: Helpers, tasks: Sequence[Callable[[], None]], message: tuple[str, Any]
+    ) -> list[Future[None]]:
+        """Start tasks; send a message to the main thread after the last of them, or after an error."""
+        left = len(tasks)
+        if not tasks:
+            self._messages.put(message)
 
-    def store(self) -> None:
-        """Copy sorted chunks to their arrays."""
-        driver, stream, ring, p = bindings(), self._p._streams[2], self._p._rings[1], self._p
-        flying: deque[tuple[Future[None], int]] = deque()  # copies; for a chunk's last piece its length, else 0
+        def ended(task: Future[None]) -> None:
+            nonlocal left
+            with self._lock:
+                self._tasks.discard(task)
+                left -= 1
+                last = left == 0
+            if (error := task.exception()) is not None:
+                self._messages.put(("error", error))
+            elif last:
+                self._messages.put(message)
 
-        def land() -> None:
-            copy, length = flying.popleft()
-            copy.result()
-            if length:
-                self._messages.put(("left", length))
+        started = [helpers.pool.submit(task) for task in tasks]
+        with self._lock:
+            self._tasks.update(started)
+        for task in started:
+            task.add_done_callback(ended)
+        return started
 
-        def copied(piece: Buffer, part: Any) -> None:
-            piece.wait()
-            if not self._stop.is_set():
-                np.copyto(part, piece.array[: len(part)])
 
-        try:
-            while True:
-                while flying and self._leaving.empty() and not self._stop.is_set():
-                    land()
-                job = self._leaving.get()
-                if job is None or self._stop.is_set():
-                    return
-                number, to = job
-                slot, at = p._slots[number % SLOTS], 0
-                done(driver.cuStreamWaitEvent(stream, p._sorted[number % SLOTS], 0), "cuStreamWaitEvent")
-                while at < len(to) and not self._stop.is_set():
-                    while len(flying) >= PIECES:
-                        land()
-                    piece = ring.following()
-                    part = to[at : at + len(piece.array)]
-                    size, address = len(part) * p.dtype.itemsize, slot.address + at * p.dtype.itemsize
-                    done(driver.cuMemcpyDtoHAsync(piece.address, address, size, stream), "a copy of keys")
-                    done(driver.cuEventRecord(piece.event, stream), "cuEventRecord")
-                    at += len(part)
-                    flying.append((ring.start(partial(copied, piece, part)), len(to) if at == len(to) else 0))
-                done(driver.cuEventRecord(slot.event, stream), "cuEventRecord")
-                self._free.release()
-        finally:
-            wait([copy for copy, _ in flying])  # no helper writes to an array after the call
+def _spans(x: Any) -> list[Any]:
+    """Return consecutive parts of an array, each of at most `SPAN` bytes."""
+    length = max(SPAN // x.dtype.itemsize, 1)
+    return [x[begin : begin + length] for begin in range(0, len(x), length)]

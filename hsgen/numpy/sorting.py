@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from threading import RLock
 from typing import Any, TypeVar, Unpack, overload
@@ -17,14 +17,14 @@ from hsgen.core.numbers import integer
 from hsgen.cuda import background
 from hsgen.numpy import meanwhile
 from hsgen.numpy.devices import CudaDevice, Device, chosen, device_of
-from hsgen.numpy.large import Job, Progress, Sort, bar, greatest_length, in_turn, sort_large
+from hsgen.numpy.large import Progress, Sort, bar, greatest_length, in_turn, sort_large
 from hsgen.numpy.sorter import bits
 from hsgen.runners import row_numbers
 from hsgen.runners.row_numbers import RowNumbers, Selected, SelectedEntries
 
 T = TypeVar("T")
 _KEYS = {t.element: t.name for t in TYPES.values()} | {"bool": "u8"}
-CHUNKS = 32
+CHUNKS = 64
 """The usual number of chunks of a long array; short arrays have fewer chunks, and arrays have more chunks if memory is
 scarce.
 """
@@ -132,18 +132,16 @@ def _sort_chunked(
 ) -> None:
     """Sort a flat array in chunks into `out`; on an NVIDIA GPU, copies overlap with sorts."""
     if isinstance(on, CudaDevice):
-        from hsgen.numpy.pipeline import SLOTS, Pipeline  # a slow import, which would delay first results
+        from hsgen.numpy.pipeline import COUNTS, SLOTS, Pipeline  # a slow import, which would delay first results
 
-        numeric = _sorter(on, "Sorter", key, None, sorter.order, numeric=True)
-        length = greatest_length(numeric, *on.room(memory), chunks=SLOTS)
-        length = min(length, max(-(-len(a) // CHUNKS), CHUNK // numeric.dtype.itemsize))
+        numeric, (room, allocation) = _sorter(on, "Sorter", key, None, sorter.order, numeric=True), on.room(memory)
+        length, size = greatest_length(numeric, room, allocation, chunks=SLOTS), numeric.dtype.itemsize
+        length = min(length, max(-(-len(a) // CHUNKS), CHUNK // size))
         if length:
-            with Pipeline(on.gpu, numeric, length) as p:
-
-                def run(jobs: Iterable[Job], done: Callable[[int], None]) -> None:
-                    p((([x.view(p.dtype) for x in sources], to.view(p.dtype)) for sources, to in jobs), done)
-
-                sort_large(a, out, run, length, key, descending=descending, progress=report)
+            left = (room - SLOTS * length * size - numeric.scratch_bytes(length) - COUNTS) // size
+            staying = min(left, len(a)) if left >= length else 0
+            with Pipeline(on.gpu, numeric, length, key, descending=descending, room=staying) as p:
+                sort_large(a, out, p, length, key, descending=descending, progress=report, keeper=p)
             return
     length = greatest_length(sorter, *on.room(memory))
     sort_large(a, out, in_turn(chunk), length, key, descending=descending, progress=report)

@@ -35,6 +35,7 @@ from hsgen.cuda import (
     segmented_sorter,
     selected,
     selections,
+    splitters,
     streams,
 )
 from hsgen.emit.kernels import render
@@ -43,6 +44,7 @@ from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import context_for
 from hsgen.numpy import devices, pipeline
 from hsgen.opencl.columns import OPENCL
+from hsgen.operations import oracle
 from hsgen.system import toolchain
 
 USERS = (
@@ -58,6 +60,7 @@ USERS = (
     prepared,
     segmented_sorter,
     selected,
+    splitters,
     streams,
 )
 """The modules that call the driver."""
@@ -142,6 +145,7 @@ class Fake:
         self._events: dict[int, int] = {}
         self._host: dict[int, Any] = {}
         self._streams = 100
+        self._blocks: tuple[int, ...] = ()  # of the last launch of a kernel that is no part of a sort
 
     @property
     def _current(self) -> list[int]:
@@ -228,8 +232,12 @@ class Fake:
         return Code(0), len(self._handles)
 
     def cuLibraryGetKernel(self, library: int, name: bytes) -> Any:
-        assert self._handles[library - 1][1] == name.decode()
-        return Code(0), library
+        owner, first = self._handles[library - 1]
+        if first == name.decode():
+            return Code(0), library
+        assert isinstance(owner, str) and f" {name.decode()}(" in owner  # another kernel of the same text
+        self._handles.append((owner, name.decode()))
+        return Code(0), len(self._handles)
 
     def cuKernelGetFunction(self, kernel: int) -> Any:
         return Code(0), kernel
@@ -357,6 +365,7 @@ class Fake:
     def _launch(self, handle: int, where: tuple[int, ...], at: int, *, cooperative: bool) -> Any:
         owner, name = self._handles[handle - 1]
         if isinstance(owner, str):
+            self._blocks = where[:3]
             self._single[name](self, owner, at)
             return (Code(0),)
         sort: Sort = owner.sort
@@ -526,6 +535,20 @@ class Fake:
             beyond |= (place < 0) | (place >= size)
             self.write(entries, np.where(beyond, entry.type(~entry.type(0)), every[np.where(beyond, 0, place)]))
 
+    def _count_keys(self, text: str, at: int) -> None:
+        """Do what templates/apis/cuda/python/splitters.cu does, for two probes of a given start."""
+        defined, numbers = self._defined("\n".join(text.splitlines()[:3])), self._numbers(at, 11)
+        address, n, rows, ranks, former, starts, _, _, to, shift, width = numbers
+        assert rows and (ranks, former, shift, width) == (1, 0, 0, 0)
+        boundaries = self._blocks[1]
+        self.launched.append(Launched("hs_count_keys", (0, 0), 128, 0, 0, [address, starts, to], [n], False))
+        sizes = {"char": 1, "short": 2, "int": 4, "long": 8}
+        keys, probes = np.empty(n, f"u{sizes[defined['HS_BITS'].split()[1]]}"), np.empty(boundaries, np.uint64)
+        self.read(address, keys)
+        self.read(starts, probes)
+        by = oracle.ordered(keys, int(defined["HS_KIND"]), descending=defined["HS_DESCENDING"] == "1").astype(np.uint64)
+        self.write(to, np.stack([np.searchsorted(by, probes, side) for side in ("left", "right")], 1).astype(np.int64))
+
     def _keys_of(self, text: str) -> tuple[Any, Any]:
         """Return the type of keys in a text, and the last key in order."""
         defined, sizes = self._defined(text), {"char": 1, "short": 2, "int": 4, "long": 8}
@@ -533,6 +556,7 @@ class Fake:
         return bits, bits.type(int(defined["HS_FILL"].removesuffix("ull"), 16))
 
     _single: ClassVar[dict[str, Any]] = {
+        "hs_count_keys": _count_keys,
         "hs_finish": _finish,
         "hs_rows": _rows,
         "hs_pack": _pack,

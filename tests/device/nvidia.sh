@@ -178,6 +178,7 @@ ways() {
   beside sorts-shrunk "$python" tests/device/every_sort.py --shrunk
   beside merges-shrunk "$python" tests/device/every_sort.py --shrunk --merges
   beside selections "$python" tests/device/every_selection.py
+  beside splitters "$python" tests/device/splitters.py 420
   if ! command -v compute-sanitizer >/dev/null; then
     leave ways-sanitizers "compute-sanitizer is not installed"
     joined
@@ -193,6 +194,7 @@ ways() {
   # --shrunk: kernels for large counts, with few keys
   for tool in ${TOOLS:-racecheck initcheck synccheck}; do
     program=("$python" tests/device/sanitized.py "$tool" "$python")
+    beside "splitters-$tool" "${program[@]}" tests/device/splitters.py
     for key in u32 u64; do
       for value in 0 4 8; do
         beside "sorts-$tool-$key-$value" "${program[@]}" tests/device/every_sort.py --shrunk --key $key --value $value

@@ -15,7 +15,7 @@ from nightly import nightly
 import hsgen
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.engines.hosts import Host
-from hsgen.numpy import devices, pipeline, sorting
+from hsgen.numpy import devices, large, pipeline, sorting
 from hsgen.numpy.large import greatest_length
 from hsgen.targets.target import find
 
@@ -94,9 +94,10 @@ def gpu(embedded: Host, monkeypatch: pytest.MonkeyPatch) -> Fake:
     """GPUs of the driver, with chunks of 4000 bytes and pinned pieces of 1000 bytes."""
     monkeypatch.setattr("hsgen.runners.arguments.hosts.target_for", lambda host, every: find("generic"))
     monkeypatch.setattr(sorting, "CHUNK", 4000)
-    monkeypatch.setattr(pipeline, "PIECE", 1000)
+    monkeypatch.setattr(pipeline, "SPAN", 1600)
+    monkeypatch.setattr(pipeline, "PIECE", 500)
     monkeypatch.setattr(pipeline, "HELPERS", 3)
-    monkeypatch.setattr(pipeline, "PIECES", 5)
+    monkeypatch.setattr(pipeline, "COUNTS", 1000)
     return Fake(embedded).install(monkeypatch)
 
 
@@ -110,9 +111,33 @@ def test_chunks_pass_through_pinned_memory(dtype: Any, gpu: Fake, tmp_path: Path
         assert hsgen.sort(a, out=a, memory=memory, progress=lambda *x, shares=shares: shares.append(x[0])) is a
         assert (a == expected).all() and len(shares) >= chunks and shares == sorted(shares)
         assert shares[-1] == 2 * len(a) and not gpu.held
+    assert any(x.kernel == "hs_count_keys" for x in gpu.launched)  # chunks have stayed on the GPU
     out = np.zeros((len(keys), 2), dtype)[:, 0]  # not contiguous
     hsgen.sort(keys[::-1], out=out, memory=keys.nbytes // 2, descending=True)
     assert (out == expected[::-1]).all() and not gpu.held
+
+
+@pytest.mark.parametrize("room", [0, 999, 1000, 7500, 20_000])
+def test_chunks_stay_on_the_gpu(room: int, gpu: Fake) -> None:
+    a, out = RNG.integers(0, 200, 20_000).astype(np.uint32), np.zeros(20_000, np.uint32)
+    device = devices.device_of(None)
+    assert isinstance(device, devices.CudaDevice)
+    sorter = device.build("Sorter", "u32", value=None, order="ascending", numeric=True)
+    with pipeline.Pipeline(device.gpu, sorter, 1000, "u32", descending=False, room=room) as p:
+        loads: list[int] = []
+        fill = p.load.fill
+        p.load.fill = lambda *arguments: (loads.append(len(arguments[1])), fill(*arguments))  # type: ignore[assignment]
+        large.sort_large(a, out, p, 1000, "u32", descending=False, keeper=p)
+    kept = room // 1000 * 1000
+    assert (out == np.sort(a)).all() and sum(loads) == 2 * len(a) - kept
+    assert not gpu.held
+
+
+def test_no_chunk_stays_where_the_gpu_has_no_room(gpu: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    a, allocate = RNG.integers(0, 200, 20_000).astype(np.uint32), gpu.cuMemAlloc
+    monkeypatch.setattr(gpu, "cuMemAlloc", lambda size: (Code(2), 0) if size > 10_000 else allocate(size))
+    assert (hsgen.sort(a, memory=a.nbytes // 2) == np.sort(a)).all() and not gpu.held
+    assert not any(x.kernel == "hs_count_keys" for x in gpu.launched)
 
 
 @pytest.mark.parametrize("at", [1, 7, 30])

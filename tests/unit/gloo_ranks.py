@@ -155,8 +155,8 @@ class Searched(HostSearch):
     def counts(self, number: int, rows: Any) -> Any:
         return torch.from_numpy(super().counts(number, None if rows is None else rows.numpy()))
 
-    def ends(self, rows: Any) -> Any:
-        return super().ends(rows.numpy())
+    def ends(self, rows: Any, meanwhile: Any) -> Any:
+        return super().ends(rows.numpy(), meanwhile)
 
 
 class OnHost(cuda_local.CudaLocal):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,30 @@ def test_parts_of_chunks_are_one_sort(
     )
     assert out.tobytes() == expected.tobytes() and max(longest) <= length
     assert shares[-1] == (2 * n, 2 * n) and shares == sorted(shares)
+
+
+@pytest.mark.parametrize(("pattern", "share"), [("random", 4), ("reversed", 2), ("turned", 60), ("equal", 60)])
+def test_chunks_in_the_result_need_little_more_memory(pattern: str, share: int) -> None:
+    n, length, sizes, most = 64_000, 1000, [0], 0
+    a = {
+        "random": np.random.default_rng(3).integers(0, 1 << 40, n),
+        "reversed": np.arange(n)[::-1].copy(),
+        "turned": np.roll(np.arange(n), length),  # the keys of each chunk belong to the part after
+        "equal": np.zeros(n, np.int64),
+    }[pattern]
+    out = np.zeros_like(a)
+
+    def run(jobs: Any, report: Any) -> None:
+        nonlocal most
+        for job in jobs:
+            for _, to in job.moves:
+                sizes.append(len(to))
+                weakref.finalize(to, sizes.append, -len(to))
+            most = max(most, sum(sizes))
+            large.in_turn(np.sort)([job], report)
+
+    large.sort_large(a, out, run, length, "i64", descending=False)
+    assert (out == np.sort(a)).all() and most <= n // share + 3 * length
 
 
 def mapped(path: Path, a: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -69,12 +70,15 @@ def test_the_program_of_the_guide_runs(tmp_path: Path) -> None:
     assert sorted(parts) == [("0", "1000001"), ("1", "1000000")], done.stdout
 
 
-def test_the_benchmark_compares_and_times() -> None:
+def test_the_benchmark_compares_and_times(tmp_path: Path) -> None:
     program = ROOT / "tests/device/several_gpus.py"
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(program)]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
-    options = ["--great", "9", "--small", "8"]
+    times = tmp_path / "times.jsonl"
+    options = ["--great", "9", "--greatest", "10", "--small", "8", "--json", str(times)]
     done = subprocess.run([*command, *options], env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    assert "36 results compared, 0 wrong\n" in done.stdout
-    assert done.stdout.count("2^9 each: ") == 7 and done.stdout.count("2^8 each, ms: ") == 2
+    assert "36 results compared, 0 wrong\n" in done.stdout and "40 results compared, 0 wrong\n" in done.stdout
+    rows = [json.loads(line) for line in times.read_text(encoding="utf-8").splitlines()]
+    assert [row["keys"] for row in rows] == [512] * 9 + [1024] + [512] + [256] * 2
+    assert all(x > 0 for row in rows for x in row["ms"].values()) and rows[10]["table"] == "DTensor"
