@@ -63,9 +63,12 @@ def _sorted(descending: bool, keys: bool, indices: bool) -> Callable[[Any], Any]
         length = x.shape[-1]
         work = Work(_number(x), x.size // length, length, descending, keys, indices)
         out = jax.ShapeDtypeStruct(x.shape, x.dtype) if keys else None
-        halves = jax.ShapeDtypeStruct((*x.shape, 2), jnp.uint32) if indices else None
-        results = _call(x, work, out, halves)
-        if indices:  # hsgen stores 64 bits; JAX by default has no 64-bit integers, so the lower halves are taken
+        halves = jax.ShapeDtypeStruct((*x.shape, 2), jnp.uint32)
+        order = jax.ShapeDtypeStruct(x.shape, jnp.int32) if work.narrow else halves
+        results = _call(x, work, out, order if indices else None)
+        if (
+            indices and not work.narrow
+        ):  # hsgen stores 64 bits; JAX by default has no 64-bit integers, so the lower halves are taken
             results[-1] = jax.lax.bitcast_convert_type(results[-1][..., 0], jnp.int32)
         return tuple(results)
 

@@ -10,10 +10,11 @@ from typing import ClassVar, Protocol
 
 from hsgen.core.keys import TYPES
 from hsgen.core.plan import ROLES
-from hsgen.cuda.choices import SEGMENTS, WHOLE, choice
+from hsgen.cuda.choices import SEGMENTS, UNEVEN_UP_TO, WHOLE, choice
 from hsgen.cuda.driver import Device, device
 from hsgen.cuda.order import Shape, order, runner
 from hsgen.cuda.prepared import DESTINATION, SCRATCH, Prepared, Recorded
+from hsgen.cuda.sorter import Sorter
 from hsgen.cuda.top_k import TopK, prepared_selection
 
 NAMES = tuple(sorted(TYPES))
@@ -40,7 +41,7 @@ class Launches(Protocol):
 class Work:
     """A sort of rows, or a selection of the first `take` keys of each row if `take` is not 0.
 
-    keys, indices: whether these are results.  Indices of a sort have 64 bits, those of a selection 32.
+    keys, indices: whether these are results.  Indices of a selection have 32 bits, those of a sort as `narrow` says.
     value: the size in bytes of values that are sorted with keys, or 0.  Sorted values replace the indices.
     """
 
@@ -67,6 +68,15 @@ class Work:
         """The number of buffers of a custom call: keys, values, the results, and scratch memory."""
         return 2 + bool(self.value) + self.keys + self.indices
 
+    @property
+    def narrow(self) -> bool:
+        """Whether indices of a sort have 32 bits: one row, and no keys of floats, whose bits a further launch restores.
+        Otherwise indices have 64 bits.
+        """
+        key = NAMES[self.key]
+        plain = self.indices and not self.take and not self.value and not (self.keys and TYPES[key].kind == 2)
+        return plain and choice(key, self.rows, self.length) == WHOLE
+
     def addresses(self, buffers: Sequence[int]) -> tuple[int, ...]:
         """Return the addresses of keys, sorted keys, indices or sorted values, scratch memory, and values if there are
         values; 0 for a result that is not wanted.
@@ -92,6 +102,8 @@ class Work:
             return Selection(self, number)
         if self.value:
             return Pairs(self, number)
+        if self.narrow:
+            return Indices(self, number)
         return self._order(number)
 
     def shape(self, number: int) -> Shape:
@@ -138,7 +150,7 @@ class _Single:
     def _bases(self, source: int, keys: int, values_out: int, scratch: int, values: Sequence[int]) -> list[int]:
         """Return the addresses in the order of `ROLES`; unused roles have the address of the keys."""
         bases = [source] * len(ROLES)
-        bases[DESTINATION], bases[_VALUES_OUT], bases[SCRATCH] = keys, values_out, scratch
+        bases[DESTINATION], bases[_VALUES_OUT], bases[SCRATCH] = keys or source, values_out, scratch
         if values:
             bases[_VALUES] = values[0]
         return bases
@@ -150,6 +162,17 @@ class Selection(_Single):
     def __init__(self, work: Work, number: int) -> None:
         select = selector(NAMES[work.key], number, descending=work.descending)
         super().__init__(*prepared_selection(select, work.rows * work.length, work.take, work.rows))
+
+
+class Indices(_Single):
+    """The launches of a sort with 32-bit indices."""
+
+    def __init__(self, work: Work, number: int) -> None:
+        sorter, n = runner(work.shape(number), "index", single=True), work.length
+        assert isinstance(sorter, Sorter)
+        options = sorter.options(discard=not work.keys)
+        uneven = sorter.argsorts.uneven(n, options) if n <= UNEVEN_UP_TO else None
+        super().__init__(uneven or sorter.prepared(n, options, in_place=False), device(number))
 
 
 def moves(key: str, rows: int, length: int, value: int) -> bool:
