@@ -33,24 +33,21 @@ class Record(ctypes.Structure):
     ]
 
 
-def module(name: str) -> ModuleType:
-    """Import a module of hsgen.jax whose package needs JAX, where JAX may be missing."""
+def modules(*names: str) -> list[Any]:
+    """Import modules of hsgen.jax, whose package needs JAX; JAX may be missing."""
     if find_spec("jax"):
-        return importlib.import_module(f"hsgen.jax.{name}")
+        return [importlib.import_module(f"hsgen.jax.{name}") for name in names]
     package = ModuleType("hsgen.jax")
     package.__path__ = [str(Path(importlib.import_module("hsgen").__path__[0]) / "jax")]
-    before = sys.modules.get("hsgen.jax")
     sys.modules["hsgen.jax"] = package
     try:
-        return importlib.import_module(f"hsgen.jax.{name}")
+        return [importlib.import_module(f"hsgen.jax.{name}") for name in names]
     finally:
-        if before is None:
-            del sys.modules["hsgen.jax"]
-        for loaded in [n for n in sys.modules if n.startswith("hsgen.jax.")]:
+        for loaded in [n for n in sys.modules if n.startswith("hsgen.jax")]:
             del sys.modules[loaded]
 
 
-handler = module("handler")
+work, handler = modules("work", "handler")
 Work = handler.Work
 
 
