@@ -23,18 +23,17 @@ _VALUES, _VALUES_OUT = ROLES.index("values"), ROLES.index("values_out")
 
 
 class Launches(Protocol):
-    """Prepared launches; `scratch` is the size of scratch memory in bytes.
-
-    run: launches with the numbers of `Work.addresses` and the handle of a stream.  recorded: returns these launches.
-    """
+    """Prepared launches; `scratch` is the size of scratch memory in bytes."""
 
     scratch: int
 
     @property
-    def run(self) -> Callable[..., None]: ...
+    def run(self) -> Callable[..., None]:
+        """A function that launches with the numbers of `Work.addresses`, and the handle of a stream."""
 
     @property
-    def recorded(self) -> Callable[..., list[Recorded]]: ...
+    def recorded(self) -> Callable[..., list[Recorded]]:
+        """A function that returns the launches of `run` for the numbers of `Work.addresses`, without launching."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ import jax.numpy as jnp  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 from jax_frames import HERE, compiled  # noqa: E402
 from sort_stand_ins import Moving, Selecting, Sorting  # noqa: E402
+from tools import C, need  # noqa: E402
 
 import hsgen.jax  # noqa: E402
 from hsgen.core.errors import Unavailable  # noqa: E402
@@ -193,10 +194,8 @@ def test_an_error_is_an_error_of_xla(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_xla_calls_the_handler_in_c(tmp_path: Path) -> None:
     """XLA registers the handler, and returns its errors and those of XLA's functions that it calls."""
-    try:
-        compiler = compilers.shared_c99()
-    except Unavailable as e:
-        pytest.skip(str(e))
+    need(C)
+    compiler = compilers.shared_c99()
     driver = compiled(compiler, HERE / "fake_libcuda.c", tmp_path / "libfake.so")
     library = handler.loaded(compiled(compiler, handler.SOURCE, tmp_path / "handler.so"), str(driver))
     capsule = jax.ffi.pycapsule(ctypes.cast(library.hs_handler, ctypes.c_void_p))

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from jax_frames import CONTEXT, MOST, STREAM, Caller, Work, compiled, handler
+from tools import C, need
 
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.cuda.prepared import DriverLaunch, Recorded
@@ -21,10 +22,8 @@ COOPERATIVE, EARLY = 2, 6
 
 @pytest.fixture(scope="module")
 def compiler() -> list[str]:
-    try:
-        return compilers.shared_c99()
-    except Unavailable as e:
-        pytest.skip(str(e))
+    need(C)
+    return compilers.shared_c99()
 
 
 @pytest.fixture
@@ -165,8 +164,44 @@ def test_the_library_is_built_once(compiler: list[str], tmp_path: Path, monkeypa
     handler.library.cache_clear()
 
 
-def test_structures_are_those_of_the_headers(compiler: list[str], tmp_path: Path) -> None:
-    """The layout of the structures in handler.c is that of jaxlib's header."""
+def check_layout(
+    compiler: Sequence[str], folder: Path, include: Path, header: str, pairs: dict[tuple[str, str], str], values: Any
+) -> None:
+    """Compile assertions that fields and constants of handler.c are those of a header."""
+    fields = [
+        f"_Static_assert(offsetof({ours}, {field.split(':')[0]}) == offsetof({theirs}, {field.split(':')[-1]}), "
+        f'"{theirs} {field}");'
+        for (ours, theirs), names in pairs.items()
+        for field in names.split()
+    ]
+    numbers = [f'_Static_assert((int){a} == (int){b}, "{b}");' for a, b in values.items()]
+    source = folder / "layout.c"
+    lines = [f"#include <{header}>", "#include <stddef.h>", f'#include "{handler.SOURCE}"', *fields, *numbers, ""]
+    source.write_text("\n".join(lines), encoding="utf-8")
+    compiled([compiler[0], "-fPIC"], source, folder / "layout.so", "-std=gnu11", f"-I{include}")
+
+
+def test_structures_of_launches_are_those_of_the_driver(compiler: list[str], tmp_path: Path) -> None:
+    spec = find_spec("nvidia.cu13") if find_spec("nvidia") else None
+    include = next((Path(p) / "include" for p in (spec and spec.submodule_search_locations) or []), None)
+    if include is None or not (include / "cuda.h").exists():
+        pytest.skip("cuda.h is not installed (pip install nvidia-cuda-runtime)")
+    pairs = {
+        ("launch_config", "CUlaunchConfig"): "grid:gridDimX grid[1]:gridDimY grid[2]:gridDimZ block:blockDimX "
+        "block[2]:blockDimZ shared:sharedMemBytes stream:hStream attributes:attrs count:numAttrs",
+        ("launch_attribute", "CUlaunchAttribute"): "id value value.set:value.cooperative "
+        "value.set:value.programmaticStreamSerializationAllowed",
+    }
+    values = {
+        "LAUNCH_COOPERATIVE": "CU_LAUNCH_ATTRIBUTE_COOPERATIVE",
+        "LAUNCH_EARLY": "CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION",
+        "sizeof(launch_attribute)": "sizeof(CUlaunchAttribute)",
+        "sizeof(launch_config)": "sizeof(CUlaunchConfig)",
+    }
+    check_layout(compiler, tmp_path, include, "cuda.h", pairs, values)
+
+
+def test_structures_of_calls_are_those_of_jaxlib(compiler: list[str], tmp_path: Path) -> None:
     spec = find_spec("jaxlib")
     if spec is None or spec.origin is None:
         pytest.skip("jaxlib is not installed (pip install jax)")
@@ -187,20 +222,10 @@ def test_structures_are_those_of_the_headers(compiler: list[str], tmp_path: Path
         ("metadata_extension", "XLA_FFI_Metadata_Extension"): "data:metadata",
         ("extension", "XLA_FFI_Extension_Base"): "type",
     }
-    fields = [
-        f"_Static_assert(offsetof({ours}, {field.split(':')[0]}) == offsetof({theirs}, {field.split(':')[-1]}), "
-        f'"{theirs} {field}");'
-        for (ours, theirs), names in pairs.items()
-        for field in names.split()
-    ]
     values = {
         "STAGE_EXECUTE": "XLA_FFI_ExecutionStage_EXECUTE",
         "EXTENSION_METADATA": "XLA_FFI_Extension_Metadata",
         "ATTRIBUTE_ARRAY": "XLA_FFI_AttrType_ARRAY",
         "CODE_INTERNAL": "XLA_FFI_Error_Code_INTERNAL",
     }
-    numbers = [f'_Static_assert((int){a} == (int){b}, "{b}");' for a, b in values.items()]
-    source = tmp_path / "layout.c"
-    text = f'#include "{handler.SOURCE}"\n#include <xla/ffi/api/c_api.h>\n' + "\n".join([*fields, *numbers]) + "\n"
-    source.write_text(text, encoding="utf-8")
-    compiled([compiler[0], "-fPIC"], source, tmp_path / "layout.so", "-std=c11", f"-I{include}")
+    check_layout(compiler, tmp_path, include, "xla/ffi/api/c_api.h", pairs, values)
