@@ -41,7 +41,8 @@ class Sorting:
     scratch, method = 16, "stand-in"
     calls = 0
 
-    def __init__(self, shape: tuple[int, int], key: str, *, descending: bool) -> None:
+    def __init__(self, shape: tuple[int, int], key: str, *, descending: bool, index_bytes: int = 8) -> None:
+        self.index_bytes = index_bytes
         self.rows, self.length, self.key, self.descending = *shape, key, descending
         self.gpu = SimpleNamespace(number=0)
 
@@ -55,7 +56,7 @@ class Sorting:
         if keys:
             memory(keys, n, width)[:] = np.take_along_axis(bits, order, 1).reshape(-1)
         if indices:
-            memory(indices, n, 8)[:] = order.reshape(-1)
+            memory(indices, n, self.index_bytes)[:] = order.reshape(-1)
 
 
 class Selecting(Sorting):
@@ -78,3 +79,24 @@ class Selecting(Sorting):
         count = self.rows * self.take
         memory(keys, count, width)[:] = np.take_along_axis(bits, order, 1).reshape(-1)
         memory(indices, count, 4)[:] = order.reshape(-1)
+
+
+class Moving(Sorting):
+    """A prepared sort of rows with values of `value` bytes; `moved` counts the calls."""
+
+    moved = 0
+
+    def __init__(self, shape: tuple[int, int], key: str, *, descending: bool, value: int) -> None:
+        super().__init__(shape, key, descending=descending)
+        self.value = value
+
+    def run(self, source: int, keys: int, values_out: int, scratch: int, *more: int) -> None:
+        """Sort the rows at the address `source`; `more` has the address of values and the stream."""
+        Moving.moved += 1
+        values, _ = more
+        n = self.rows * self.length
+        order = (ctypes.c_uint64 * n)()
+        super().run(source, keys, ctypes.addressof(order), scratch, 0)
+        moving = memory(values, n, self.value).reshape(self.rows, self.length)
+        places = np.frombuffer(order, np.int64).reshape(moving.shape)
+        memory(values_out, n, self.value)[:] = np.take_along_axis(moving, places, 1).reshape(-1)

@@ -15,7 +15,7 @@ from hsgen.core.keys import KEYS, TYPES
 from hsgen.cuda import kernels
 from hsgen.cuda.driver import Device, bindings, done
 from hsgen.cuda.numeric import limits
-from hsgen.cuda.prepared import STREAMS, Arguments, launching
+from hsgen.cuda.prepared import STREAMS, Arguments, Recorded, launching
 from hsgen.system import resources
 
 _FILE = "apis/cuda/python/finish.cu"
@@ -73,7 +73,8 @@ class Finish:
         handle = kernels.single(device, _NAME, Kind(key, index_bytes).text(), _FILE)
         self._widen, self._keys = widen, bool(key)
         blocks = min(-(-n // (_THREADS * _EACH)), _BLOCKS * device.cores)
-        self._arguments = Arguments([[0, 0, *([0, 0] if key else []), 0, n, length, int(in_row)]])
+        self._numbers = (n, length, int(in_row))
+        self._arguments = Arguments([[0, 0, *([0, 0] if key else []), 0, *self._numbers]])
         where = (handle, blocks, 1, 1, _THREADS, 1, 1, 0)
         self._launch = launching(device, where, self._arguments.at[0], _NAME)
         self._calls: dict[int, Any] = {}
@@ -88,15 +89,22 @@ class Finish:
         Raises:
             Wrong: the driver refuses the launch.
         """
-        slots, driver = self._arguments.slots, bindings()
+        addresses = self._addresses(index, to, keys, source, turn)
         with self._lock:
-            slots[0], slots[1] = index, to if self._widen else 0
-            if self._keys:
-                slots[2], slots[3] = keys, source
-            slots[4 if self._keys else 2] = turn
+            self._arguments.slots[: len(addresses)] = [*addresses]
             if stream not in self._calls:
                 if len(self._calls) >= STREAMS:
                     self._calls.clear()
-                self._calls[stream] = self._launch(driver.CUstream(stream))
+                self._calls[stream] = self._launch(bindings().CUstream(stream))
             function, arguments, name = self._calls[stream]
             done(function(*arguments), name)
+
+    def recorded(self, index: int, to: int, keys: int, source: int, turn: int = 0) -> Recorded:
+        """Return the launch of `run` with these addresses, without launching."""
+        addresses = self._addresses(index, to, keys, source, turn)
+        which = (*(True for _ in addresses), *(False for _ in self._numbers))
+        return Recorded(self._launch, (*addresses, *self._numbers), which)
+
+    def _addresses(self, index: int, to: int, keys: int, source: int, turn: int) -> list[int]:
+        """Return the kernel's addresses in the order of its arguments; 0 is no array."""
+        return [index, to if self._widen else 0, *([keys, source] if self._keys else []), turn]

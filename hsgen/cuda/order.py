@@ -5,6 +5,7 @@ An `Order` is prepared once for a number of rows, a length and a key type.  Afte
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from threading import RLock
@@ -19,7 +20,7 @@ from hsgen.cuda.choices import EACH, RAW_UP_TO, ROWS, SEGMENTS, UNEVEN_UP_TO, WH
 from hsgen.cuda.driver import device
 from hsgen.cuda.finish import Finish, loading
 from hsgen.cuda.kernels import relaxed
-from hsgen.cuda.prepared import SCRATCH, Prepared
+from hsgen.cuda.prepared import SCRATCH, Prepared, Recorded
 from hsgen.cuda.runner import Runner
 from hsgen.cuda.segmented_sorter import SegmentedSorter
 from hsgen.cuda.sorter import Sorter
@@ -159,25 +160,53 @@ class Order:
         Raises:
             Wrong: the driver refuses a launch.
         """
-        index = scratch + self._index_at if self._index_at >= 0 else indices
-        keys = keys if self.shape.keys else source  # a sort without keys does not write them
-        bases = [source] * len(ROLES)
         entered = self.gpu.enter()
         try:
-            for row in range(self._rows):
-                at = row * self.shape.length
-                bases[_SOURCE], bases[_OUT] = source + at * self._key_bytes, keys + at * self._key_bytes
-                bases[_VALUES_OUT], bases[SCRATCH] = index + at * self._index_bytes, scratch
-                if self._turn is not None:
-                    bases[_VALUES_OUT], bases[_INDICES] = index, indices + 8 * at
-                self._prepared.run(bases, stream)
-                if self._turn is not None and self._finish is not None:
-                    self._finish.run(index, indices + 8 * at, bases[_OUT], bases[_SOURCE], stream, scratch + self._turn)
-            if self._turn is None and self._finish is not None:
-                self._finish.run(index, indices, keys, source, stream)
+            finish = self._finish.run if self._finish else None
+            self._each(source, keys, indices, scratch, self._prepared.run, finish, stream)
         finally:
             if entered:
                 self.gpu.leave()
+
+    def recorded(self, source: int, keys: int, indices: int, scratch: int) -> list[Recorded]:
+        """Return the launches of `run` with these addresses, without launching; see `Prepared.recorded`."""
+        launches: list[Recorded] = []
+
+        def sort(bases: list[int], stream: int) -> None:
+            launches.extend(self._prepared.recorded(bases))
+
+        def finish(index: int, to: int, keys: int, source: int, stream: int, turn: int = 0) -> None:
+            if self._finish is not None:
+                launches.append(self._finish.recorded(index, to, keys, source, turn))
+
+        self._each(source, keys, indices, scratch, sort, finish if self._finish else None, 0)
+        return launches
+
+    def _each(
+        self,
+        source: int,
+        keys: int,
+        indices: int,
+        scratch: int,
+        sort: Callable[[list[int], int], None],
+        finish: Callable[..., None] | None,
+        stream: int,
+    ) -> None:
+        """Call `sort` and `finish`, which are `Prepared.run` and `Finish.run`, with the addresses of each launch."""
+        index = scratch + self._index_at if self._index_at >= 0 else indices
+        keys = keys if self.shape.keys else source  # a sort without keys does not write them
+        bases = [source] * len(ROLES)
+        for row in range(self._rows):
+            at = row * self.shape.length
+            bases[_SOURCE], bases[_OUT] = source + at * self._key_bytes, keys + at * self._key_bytes
+            bases[_VALUES_OUT], bases[SCRATCH] = index + at * self._index_bytes, scratch
+            if self._turn is not None:
+                bases[_VALUES_OUT], bases[_INDICES] = index, indices + 8 * at
+            sort(bases, stream)
+            if self._turn is not None and finish is not None:
+                finish(index, indices + 8 * at, bases[_OUT], bases[_SOURCE], stream, scratch + self._turn)
+        if self._turn is None and finish is not None:
+            finish(index, indices, keys, source, stream)
 
 
 _orders: dict[tuple[Shape, str], Order] = {}

@@ -7,7 +7,9 @@ stores the addresses of its arrays in their slots and launches.  The driver copi
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 from threading import Lock
 from typing import Any
 
@@ -58,6 +60,7 @@ class Prepared:
         arguments = Arguments([self._row(sort, s, n, options) for s in steps])
         self._place(sort, steps, n, options)
         self._arguments, self._slots = arguments, arguments.slots
+        self._counts = [len(self._row(sort, s, n, options)) for s in steps]
         self._launches = [
             launch_of(kernels, loaded[s.step.kernel], s, at) for s, at in zip(steps, arguments.at, strict=True)
         ]
@@ -101,6 +104,23 @@ class Prepared:
                 if result[0] != 0:
                     done(result, f"kernel {name}")
 
+    def recorded(self, bases: list[int]) -> list[Recorded]:
+        """Return the launches of `run` with these addresses, without launching.
+
+        The numbers in `bases` need not be addresses of memory: offsets are added, and nothing else is computed.
+        """
+        if self._discards is not None:
+            bases[DESTINATION] = bases[SCRATCH] + self._discards
+        slots, addresses = list(self._slots), [False] * len(self._slots)
+        for slot, role, plus in self._patches:
+            slots[slot], addresses[slot] = bases[role] + plus, True
+        ends = list(accumulate(self._counts))
+        spans = [slice(end - count, end) for end, count in zip(ends, self._counts, strict=True)]
+        return [
+            Recorded(launch, tuple(slots[span]), tuple(addresses[span]))
+            for launch, span in zip(self._launches, spans, strict=True)
+        ]
+
     def _called(self, stream: int) -> list[_Call]:
         """Build and keep the driver calls for a stream; return them."""
         if len(self._calls) >= STREAMS:
@@ -110,8 +130,41 @@ class Prepared:
         return self._calls[stream]
 
 
-def launch_of(kernels: Kernels, one: Loaded, launch: Launch, at: int) -> Callable[[Any], _Call]:
-    """Return a function that builds the driver call of a launch on a stream.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriverLaunch:
+    """A launch of a kernel, without its stream; a call returns the driver call on a stream.
+
+    where: the kernel's function, the numbers of blocks and of threads in three dimensions, and the bytes of shared
+    memory.  at: the address of the pointers to the arguments.  cooperative: whether all blocks run at once.  early:
+    whether the driver may start the kernel before earlier kernels end; the kernel itself waits for these.
+    """
+
+    where: tuple[Any, ...]
+    at: int
+    name: str
+    cooperative: bool = False
+    early: bool = False
+
+    def __call__(self, stream: Any) -> _Call:
+        driver = bindings()
+        if self.cooperative:
+            return driver.cuLaunchCooperativeKernel, (*self.where, stream, self.at), self.name
+        if self.early:
+            return driver.cuLaunchKernelEx, (_early(self.where, stream), self.where[0], self.at, 0), self.name
+        return driver.cuLaunchKernel, (*self.where, stream, self.at, 0), self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A launch with its arguments, 64 bits each; `addresses` tells which arguments are addresses of arrays."""
+
+    launch: DriverLaunch
+    arguments: tuple[int, ...]
+    addresses: tuple[bool, ...]
+
+
+def launch_of(kernels: Kernels, one: Loaded, launch: Launch, at: int) -> DriverLaunch:
+    """Return the launch of a step.
 
     at: the address of the pointers to the launch's arguments.
 
@@ -125,22 +178,13 @@ def launch_of(kernels: Kernels, one: Loaded, launch: Launch, at: int) -> Callabl
     where = (function, wide, high, 1, one.threads, 1, 1, one.shared)
     if one.cooperative:
         kernels.check_resident(one, wide * high, name)
-        return lambda stream: (driver.cuLaunchCooperativeKernel, (*where, stream, at), name)
+        return DriverLaunch(where=where, at=at, name=name, cooperative=True)
     return launching(kernels.device, where, at, name)
 
 
-def launching(device: Device, where: tuple[Any, ...], at: int, name: str) -> Callable[[Any], _Call]:
-    """Return a function that builds the driver call of a kernel on a stream.
-
-    The kernel itself waits for earlier kernels, because the driver may start it before they end.
-
-    where: the kernel's function, the numbers of blocks and of threads in three dimensions, and the bytes of shared
-    memory.
-    """
-    driver = bindings()
-    if device.early:
-        return lambda stream: (driver.cuLaunchKernelEx, (_early(where, stream), where[0], at, 0), name)
-    return lambda stream: (driver.cuLaunchKernel, (*where, stream, at, 0), name)
+def launching(device: Device, where: tuple[Any, ...], at: int, name: str) -> DriverLaunch:
+    """Return the launch of a kernel, which may start early where the GPU can; arguments are those of `DriverLaunch`."""
+    return DriverLaunch(where=where, at=at, name=name, early=device.early)
 
 
 def _early(where: tuple[Any, ...], stream: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from hsgen.core.numbers import MOST, integer
 from hsgen.cuda.choices import LIBRARY, TOGETHER, choice
 from hsgen.jax import target
-from hsgen.jax.work import NAMES, Work, launches, selector
+from hsgen.jax.work import NAMES, Work, launches, moves, selector
 
 _KEYS = {
     "bool": "u8",
@@ -39,8 +39,8 @@ def _serves(x: Any) -> bool:
     return length > 1 and choice(_KEYS[x.dtype.name], x.size // length, length) != LIBRARY and target.gpus()
 
 
-def _call(x: Any, work: Work, keys: Any, indices: Any) -> list[Any]:
-    """Return the results of a custom call that does `work` on an array.
+def _call(x: Any, work: Work, keys: Any, indices: Any, *values: Any) -> list[Any]:
+    """Return the results of a custom call that does `work` on an array, and on values if the work has values.
 
     keys, indices: the shape and type of each result; None if the result is not wanted.
     """
@@ -48,7 +48,7 @@ def _call(x: Any, work: Work, keys: Any, indices: Any) -> list[Any]:
     scratch = jax.ShapeDtypeStruct((max(launches(work, 0).scratch, 1),), jnp.uint8)
     results = [y for y in (keys, indices) if y is not None]
     call = jax.ffi.ffi_call(target.NAME, [*results, scratch])
-    return list(call(x, work=np.array(work.numbers(), np.int64)))[:-1]
+    return list(call(x, *values, work=np.array(work.numbers(), np.int64)))[:-1]
 
 
 @lru_cache(maxsize=8)
@@ -63,9 +63,12 @@ def _sorted(descending: bool, keys: bool, indices: bool) -> Callable[[Any], Any]
         length = x.shape[-1]
         work = Work(_number(x), x.size // length, length, descending, keys, indices)
         out = jax.ShapeDtypeStruct(x.shape, x.dtype) if keys else None
-        halves = jax.ShapeDtypeStruct((*x.shape, 2), jnp.uint32) if indices else None
-        results = _call(x, work, out, halves)
-        if indices:  # hsgen stores 64 bits; JAX by default has no 64-bit integers, so the lower halves are taken
+        halves = jax.ShapeDtypeStruct((*x.shape, 2), jnp.uint32)
+        order = jax.ShapeDtypeStruct(x.shape, jnp.int32) if work.narrow else halves
+        results = _call(x, work, out, order if indices else None)
+        if (
+            indices and not work.narrow
+        ):  # hsgen stores 64 bits; JAX by default has no 64-bit integers, so the lower halves are taken
             results[-1] = jax.lax.bitcast_convert_type(results[-1][..., 0], jnp.int32)
         return tuple(results)
 
@@ -75,6 +78,28 @@ def _sorted(descending: bool, keys: bool, indices: bool) -> Callable[[Any], Any]
         return results, (True,) * len(results)
 
     return ours
+
+
+@jax.custom_batching.custom_vmap
+def _sorted_with(x: Any, values: Any) -> tuple[Any, ...]:
+    """Return sorted keys and their values, by a sort of hsgen that moves both; under vmap, it sorts more rows."""
+    length = x.shape[-1]
+    work = Work(_number(x), x.size // length, length, False, True, True, value=values.dtype.itemsize)
+    results = (jax.ShapeDtypeStruct(y.shape, y.dtype) for y in (x, values))
+    return tuple(_call(x, work, *results, values))
+
+
+@_sorted_with.def_vmap
+def _sorted_with_rows(size: int, batched: Any, x: Any, values: Any) -> tuple[Any, ...]:
+    x, values = (
+        y if is_batched else jnp.broadcast_to(y, (size, *y.shape))
+        for y, is_batched in zip((x, values), batched, strict=True)
+    )
+    length = x.shape[-1]
+    if moves(_KEYS[x.dtype.name], x.size // length, length, values.dtype.itemsize):
+        return _sorted_with(x, values), (True, True)
+    keys, order = _sorted(False, True, True)(x)
+    return (keys, jnp.take_along_axis(values, order, axis=-1)), (True, True)
 
 
 @lru_cache(maxsize=64)
@@ -134,6 +159,25 @@ def _pairs(x: Any) -> tuple[Any, Any]:
     if not _serves(x):
         return theirs(x)
     return _where(x, _sorted(False, True, True), theirs)
+
+
+@jax.custom_jvp
+def _with_values(x: Any, values: Any) -> tuple[Any, Any]:
+    """Return sorted keys, which are integers, and their values."""
+
+    def theirs(y: Any, moving: Any) -> tuple[Any, Any]:
+        return tuple(jax.lax.sort((y, moving), num_keys=1))
+
+    return jax.lax.platform_dependent(x, values, default=theirs, **{target.PLATFORM.lower(): _sorted_with})
+
+
+@_with_values.defjvp
+def _with_values_tangents(primals: Any, tangents: Any) -> tuple[Any, Any]:
+    keys, order = _pairs(primals[0])
+    take = partial(jnp.take_along_axis, indices=order, axis=-1)
+    zeros = np.zeros(keys.shape, jax.dtypes.float0)
+    moved = take(tangents[1]) if tangents[1].dtype != jax.dtypes.float0 else zeros
+    return (keys, take(primals[1])), (zeros, moved)
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(1,))
@@ -243,6 +287,10 @@ def sort_key_val(keys: Any, values: Any, dimension: int = -1) -> tuple[jax.Array
 def _moved(keys: Any, values: Any, axis: int) -> tuple[jax.Array, jax.Array]:
     """Return sorted keys, and values in the order of their keys."""
     x, moving = jnp.moveaxis(keys, axis, -1), jnp.moveaxis(values, axis, -1)
+    length = x.shape[-1] if x.ndim else 1
+    if _serves(x) and moves(_KEYS[x.dtype.name], x.size // length, length, moving.dtype.itemsize):
+        results = _with_values(x, moving)
+        return jnp.moveaxis(results[0], -1, axis), jnp.moveaxis(results[1], -1, axis)
     order = _pairs(jax.lax.stop_gradient(x))
     ordered = _alike(x, order) if jnp.issubdtype(x.dtype, jnp.floating) else order[0]
     moved = jnp.take_along_axis(moving, order[1], axis=-1)
@@ -262,10 +310,12 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> list[jax.Array]:
 def method(a: Any, axis: int = -1) -> str:
     """Return the method by which `sort` sorts an array on GPUs.
 
-    The method is "jax", or "hsgen: " and a name in `hsgen.cuda.choices`.
+    The method is "jax", or "hsgen: " and a name in `hsgen.cuda.choices`.  ", launched from Python" follows if there is
+    no C compiler for the handler, so that calls take longer on the host.
     """
     x = _array(a)
     x = jnp.moveaxis(x, _axis(x, axis), -1)
     if not _serves(x):
         return "jax"
-    return f"hsgen: {choice(_KEYS[x.dtype.name], x.size // x.shape[-1], x.shape[-1])}"
+    handler = "" if target.in_c() else ", launched from Python"
+    return f"hsgen: {choice(_KEYS[x.dtype.name], x.size // x.shape[-1], x.shape[-1])}{handler}"

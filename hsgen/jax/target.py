@@ -1,5 +1,7 @@
 """The custom call of XLA that launches the kernels: a handler of XLA's FFI (xla/ffi/api/c_api.h of jaxlib).
 
+The handler is that of ``handler.c``.  Without a C compiler, the handler of this module does the same in Python.
+
 XLA calls the handler with a call frame.  The frame has the addresses of buffers, the numbers of the work, and functions
 of XLA that return the stream or create errors.  The frame and its structures consist of 64-bit words.  The constants of
 this module are positions of words.
@@ -14,8 +16,8 @@ from typing import Any
 import jax
 
 from hsgen.core.errors import HsgenError
-from hsgen.cuda import streams
-from hsgen.cuda.driver import device, hosts
+from hsgen.cuda.driver import device
+from hsgen.jax.handler import library, number
 from hsgen.jax.work import Work, launches
 
 NAME, PLATFORM = "hsgen", "CUDA"
@@ -67,11 +69,6 @@ def _stream(api: int, context: int) -> int:
     return int(request[3])
 
 
-def _number(stream: int) -> int:
-    """Return the number of a stream's GPU."""
-    return 0 if len(hosts()) == 1 else streams._device(stream)
-
-
 def _error(api: int, message: str) -> int:
     """Return a new error of XLA."""
     text = ctypes.create_string_buffer(message.encode())
@@ -96,24 +93,28 @@ def _called(frame: int) -> int | None:
 def _launch(words: list[int], api: int) -> None:
     """Launch the work of a call frame."""
     array = _words(_word(words[_ATTRIBUTES]), 3)  # type, size, address
-    key, rows, length, descending, keys, indices, take = _words(array[2], array[1])
-    work = Work(key, rows, length, bool(descending), bool(keys), bool(indices), take)
-    outputs = keys + indices + 1
-    buffers = [_word(words[_ARGUMENTS]), *_words(words[_RESULTS], outputs)]
-    source, *results = (_word(b + 24) for b in buffers)
+    work = Work.of(_words(array[2], array[1]))
+    arguments, results = (words[at - 2] for at in (_ARGUMENTS, _RESULTS))
+    buffers = [*_words(words[_ARGUMENTS], arguments), *_words(words[_RESULTS], results)]
     stream = _stream(api, words[_CONTEXT])
-    ready = launches(work, _number(stream))
-    ready.run(source, results[0] if keys else 0, results[keys] if indices else 0, results[-1], stream)
+    ready = launches(work, number(stream))
+    ready.run(*work.addresses([_word(b + 24) for b in buffers]), stream)
 
 
 handler = Handler(_called)
-"""The handler; the object lives as long as the process."""
+"""The handler in Python; the object lives as long as the process."""
+
+
+def in_c() -> bool:
+    """Return True if the handler is in C."""
+    return library() is not None
 
 
 @cache
 def register() -> None:
     """Register the handler with XLA, once."""
-    address = ctypes.cast(handler, ctypes.c_void_p)
+    compiled = library()
+    address = ctypes.cast(compiled.hs_handler if compiled else handler, ctypes.c_void_p)
     jax.ffi.register_ffi_target(NAME, jax.ffi.pycapsule(address), platform=PLATFORM)
 
 

@@ -1,9 +1,12 @@
 """Results and speed of hsgen.jax beside jax.numpy, on a machine with an NVIDIA GPU.
 
-Run as a program: python tests/device/jax_speed.py [check] [speed].  `check` compares results with those of JAX on the
-CPU, whose programs compile fast, and exits with 1 if any differs.  `speed` prints microseconds of a call among calls
-one after another, and whether XLA calls CUB.  A step that takes 45 s ends the program and prints the stack of each
-thread.
+Run as a program: python tests/device/jax_speed.py [check] [warm] [speed] [I/N] [seconds=S].  `check` compares results
+with those of JAX on the CPU, whose programs compile fast, and exits with 1 if any differs.  `warm` compares results of
+the measured cases with those of JAX on the GPU, once each.  `speed` prints microseconds of a call among calls one after
+another, and whether XLA calls CUB; both functions are compiled by jax.jit.  I/N selects every Nth case from case I on,
+for processes that compile at once; with JAX_COMPILATION_CACHE_DIR, `speed` afterwards starts sooner.  `seconds` limits
+`speed`, and also `check`.  With CC=none, the handler is that in Python.  A step that takes 45 s ends the program and
+prints the stack of each thread.
 """
 
 from __future__ import annotations
@@ -47,6 +50,8 @@ SHAPES = {
 }
 """The checked shapes of each type; the shapes differ in the method of the sort."""
 FAILED: list[str] = []
+PART = (0, 1)
+"""The first case, and the distance of cases, of this process."""
 _cases = 0
 
 
@@ -92,7 +97,7 @@ def checks(until: float) -> None:
     """Compare the results of all functions."""
     sorting.FROM = 1
     turns = [(dtype, shapes[i]) for i in range(3) for dtype, shapes in SHAPES.items() if i < len(shapes)]
-    for dtype, shape in turns:
+    for dtype, shape in turns[PART[0] :: PART[1]]:
         if time.monotonic() > until:
             print("no time for", dtype, shape, "and what follows", flush=True)
             break
@@ -115,7 +120,8 @@ def checks(until: float) -> None:
             values = jnp.arange(x.size).reshape(shape)
             pairs = hsgen.jax.sort_key_val(x, values)
             check(pairs, by_cpu(jax.lax.sort_key_val, x, values), f"pairs {dtype} {shape}")
-    more()
+    if PART[0] == 0:
+        more()
 
 
 def more() -> None:
@@ -163,52 +169,70 @@ def call_time(run: Callable[[], Any], calls: int) -> float:
 def compare(name: str, ours: Callable[[Any], Any], theirs: Callable[[Any], Any], x: Any) -> None:
     """Print the median microseconds of both functions, which take turns."""
     faulthandler.dump_traceback_later(PATIENCE, exit=True)
-    compiled = jax.jit(theirs).lower(x).compile()
-    cub = "CUB" if "cub" in compiled.as_text().lower() else ""
-    runs = {"ours": lambda: ours(x), "theirs": lambda: compiled(x)}
+    runs = {key: jax.jit(f).lower(x).compile() for key, f in (("ours", ours), ("theirs", theirs))}
+    cub = "CUB" if "cub" in runs["theirs"].as_text().lower() else ""
     times: dict[str, list[float]] = {"ours": [], "theirs": []}
     calls = {}
     for key, run in runs.items():
-        jax.block_until_ready(run())
-        calls[key] = max(1, min(50, int(3000 / max(call_time(run, 2), 1))))
-    for _ in range(7):
+        jax.block_until_ready(run(x))
+        calls[key] = max(1, min(50, int(3000 / max(call_time(partial(run, x), 2), 1))))
+    for _ in range(5):
         for key, run in runs.items():
-            times[key].append(call_time(run, calls[key]))
+            times[key].append(call_time(partial(run, x), calls[key]))
     results, jaxs = statistics.median(times["ours"]), statistics.median(times["theirs"])
     print(f"{name:36} {results:10.1f} {jaxs:10.1f} {jaxs / results:7.2f}x {cub}", flush=True)
 
 
-def speed(until: float) -> None:
-    """Print times."""
-    counts = ((1 << 20,), (1 << 24,), (1 << 14,), (1024, 4096), (64, 1 << 16), (1 << 18,), (1 << 22,))
-    for shape, dtype in itertools.product(counts, ("float32", "int64", "int32", "uint32", "bfloat16")):
+def same(name: str, ours: Callable[[Any], Any], theirs: Callable[[Any], Any], x: Any) -> None:
+    """Compare the results of both functions once."""
+    step(name)
+    check(jax.jit(ours)(x), jax.jit(theirs)(x), name)
+
+
+def each(until: float, work: Callable[..., None]) -> None:
+    """Call `work` for the measured cases."""
+    counts = ((1 << 14,), (1 << 20,), (1 << 24,), (1 << 18,), (1024, 4096), (64, 1 << 16), (1 << 22,))
+    cases = list(itertools.product(counts, ("float32", "int64", "int32", "uint32", "bfloat16")))
+    for shape, dtype in cases[PART[0] :: PART[1]]:
         if time.monotonic() > until:
-            print("no time for", dtype, shape)
+            print("no time for", dtype, shape, flush=True)
             return
         x = random(shape, dtype)
         name = f"{dtype} {' x '.join(map(str, shape))}"
-        compare(f"sort {name}", hsgen.jax.sort, jnp.sort, x)
-        compare(f"argsort {name}", hsgen.jax.argsort, jnp.argsort, x)
+        work(f"sort {name}", hsgen.jax.sort, jnp.sort, x)
+        work(f"argsort {name}", hsgen.jax.argsort, jnp.argsort, x)
         if dtype in ("float32", "int64"):
-            compare(f"top_k 64 {name}", partial(hsgen.jax.top_k, k=64), partial(jax.lax.top_k, k=64), x)
-        if dtype in ("float32", "uint32"):
-            pairs = partial(compare, f"sort_key_val {name}", lambda y: hsgen.jax.sort_key_val(y, y))
+            work(f"top_k 64 {name}", partial(hsgen.jax.top_k, k=64), partial(jax.lax.top_k, k=64), x)
+        if dtype in ("float32", "int32", "uint32"):
+            pairs = partial(work, f"sort_key_val {name}", lambda y: hsgen.jax.sort_key_val(y, y))
             pairs(lambda y: jax.lax.sort_key_val(y, y), x)
 
 
 def main(words: list[str]) -> int:
     """Compare results, measure, or both."""
+    global PART
     step("start")
+    for word in words:
+        if "/" in word:
+            first, number = map(int, word.split("/"))
+            PART = (first, number)
+    words = [word for word in words if "/" not in word]
+    seconds = next((float(word.removeprefix("seconds=")) for word in words if word.startswith("seconds=")), 60)
+    words = [word for word in words if "=" not in word] or ["check", "speed"]
     print(f"JAX {jax.__version__}, {jax.devices()[0].device_kind}; {hsgen.jax.method(jnp.zeros(1 << 20))}", flush=True)
-    if not words or "check" in words:
-        begin, least = time.monotonic(), sorting.FROM
-        checks(begin + 40)
-        print(f"{_cases} cases, {len(FAILED)} failed, {time.monotonic() - begin:.0f} s", flush=True)
+    begin = time.monotonic()
+    if "check" in words:
+        least = sorting.FROM
+        checks(begin + seconds)
         sorting.FROM = least
         jax.clear_caches()
-    if not words or "speed" in words:
+    if "warm" in words:
+        each(begin + 3600, same)
+    if "check" in words or "warm" in words:
+        print(f"{_cases} cases, {len(FAILED)} failed, {time.monotonic() - begin:.0f} s", flush=True)
+    if "speed" in words:
         print("microseconds: hsgen.jax, jax, jax / hsgen.jax")
-        speed(time.monotonic() + 60)
+        each(time.monotonic() + seconds, compare)
     faulthandler.cancel_dump_traceback_later()
     return int(bool(FAILED))
 

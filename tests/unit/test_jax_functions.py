@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +15,14 @@ jax = pytest.importorskip("jax", reason="JAX is not installed (pip install jax)"
 
 import jax.numpy as jnp  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
-from sort_stand_ins import Selecting, Sorting  # noqa: E402
+from jax_frames import HERE, compiled  # noqa: E402
+from sort_stand_ins import Moving, Selecting, Sorting  # noqa: E402
+from tools import C, need  # noqa: E402
 
 import hsgen.jax  # noqa: E402
 from hsgen.core.errors import Unavailable  # noqa: E402
-from hsgen.jax import sorting, target, work  # noqa: E402
+from hsgen.jax import handler, sorting, target, work  # noqa: E402
+from hsgen.system import compilers  # noqa: E402
 
 TYPES = ("int8", "int16", "int32", "uint8", "uint16", "uint32", "bool", "float16", "bfloat16", "float32")
 SHAPES = ((7, 300), (2, 1), (3, 0, 4), (5, 6, 70))
@@ -28,6 +33,10 @@ def launches(this: Any, number: int) -> Any:
     if this.rows * this.length == 77:
         raise Unavailable("no NVRTC")
     kind = partial(Selecting, take=this.take) if this.take else Sorting
+    if this.value:
+        kind = partial(Moving, value=this.value)
+    if this.narrow:
+        kind = partial(Sorting, index_bytes=4)
     return kind((this.rows, this.length), work.NAMES[this.key], descending=this.descending)
 
 
@@ -35,7 +44,8 @@ def launches(this: Any, number: int) -> Any:
 def stand_ins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(target, "PLATFORM", "cpu")
     monkeypatch.setattr(target, "_stream", lambda api, context: 0)
-    monkeypatch.setattr(target, "_number", lambda stream: 0)
+    monkeypatch.setattr(target, "number", lambda stream: 0)
+    monkeypatch.setattr(target, "library", lambda: None)
     monkeypatch.setattr(target, "gpus", lambda: True)
     monkeypatch.setattr(work.Work, "launches", launches)
     monkeypatch.setattr(work, "_known", {})
@@ -79,6 +89,45 @@ def test_selections_and_pairs_are_those_of_jax(dtype: str) -> None:
         results, lax = hsgen.jax.sort_key_val(x, values, axis), jax.lax.sort_key_val(x, values, axis)
         assert same(results[0], lax[0]) and same(results[1], lax[1])
     assert Sorting.calls > before
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint16", "bool", "float32"])
+@pytest.mark.parametrize("value", ["float32", "complex64", "int16"])
+def test_values_are_sorted_with_integers_or_gathered(dtype: str, value: str) -> None:
+    """Rows of more than 4096 keys have a sort that moves values of 4 and 8 bytes."""
+    for shape in ((9000,), (3, 5000), (2, 4, 60)):
+        before = Moving.moved
+        x = array(shape, dtype)
+        values = jnp.arange(x.size).reshape(shape).astype(value)
+        results, lax = hsgen.jax.sort_key_val(x, values), jax.lax.sort_key_val(x, values)
+        assert same(results[0], lax[0]) and same(results[1], lax[1]), shape
+        assert Moving.moved == before + (dtype != "float32" and value != "int16" and shape[-1] > 60)
+
+
+def test_sorts_of_pairs_have_rows_and_gradients() -> None:
+    x = jnp.asarray(np.random.default_rng(1).integers(-99, 99, (3, 5000)), "int32")
+    values = jnp.arange(15000.0).reshape(x.shape)
+    before = Moving.moved
+    ours, lax = jax.vmap(hsgen.jax.sort_key_val)(x, values), jax.lax.sort_key_val(x, values)
+    assert same(ours[0], lax[0]) and same(ours[1], lax[1]) and Moving.moved == before + 1
+    ours, lax = (jax.vmap(f, in_axes=(0, None))(x, values[0]) for f in (hsgen.jax.sort_key_val, jax.lax.sort_key_val))
+    assert same(ours[0], lax[0]) and same(ours[1], lax[1]) and Moving.moved == before + 2
+    short = x[:, :300], values[:, :300]
+    many = jax.vmap(jax.jit(hsgen.jax.sort_key_val))(*(jnp.tile(t[0], (20, 1)) for t in (x, values)))
+    assert same(many[1][0], jax.lax.sort_key_val(x[0], values[0])[1])
+    assert same(jax.vmap(hsgen.jax.sort_key_val)(*short)[1], jax.lax.sort_key_val(*short)[1])
+    before = Moving.moved
+    for keys, moving in ((x, values), (x[0], values[0])):
+        weights = jnp.sin(jnp.arange(moving.size)).reshape(moving.shape)
+        results, lax = (
+            jax.grad(lambda t, f=f, k=keys, w=weights: (f(k, t * 2)[1] * w).sum())(moving)
+            for f in (hsgen.jax.sort_key_val, jax.lax.sort_key_val)
+        )
+        assert same(results, lax)
+    jvp = jax.jvp(lambda t: hsgen.jax.sort_key_val(x[0], t), (values[0],), (values[0] + 1,))
+    assert same(jvp[1][1], jax.lax.sort_key_val(x[0], values[0] + 1)[1])
+    integers = x.astype("int32")
+    assert same(jax.grad(lambda t: hsgen.jax.sort_key_val(x, integers)[1].sum() * t)(1.0), jnp.float32(x.sum()))
 
 
 def test_special_floats_are_those_of_jax() -> None:
@@ -143,6 +192,23 @@ def test_an_error_is_an_error_of_xla(monkeypatch: pytest.MonkeyPatch) -> None:
         jax.block_until_ready(hsgen.jax.sort(jnp.arange(78)))
 
 
+def test_xla_calls_the_handler_in_c(tmp_path: Path) -> None:
+    """XLA registers the handler, and returns its errors and those of XLA's functions that it calls."""
+    need(C)
+    compiler = compilers.shared_c99()
+    driver = compiled(compiler, HERE / "fake_libcuda.c", tmp_path / "libfake.so")
+    library = handler.loaded(compiled(compiler, handler.SOURCE, tmp_path / "handler.so"), str(driver))
+    capsule = jax.ffi.pycapsule(ctypes.cast(library.hs_handler, ctypes.c_void_p))
+    jax.ffi.register_ffi_target("hsgen_in_c", capsule, platform="cpu")
+    x = jnp.arange(8)
+    call = jax.ffi.ffi_call("hsgen_in_c", jax.ShapeDtypeStruct(x.shape, x.dtype))
+    with pytest.raises(Exception, match="hsgen: the custom call has no numbers of work of this version"):
+        jax.block_until_ready(call(x, work=np.zeros(3, np.int64)))
+    with pytest.raises(Exception, match="GPU context is not available") as error:
+        jax.block_until_ready(call(x, other=np.int32(1), work=np.zeros(work.Work.COUNT, np.int64)))
+    assert "hsgen:" not in str(error.value)
+
+
 def test_wrong_arguments_are_one_line() -> None:
     x = jnp.zeros((3, 4))
     with pytest.raises(ValueError, match=r"^axis 2 is out of bounds for array of dimension 2$"):
@@ -157,7 +223,10 @@ def test_wrong_arguments_are_one_line() -> None:
 
 def test_the_method_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     x = array((64, 4096), "float32")
-    assert hsgen.jax.method(x) == "hsgen: rows" and hsgen.jax.method(x[0, :1]) == "jax"
+    assert hsgen.jax.method(x) == "hsgen: rows, launched from Python" and hsgen.jax.method(x[0, :1]) == "jax"
+    with monkeypatch.context() as m:
+        m.setattr(target, "library", object)
+        assert hsgen.jax.method(x) == "hsgen: rows"
     assert hsgen.jax.method(x.astype("complex64")) == "jax"
     monkeypatch.setattr(target, "gpus", lambda: False)
     assert hsgen.jax.method(x) == "jax"
