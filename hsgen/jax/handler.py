@@ -1,4 +1,4 @@
-"""The handler in C, ``handler.c``: it is built at first use, and launches recipes without Python.
+"""The handler in C, ``handler.c``: if it is selected, it is built at first use, and launches recipes without Python.
 
 A recipe is the list of launches of one piece of work on one GPU.  The handler asks for a recipe when it first meets
 work on a GPU; from then on, calls of that work do not enter Python.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,8 @@ from hsgen.system import compilers, folders
 
 SOURCE = Path(__file__).with_name("handler.c")
 DRIVER = "libcuda.so.1"
+SWITCH = "HSGEN_JAX_HANDLER"
+"""The environment variable that selects this handler by the value ``c``; the handler has not run on a GPU."""
 _SHIFT = 56
 """Recorded addresses have the number of a buffer in the bits from this bit on, and an offset in the buffer below."""
 _Prepare = ctypes.CFUNCTYPE(
@@ -31,7 +34,9 @@ _Prepare = ctypes.CFUNCTYPE(
 
 @cache
 def library() -> ctypes.CDLL | None:
-    """Return the library of the handler with the driver loaded; None if it cannot be built or loaded here."""
+    """Return the library of the handler with the driver loaded; None if it is not selected, built or loaded here."""
+    if os.environ.get(SWITCH) != "c":
+        return None
     try:
         return loaded(built(), DRIVER)
     except (HsgenError, OSError):

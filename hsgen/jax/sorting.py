@@ -310,12 +310,12 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> list[jax.Array]:
 def method(a: Any, axis: int = -1) -> str:
     """Return the method by which `sort` sorts an array on GPUs.
 
-    The method is "jax", or "hsgen: " and a name in `hsgen.cuda.choices`.  ", launched from Python" follows if there is
-    no C compiler for the handler, so that calls take longer on the host.
+    The method is "jax", or "hsgen: " and a name in `hsgen.cuda.choices`.  ", launched from C" follows if the
+    handler is that in C.
     """
     x = _array(a)
     x = jnp.moveaxis(x, _axis(x, axis), -1)
     if not _serves(x):
         return "jax"
-    handler = "" if target.in_c() else ", launched from Python"
+    handler = ", launched from C" if target.in_c() else ""
     return f"hsgen: {choice(_KEYS[x.dtype.name], x.size // x.shape[-1], x.shape[-1])}{handler}"

@@ -158,6 +158,13 @@ def test_the_library_is_built_once(compiler: list[str], tmp_path: Path, monkeypa
         handler.loaded(path, "libnone.so.1")
     with pytest.raises(Unavailable, match=r"^no NVIDIA driver: cuStreamGetCtx is missing$"):
         handler.loaded(path, "libc.so.6")
+    calls: list[str] = []
+    monkeypatch.setattr(handler, "loaded", lambda path, driver: calls.append(driver) or "library")
+    handler.library.cache_clear()
+    assert handler.library() is None and not calls  # not selected
+    monkeypatch.setenv(handler.SWITCH, "c")
+    handler.library.cache_clear()
+    assert handler.library() == "library" and calls == [handler.DRIVER]
     monkeypatch.setenv("CC", "no-such-compiler")
     handler.library.cache_clear()
     assert handler.library() is None
