@@ -6,7 +6,8 @@
  *   ./compare_cub u32 none uniform 9 2^28 3*2^29 2^32
  * Keys: u32 or u64; values: none or v4; kinds: uniform, ramps, equal, hot, normal (floats), few (1000 values), many (100000
  * values), sparse (a quarter of the bits are set), late (timestamps), zipf (log-uniform).  More kinds: power (Pareto of exponent
- * 0.2), byte (256 values), morton (points on a sphere), relu (half are zero, the others floats).  Exit code 0 if all were right,
+ * 0.2), byte (256 values), morton (points on a sphere), relu (half are zero, the others floats).  Of a narrow range: half (of
+ * all keys), ids (28 or 40 bits), across (a power of two), missed (ids, and one other key).  Exit code 0 if all were right,
  * else 1. */
 #include "compare_cub.h"
 
@@ -42,17 +43,21 @@ __global__ void make(Key *keys, uint32_t *values, uint64_t n, int kind)
         const double fine = far + 1e-9 * static_cast<double>(random >> 40);
         const uint64_t normal = bits == 32 ? __float_as_uint(far) : static_cast<uint64_t>(__double_as_longlong(fine));
         const uint64_t late = (i + mixed(i) % 1000) * (bits == 32 ? 16 : 1000003), zipf = static_cast<uint64_t>(exp2f(20 * even));
+        const int narrow = bits == 32 ? 28 : 40;
+        const uint64_t id = random >> (64 - narrow);
         const uint64_t power = static_cast<uint64_t>(fminf(powf(even, -5), bits == 32 ? 4.29e9f : 1.8e19f));
         const uint64_t made[] = {random, ramp, 12345, hot, normal, mixed(random % 1000), mixed(random % 100000),
                                  random & mixed(random), late, zipf, power, mixed(random % 256),
-                                 kind == 12 ? morton(random, bits) : 0, random & 1 ? normal & ~uint64_t(0) >> (65 - bits) : 0};
+                                 kind == 12 ? morton(random, bits) : 0, random & 1 ? normal & ~uint64_t(0) >> (65 - bits) : 0,
+                                 random >> (65 - bits), id, (uint64_t(1) << (bits - 1)) - (uint64_t(1) << (narrow - 1)) + id,
+                                 i == n / 2 ? ~uint64_t(0) : id};
         keys[i] = static_cast<Key>(made[kind]);
         if (values) values[i] = static_cast<uint32_t>(i);
     }
 }
 
 static const char *const kinds[] = {"uniform", "ramps", "equal", "hot", "normal", "few", "many", "sparse", "late", "zipf",
-                                    "power", "byte", "morton", "relu"};
+                                    "power", "byte", "morton", "relu", "half", "ids", "across", "missed"};
 
 template <typename Key>
 static bool measure(const char *name, bool valued, int number, int rounds, const char *text, uint64_t n)
@@ -96,8 +101,8 @@ static bool measure(const char *name, bool valued, int number, int rounds, const
 int main(int count, char **words)
 {
     int kind = 0;
-    while (count > 5 && kind < 14 && std::strcmp(words[3], kinds[kind])) kind++;
-    bool right = count > 5 && kind < 14;
+    while (count > 5 && kind < 18 && std::strcmp(words[3], kinds[kind])) kind++;
+    bool right = count > 5 && kind < 18;
     if (!right) std::printf("usage: %s u32|u64 none|v4 KIND ROUNDS COUNT..., with the kinds at the start of this file\n", words[0]);
     for (int i = 5; right && i < count; i++) {
         const std::string key = words[1];
