@@ -57,6 +57,7 @@ MUTANTS = {
     "the first row": ("base = row * length;", "base = 0;"),
     "the bound of another lane": ("if (rank == take) bounds[block]", "if (rank + 1 == take) bounds[block]"),
     "a pair of a chunk too few": ("if (!hs_pair_less(bound, pair))", "if (hs_pair_less(pair, bound))"),
+    "a key of a whole row too few": ("int count = length;", "int count = length - 1;"),
     "the rank of the pair before": (
         "hs_pair_less(candidates[i], mine) ? 1 : 0",
         "hs_pair_less(mine, candidates[i]) ? 1 : 0",
@@ -66,6 +67,16 @@ MUTANTS = {
     "the values of the row before": ("hs_index(hs_to_int(index[j]))", "hs_index(hs_to_int(index[j > 0 ? j - 1 : 0]))"),
 }
 """Faults planted in the text of the kernels: a text and its replacement."""
+BIN_MUTANTS = {
+    "the last key of a bin": ("bin_begin + hs_to_int(slot[j] & 0xffu)", "bin_begin + hs_to_int(slot[j] & 0xffu) - 1"),
+    "a bin of selected keys too few": ("if (bin_begin < take) {", "if (bin_begin + 1 < take) {"),
+    "equal keys by the last index": ("index[i] < hs_to_u32(", "index[i] > hs_to_u32("),
+    "the rank in the bin": ("rank = bin_begin;", "rank = 0;"),
+    "a fine bin without its bin": ("hs_u32 fine = hs_to_u32(bin_begin) + ", "hs_u32 fine = "),
+    "a key too many": ("if (slot[j] < hs_to_u32(take)) {", "if (slot[j] < hs_to_u32(take - 1)) {"),
+    "bins by higher bits": ("low_bits > 0 ? word << (32 - low_bits)", "low_bits > 0 ? ~word << (32 - low_bits)"),
+}
+"""The same, in kernels that sort by bins."""
 NUMBERS = ("row_lengths", "row_starts", "row_takes", "row_count", "value_starts")
 ROW_MUTANTS = {
     "the length of the row before": ("lengths[row] <", "lengths[row > 0 ? row - 1 : 0] <"),
@@ -173,7 +184,7 @@ def test_shapes(embedded: Host, key: str, value: str, shape: dict[str, Any], dat
     check(engine(embedded, key, value, **shape), (*counts, shape["capacity"] + 1))
 
 
-ROWS = sampled(ROW_MUTANTS.items(), 3)
+ROWS, BINS = sampled(ROW_MUTANTS.items(), 3), sampled(BIN_MUTANTS.items(), 3)
 
 
 def planted(host: Host) -> Iterator[Planted]:
@@ -181,10 +192,12 @@ def planted(host: Host) -> Iterator[Planted]:
         yield name, partial(faulty, host, sort_of("u32", "index"), fault)
     for name, fault in ROWS:
         yield name, partial(faulty, host, sort_of("u32", "v4", NUMBERS), fault)
+    for name, fault in BINS:
+        yield name, partial(faulty, host, sort_of("u32", "index", bin_sort=True, bits=6, work_group=16, items=4), fault)
 
 
 def test_planted_faults_are_caught(embedded: Host) -> None:
-    all_caught(__name__, embedded, len(MUTANTS) + len(ROWS))
+    all_caught(__name__, embedded, len(MUTANTS) + len(ROWS) + len(BINS))
 
 
 @pytest.mark.parametrize(("key", "value"), [("u32", "index"), nightly("u64", "v8"), nightly("u8", "none")])

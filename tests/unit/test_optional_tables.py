@@ -15,6 +15,7 @@ import pytest
 
 from hsgen import operations
 from hsgen.algorithms import ALGORITHMS, EVERY, IMPLICIT, OPTIONAL, TABLES, operation
+from hsgen.algorithms.radix_select.params import WHOLE
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS, PLAIN
 from hsgen.emit.kernels import render
@@ -98,7 +99,7 @@ def test_values_reach_kernels_and_plan_and_the_others_stay_derived(name: str) ->
     assert plain.tables == {} and found.tables == {(name, "u32"): SOME[name]}
     assert params(found, name) == replace(params(plain, name), **SOME[name]) != params(plain, name)
     sort = sort_of(found, name)
-    derived_lanes = ("short_rows", "short_row", "chunks", "merge", "collect")  # from the device alone
+    derived_lanes = ("short_rows", "short_row", *WHOLE, "chunks", "merge", "collect")  # not `work_group`
     assert {k.work_group for k in sort.kernels if k.name not in derived_lanes} == {SOME[name]["work_group"]}
     assert sort.plan != sort_of(plain, name).plan
     assert render(sort, "opencl").text != render(sort_of(plain, name), "opencl").text

@@ -22,7 +22,7 @@ from shipped import sampled
 
 from hsgen import operations
 from hsgen.algorithms import radix_select
-from hsgen.algorithms.radix_select.params import MAX_N
+from hsgen.algorithms.radix_select.params import MAX_N, WHOLE
 from hsgen.core.buffers import pair_bytes
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options, launches, offset
@@ -77,7 +77,14 @@ DIGITS = ["clear", "count", "count", "count", "sift", "spine", "place", "order"]
 WAYS: dict[tuple[int, int], list[str]] = {
     (1, 1): ["short_rows"],
     (256, 32): ["short_rows"],
-    (256, 33): ["short_row"],
+    (256, 33): ["small_row"],
+    (256, 256): ["small_row"],
+    (257, 33): ["middle_row"],
+    (1024, 1024): ["middle_row"],
+    (1025, 33): ["short_row"],
+    (1025, 129): ["long_row"],
+    (2048, 2048): ["long_row"],
+    (2049, 129): ["row"],
     (257, 1): ["short_row"],
     (4096, 128): ["short_row"],
     (4096, 129): ["row"],
@@ -120,7 +127,7 @@ def test_digits_of_other_keys_and_no_keys() -> None:
     assert len(launched("u64", length, 1, take)) == 8 + 5
 
 
-LAST = {"short_rows", "short_row", "merge", "finish", "row", "order"}
+LAST = {"short_rows", "short_row", *WHOLE, "merge", "finish", "row", "order"}
 """The kernels that store a result: the last of each way."""
 
 

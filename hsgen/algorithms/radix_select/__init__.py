@@ -3,8 +3,8 @@ for Graphics Processing Units", 2012).
 
 Histograms of digits, from the highest digit down, narrow down the k-th key.  A *candidate* is a key that may be among
 the first k.  A work-group can hold and sort up to `capacity` keys with their indices.  A row that fits is sorted as a
-whole.  In a longer row, the passes over digits end as soon as the candidates fit.  Candidates are gathered in any
-order, and then sorted by key and index, so the result does not depend on timing.
+whole; smaller work-groups sort shorter rows.  In a longer row, the passes over digits end as soon as the candidates
+fit.  Candidates are gathered in any order, and then sorted by key and index, so the result does not depend on timing.
 
 The candidates never fit if k is greater than `capacity`, or if too many keys equal the k-th key.  The result is then in
 the order of the row: the selected keys of tiles are counted, the counts are scanned, and each tile stores its selected

@@ -21,7 +21,7 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
     """Yield the problems that a single value has by itself."""
     yield from device_constraints.launch(values, device)
     yield from device_constraints.grid(values, device)
-    yield from device_constraints.powers(values, "work_group", "capacity", "chunk.lanes")
+    yield from device_constraints.powers(values, "work_group", "capacity", "small", "middle", "chunk.lanes")
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
@@ -36,6 +36,9 @@ def problems(p: Params, device: Device) -> list[Problem]:
     if p.bin_sort and p.ranges * p.work_group > p.capacity:
         problem = f"{p.work_group} lanes have more ranges of keys than the {p.capacity} keys that a work-group sorts"
         faults.append(("bin_sort", problem, f"give false, or at most {p.capacity // p.ranges} lanes"))
+    if p.small >= p.middle:
+        problem = f"small rows of up to {p.small} keys leave none of middle length, up to {p.middle}"
+        faults.append(("small", problem, f"give less than {p.middle}"))
     if p.tile > TILE:
         problem = f"a tile of {p.work_group} lanes x {p.items} has more than {TILE} keys"
         faults.append(("items", problem, f"give at most {TILE // p.work_group}"))

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, SOURCE, VALUES_IN, VALUES_OUT, word_array
-from hsgen.algorithms.radix_select.params import CROWDED, GATHERED, PICK, Bounded, Params, Sampled, layout
+from hsgen.algorithms.radix.parts import sums
+from hsgen.algorithms.radix_select.params import CROWDED, GATHERED, PICK, WHOLE, Bounded, Params, Sampled, layout
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
@@ -23,8 +24,10 @@ STARTS = Buffer(name="starts", type="u32", read_only=True)
 TAKES = Buffer(name="takes", type="u32", read_only=True)
 ROW_COUNT = Buffer(name="row_count", type="u32", read_only=True)
 VALUE_STARTS = Buffer(name="value_starts", type="u32", read_only=True)
-_RESULT = ("short_rows", "short_row", "merge", "finish", "row", "place", "order")
+_RESULT = ("short_rows", "short_row", *WHOLE, "merge", "finish", "row", "place", "order")
 """The names of the kernels that store results."""
+LANES_OF_CORE, MOST_RESIDENT = 1024, 32
+"""The lanes, and the most work-groups, that kernels for whole rows keep on a core; a lane then has 64 registers."""
 
 
 def _resident(p: Params, lanes: int) -> int:
@@ -40,9 +43,11 @@ class Body:
     """The template that a kernel uses for one of its phases.
 
     sorter: the set of macros that sorts the keys of a work-group, by bins or by a network.
+    loads: whether these macros also load the keys of a row.
     """
 
     sorter: str
+    loads: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +185,22 @@ def _sorting(p: Params) -> tuple[Array, ...]:
     return (word_array("ranges", p.ranges), word_array("crowded", CROWDED)) if p.bin_sort else ()
 
 
+def _whole(p: Params, name: str) -> Kernel:
+    """Return a kernel that sorts whole rows of up to `capacity` keys; it keeps as many lanes as possible on a core."""
+    out, arrays = (DESTINATION, *_values(p)), _keys(p)
+    if p.bin_sort:
+        ranges, crowded = word_array("ranges", 2 * p.key_words), word_array("crowded", CROWDED)
+        arrays += (word_array("bins", p.bins), *sums(p.work_group, p.subgroup), ranges, crowded)
+    kernel = _kernel(p, name, "sort a whole row", (SOURCE, *out), *arrays)
+    return replace(
+        kernel,
+        template="radix_select/row:whole",
+        subgroup=p.subgroup if p.bin_sort else 1,
+        resident=max(1, min(MOST_RESIDENT, LANES_OF_CORE // p.work_group)) if p.key_words == 1 else 2,
+        data=Body(sorter="radix_select/fine_bins.j2:by_fine_bins", loads=True) if p.bin_sort else kernel.data,
+    )
+
+
 def _kernel(
     p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *arrays: Array, template: str = "shared_rows"
 ) -> Kernel:
@@ -210,6 +231,7 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
     on_chip = (*keys, bins, partials, *sorting) if p.bin_sort else keys
     return (
         *bounded(p),
+        *(_whole(sizes, name) for name, sizes in zip(WHOLE, p.wholes, strict=False)),
         *sampled(p),
         _kernel(p, "row", "select from a row in one work-group", (SOURCE, *out), *_local(p), template="row"),
         _kernel(p, "clear", "clear the histograms of all rows", (WORDS,)),

@@ -26,12 +26,17 @@ PICK, GATHERED, CROWDED = 3, 1, 1
 `PICK`: the array has the bin of the k-th key, the number of keys before this bin, and the number of keys in it.
 `GATHERED`: the array has the number of gathered keys.  `CROWDED`: the array has 1 if a bin is crowded."""
 
+WHOLE = ("small_row", "middle_row", "long_row")
+"""The names of the kernels that sort whole rows, the one for the shortest rows first."""
+
 FIELDS = {
     "work_group": Field("int", "the lanes of a work-group, a power of two", required=False, least=1),
     "items": Field("int", "the keys per lane of a tile", required=False, least=1, greatest=1 << 12),
     "capacity": Field("int", "the keys that a work-group sorts, a power of two", required=False, least=4),
     "bits": Field("int", "the bits of the widest digit, 4 to 13", required=False, least=4, greatest=13),
     "groups": Field("int", "the most work-groups that share tiles", required=False, least=1, greatest=65535),
+    "small": Field("int", "the longest small row, a power of two", required=False, least=4),
+    "middle": Field("int", "the longest row of middle length, a power of two", required=False, least=4),
     "row_limit": Field("int", "the longest row of one work-group", required=False, least=4, greatest=1 << 24),
     "bin_sort": Field("bool", "whether a work-group sorts its keys by bins", required=False),
     "short.items": Field("int", "the keys per lane of a short row", required=False, least=1, greatest=16),
@@ -232,6 +237,9 @@ class Params:
     resident: the work-groups of 256 lanes that must fit a core together, with `bin_sort` and keys of one word.  With 4
     work-groups, a lane has 64 registers.  With more registers per lane, a core would run fewer lanes, and would have
     fewer loads under way.
+    subgroup: the subgroup width for sums over lanes in sorts of whole rows; 1 if lanes exchange sums by local memory.
+    small, middle: the greatest lengths of rows that smaller work-groups sort as a whole, if they are less than
+    `capacity`.
     """
 
     key: KeyType
@@ -247,6 +255,26 @@ class Params:
     short: Bounded = field(default=Bounded(lanes=32, items=8, take=32), metadata={RECORD: Bounded})
     chunk: Bounded = field(default=Bounded(lanes=256, items=16, take=128), metadata={RECORD: Bounded})
     resident: int = 4
+    subgroup: int = 1
+    small: int = 256
+    middle: int = 1024
+
+    @property
+    def wholes(self) -> tuple[Params, ...]:
+        """The parameters of the kernels that sort whole rows, of up to `capacity` keys."""
+        most = min(self.capacity, self.chunk.length + 1)
+        lengths = [*[x for x in (self.small, self.middle) if x < most], self.capacity]
+        return tuple(
+            replace(
+                self,
+                capacity=x,
+                work_group=w,
+                bits=min(self.bits, max(x.bit_length() - 1, 4)),
+                subgroup=self.subgroup if w % self.subgroup == 0 else 1,
+            )
+            for x in lengths
+            for w in (min(self.work_group, max(x // 8, 1)),)
+        )
 
     @property
     def sampled(self) -> Sampled:
@@ -432,6 +460,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
             bits=bits,
             groups=min(_GROUPS[device.local], device.groups),
             bin_sort=device.cooperative,
+            subgroup=1 if _shares_registers(device) else _lanes_that_sum(p, device),
             short=_short(key, device, _widths(p, device)),
             chunk=_chunk(key, device),
         )
@@ -447,6 +476,11 @@ def _widths(p: Mapping[str, Any], device: Device) -> list[int]:
     """
     used = device.subgroups if device.local == "chip" else [getattr(x, "subgroup", 1) for x in p.values()]
     return [w for w in used if 8 <= w <= min(BLOCK, device.work_group) and device.shuffle]
+
+
+def _lanes_that_sum(p: Mapping[str, Any], device: Device) -> int:
+    """Return the subgroup width for sums over lanes; 1 without subgroups, or if subgroups are not exact."""
+    return max(_widths(p, device), default=1) if device.local == "chip" else 1
 
 
 def _short(key: KeyType, device: Device, widths: list[int]) -> Bounded:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from hsgen.algorithms.radix_select.kernels import kernels
-from hsgen.algorithms.radix_select.params import MAX_N, Params
+from hsgen.algorithms.radix_select.params import MAX_N, WHOLE, Params
 from hsgen.core.buffers import pair_bytes
 from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Step
 from hsgen.core.scratch import Scratch, ScratchRule
@@ -31,7 +31,7 @@ _BOUND = {
     "row_count": Binding(role="count"),
     "value_starts": Binding(role="value_starts"),
 }
-_BY_ROW = ("row", "spine", "order", "merge", "finish")
+_BY_ROW = (*WHOLE, "row", "spine", "order", "merge", "finish")
 
 
 def plan(p: Params) -> Plan:
@@ -88,8 +88,15 @@ def _bounded(p: Params) -> Iterator[Step]:
     )
     one = Grid(x="number", cap=p.groups)
     yield _step(p, "short_row", one, min_n=few.length, max_n=chunk.length, max_take=min(p.short_take, p.chunk_take))
-    if p.chunk_take > p.short_take:
-        yield _step(p, "short_row", one, max_n=chunk.length, min_take=p.short_take, max_take=p.chunk_take)
+    above, shorter = 0, p.wholes[:-1]
+    for name, sizes in zip(WHOLE, shorter, strict=False):
+        yield _step(p, name, Grid(), min_n=above, max_n=sizes.capacity, min_take=p.short_take, max_take=sizes.capacity)
+        above = sizes.capacity
+    if p.chunk_take > p.short_take and above < chunk.length:
+        bounds = {"min_take": p.short_take, "max_take": p.chunk_take}
+        yield _step(p, "short_row", one, min_n=above, max_n=chunk.length, **bounds)
+    bounds = {"min_take": max(p.short_take, p.chunk_take), "max_take": p.capacity}
+    yield _step(p, WHOLE[len(shorter)], Grid(), min_n=above, max_n=p.capacity, **bounds)
     for above, take, length in p.tiers:
         if take <= p.chunk_take:
             bounds = {"min_n": chunk.length, "max_n": length, "min_take": above, "max_take": take}
@@ -108,7 +115,8 @@ def _sampled(p: Params) -> Iterator[Step]:
                 few = {"min_take": above, "max_take": min(p.short_take, take)}
                 yield _step(p, "row", Grid(), min_n=p.short.length, max_n=longer, **few)
             if take > p.short_take:
-                yield _step(p, "row", Grid(), max_n=longer, min_take=max(above, p.short_take), max_take=take)
+                bounds_of_k = {"min_take": max(above, p.short_take), "max_take": take}
+                yield _step(p, "row", Grid(), min_n=p.capacity, max_n=longer, **bounds_of_k)
         elif length < longer:
             yield _step(p, "row", Grid(), min_n=length, max_n=longer, min_take=above, max_take=take)
         bounds["max_n"] = most = p.sampled_long.limit

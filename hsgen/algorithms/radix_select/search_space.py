@@ -22,6 +22,8 @@ def space(key: KeyType, device: Device) -> tuple[Box, ...]:
         "items": steps(1, 64, thirds=True),
         "bits": (6, 7, 8, 9, 10, 11, 12),
         "groups": steps(16, min(device.groups, 4096)),
+        "small": (128, 256, 512),
+        "middle": (512, 1024, 2048),
         "row_limit": steps(1 << 13, 1 << 20),
         "bin_sort": (False, True) if device.local == "chip" else (False,),
         "short.items": (1, 2, 4, 8, 16),
