@@ -200,33 +200,63 @@ def sort_large(
     n = len(a)
     if length < 1:
         raise Unavailable("the device has too little memory for one key; give a greater memory=")
-    report = progress or (lambda done, total: None)
     bounds = [0, *(int(x) for x in np.cumsum(splitters.even(n, -(-n // length))))]
     staying = 0 if keeper is None else bisect_right(bounds, keeper.room) - 1
     with stored_chunks(a, out) as keys:
-        done = 0
-
-        def add(number: int) -> None:
-            nonlocal done
-            done += number
-            report(done, 2 * n)
-
-        chunks = [keys[begin:end] for begin, end in pairwise(bounds)]
-        if keeper is not None:
-            chunks[:staying] = [keeper.kept(begin, end) for begin, end in pairwise(bounds[: staying + 1])]
-        jobs = [Job([a[begin:end]], chunk) for (begin, end), chunk in zip(pairwise(bounds), chunks, strict=True)]
-        run([*jobs[staying:], *jobs[:staying]], add)
+        add = _adding(progress, 2 * n)
+        chunks = _chunks(keys, bounds, keeper, staying)
+        run(_jobs(a, chunks, bounds, staying), add)
         try:
-            on_device = partial(keeper.counts, chunks[:staying]) if keeper is not None and staying else None
-            unsigned, kind = keys.view(f"u{keys.dtype.itemsize}"), TYPES[key].kind
-            counts = ChunkCounts(unsigned, bounds, kind, descending=descending, staying=staying, on_device=on_device)
+            counts = _counts(
+                keys.view(f"u{keys.dtype.itemsize}"), bounds, TYPES[key].kind, descending, chunks[:staying], keeper
+            )
             run(_parts(chunks, counts, bounds, out, moving=range(staying, len(chunks)) if keys is out else ()), add)
         except BaseException:
-            if np.may_share_memory(a, out):
-                if keeper is not None and staying:
-                    keeper.fetch(keeper.kept(0, bounds[staying]), keys[: bounds[staying]])
-                out[...] = keys
+            _restore(a, out, keys, keeper, bounds[staying])
             raise
+
+
+def _adding(progress: Progress | None, total: int) -> Callable[[int], None]:
+    """Return a function that adds numbers of sorted keys, and reports their sum."""
+    done = 0
+
+    def add(number: int) -> None:
+        nonlocal done
+        done += number
+        if progress:
+            progress(done, total)
+
+    return add
+
+
+def _chunks(keys: Any, bounds: Sequence[int], keeper: Keeper | None, staying: int) -> list[Any]:
+    """Return the places of the sorted chunks; the first `staying` ones are on the device."""
+    chunks = [keys[begin:end] for begin, end in pairwise(bounds)]
+    if keeper is not None:
+        chunks[:staying] = [keeper.kept(begin, end) for begin, end in pairwise(bounds[: staying + 1])]
+    return chunks
+
+
+def _jobs(a: Any, chunks: Sequence[Any], bounds: Sequence[int], staying: int) -> list[Job]:
+    """Return the jobs that sort chunks of `a`; those of chunks that stay on the device are last."""
+    jobs = [Job([a[begin:end]], chunk) for (begin, end), chunk in zip(pairwise(bounds), chunks, strict=True)]
+    return [*jobs[staying:], *jobs[:staying]]
+
+
+def _counts(
+    keys: Any, bounds: Sequence[int], kind: int, descending: bool, staying: Sequence[Any], keeper: Keeper | None
+) -> ChunkCounts:
+    """Return the counts of keys in sorted chunks; the chunks `staying` are on the device."""
+    on_device = partial(keeper.counts, staying) if keeper is not None and staying else None
+    return ChunkCounts(keys, bounds, kind, descending=descending, staying=len(staying), on_device=on_device)
+
+
+def _restore(a: Any, out: Any, keys: Any, keeper: Keeper | None, staying: int) -> None:
+    """Store all keys in `out`, if `out` shares memory with `a`; the device has the first `staying` keys."""
+    if np.may_share_memory(a, out):
+        if keeper is not None and staying:
+            keeper.fetch(keeper.kept(0, staying), keys[:staying])
+        out[...] = keys
 
 
 def _parts(
