@@ -7,7 +7,6 @@ work on a GPU; from then on, calls of that work do not enter Python.
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
 from collections.abc import Sequence
 from functools import cache
@@ -19,7 +18,7 @@ from hsgen.cuda import streams
 from hsgen.cuda.driver import device, hosts
 from hsgen.cuda.prepared import Recorded
 from hsgen.jax.work import Work, launches
-from hsgen.system import compilers, folders
+from hsgen.system import compilers
 
 SOURCE = Path(__file__).with_name("handler.c")
 DRIVER = "libcuda.so.1"
@@ -44,24 +43,8 @@ def library() -> ctypes.CDLL | None:
 
 
 def built() -> Path:
-    """Return the path of the library, which is built unless hsgen's cache has it.
-
-    Raises:
-        Unavailable: there is no C compiler, or no cache.
-        Wrong: the compiler fails.
-    """
-    command = [*compilers.shared_c99(), "-O2"]
-    version = compilers.run([*command, "--version"], compilers.PATIENCE).stdout
-    state = "\0".join([*command, version]).encode() + SOURCE.read_bytes()
-    place = folders.cached("native") / f"jax-{hashlib.sha256(state).hexdigest()}.so"
-    if folders.load(place) is None:
-        with folders.scratch() as folder:
-            out = folder / "out.so"
-            done = compilers.run([*command, "-shared", str(SOURCE), "-o", str(out), "-ldl"], compilers.PATIENCE)
-            if done.returncode:
-                raise Wrong(f"{SOURCE.name} does not build: {compilers.complaint(done, ('error', 'fatal'))}")
-            folders.keep(place, out.read_bytes())
-    return place
+    """Return the path of the library; see `compilers.library` for what it raises."""
+    return compilers.library(SOURCE, "-ldl")
 
 
 def loaded(path: Path, driver: str) -> ctypes.CDLL:

@@ -1,6 +1,6 @@
 """The custom call of XLA that launches the kernels: a handler of XLA's FFI (xla/ffi/api/c_api.h of jaxlib).
 
-The handler is that of ``handler.c``.  Without a C compiler, the handler of this module does the same in Python.
+The handler is that of this module, or that of ``handler.c`` if `hsgen.jax.handler` selects it.
 
 XLA calls the handler with a call frame.  The frame has the addresses of buffers, the numbers of the work, and functions
 of XLA that return the stream or create errors.  The frame and its structures consist of 64-bit words.  The constants of

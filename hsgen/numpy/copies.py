@@ -6,7 +6,6 @@ The compiler builds the function once; the user's cache keeps the library.
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
 import platform
 from collections.abc import Callable
@@ -17,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from hsgen.core.errors import HsgenError
-from hsgen.system import compilers, folders
+from hsgen.system import compilers
 
 _SOURCE = Path(__file__).with_name("copies.c")
 _LEAST = 1 << 20  # bytes of a copy that bypasses the caches
-_SECONDS = 60.0  # limit of the compilation
 
 Copy = Callable[[Any, Any], None]
 """A function that copies its second argument to its first, arrays of the same length and type."""
@@ -33,7 +31,7 @@ def copier() -> Copy:
     if os.name != "posix" or platform.machine() not in ("x86_64", "AMD64"):
         return np.copyto
     try:
-        function: Any = ctypes.CDLL(str(_built())).hs_copy
+        function: Any = ctypes.CDLL(str(compilers.library(_SOURCE))).hs_copy
     except (HsgenError, OSError):
         return np.copyto
     function.argtypes, function.restype = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t), None
@@ -46,23 +44,3 @@ def _copied(function: Callable[[int, int, int], None], to: Any, source: Any) -> 
         function(to.ctypes.data, source.ctypes.data, to.nbytes)
     else:
         np.copyto(to, source)
-
-
-def _built() -> Path:
-    """Return the path of the library; build it if the cache does not have it.
-
-    Raises:
-        HsgenError: there is no C compiler, or the function does not compile.
-        OSError: the source cannot be read.
-    """
-    command = [*compilers.c_compiler(), "-std=c99", "-O2", "-fPIC", "-shared"]
-    state = hashlib.sha256("\0".join([*command, platform.machine()]).encode() + _SOURCE.read_bytes())
-    place = folders.cached("copies") / f"copies-{state.hexdigest()}.so"
-    if folders.load(place) is None:
-        with folders.scratch() as folder:
-            out = folder / "out.so"
-            done = compilers.run([*command, str(_SOURCE), "-o", str(out)], _SECONDS)
-            if done.returncode:
-                raise HsgenError(compilers.complaint(done, ("error",)))
-            folders.keep(place, out.read_bytes())
-    return place

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hsgen.core.errors import Unavailable, Wrong
-from hsgen.system import processes, toolchain
+from hsgen.system import folders, processes, toolchain
 
 PATIENCE = 60.0  # seconds, for programs that normally end at once
 
@@ -56,3 +57,26 @@ def run(command: Sequence[str], seconds: float, **more: Any) -> subprocess.Compl
         return toolchain.run(command, seconds, **more)
     except subprocess.TimeoutExpired:
         raise Wrong(f"{Path(command[0]).name} hangs: it did not end within {seconds:g} seconds") from None
+
+
+def library(source: Path, *libraries: str) -> Path:
+    """Return the path of a shared library of one file of C99, which is built unless hsgen's cache has it.
+
+    libraries: options of the linker, such as "-ldl".
+
+    Raises:
+        Unavailable: there is no C compiler, or no cache.
+        Wrong: the compiler fails.
+    """
+    command = [*shared_c99(), "-O2"]
+    version = run([*command, "--version"], PATIENCE).stdout
+    state = "\0".join([*command, *libraries, version]).encode() + source.read_bytes()
+    place = folders.cached("native") / f"{source.stem}-{hashlib.sha256(state).hexdigest()}.so"
+    if folders.load(place) is None:
+        with folders.scratch() as folder:
+            out = folder / "out.so"
+            done = run([*command, "-shared", str(source), "-o", str(out), *libraries], PATIENCE)
+            if done.returncode:
+                raise Wrong(f"{source.name} does not build: {complaint(done, ('error', 'fatal'))}")
+            folders.keep(place, out.read_bytes())
+    return place

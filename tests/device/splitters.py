@@ -71,8 +71,8 @@ def main(words: list[str]) -> int:
         pool[0] = greatest
         ordered = [np.sort(pool[rng.integers(0, len(pool), n)]) for n in lengths]
         places = np.sort(rng.integers(0, lengths.sum(), ranks - 1, endpoint=True))
-        found = searched(device, key, descending, ordered, places, int(rng.choice([1 << 9, 1 << 13, 1 << 18])))
-        if not np.array_equal(found, expected(ordered, places)):
+        ends = searched(device, key, descending, ordered, places, int(rng.choice([1 << 9, 1 << 13, 1 << 18])))
+        if not np.array_equal(ends, expected(ordered, places)):
             wrong += 1
             print("WRONG", case, key, lengths.tolist(), places.tolist(), flush=True)
     print(f"{cases} searches compared on {device.host.name}, {wrong} wrong")

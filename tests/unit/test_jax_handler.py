@@ -67,10 +67,10 @@ def test_buffers_and_offsets_become_arguments(caller: Caller) -> None:
 
 
 def test_each_gpu_has_its_recipe_and_prepares_it_once(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    prepared = []
 
     def recipe(work: Any, number: int) -> Any:
-        asked.append((work, number))
+        prepared.append((work, number))
         return number, work.buffers, [launch(number, [buffer(1)], [True])]
 
     monkeypatch.setattr(handler, "recipe", recipe)
@@ -79,7 +79,7 @@ def test_each_gpu_has_its_recipe_and_prepares_it_once(caller: Caller, monkeypatc
         for one in works:
             for gpu in (5, 6):
                 assert caller.call(one, range(1000, 1000 + one.buffers), gpu << 8) == ""
-    assert asked == [(one, gpu) for one in works for gpu in (5, 6)]
+    assert prepared == [(one, gpu) for one in works for gpu in (5, 6)]
     records = caller.records()
     assert [(r.function >> 8, r.context) for r in records] == [(gpu, gpu) for _ in range(16) for gpu in (5, 6)]
 
