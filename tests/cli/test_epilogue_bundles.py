@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tools import GLSL, need
 
 from hsgen.cli import main
 
@@ -28,6 +29,7 @@ def generate(folder: Path, *more: str | Path) -> int:
 
 
 def test_a_bundle_keeps_its_epilogue(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    need(GLSL)  # for every API of the target
     folder = tmp_path / "bundle"
     target = ("-t", "generic", "--api", "opencl", "--api", "cuda", "--key", "u32")
     assert generate(folder, *target, "--epilogue", file) == 0
