@@ -1,6 +1,6 @@
 """Copies between long arrays and pinned memory: by ``copies.c`` if the machine has a C compiler, or else by numpy.
 
-The compiler builds the function once; the user's cache keeps the library.
+The compiler builds the functions once; the user's cache keeps the library.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -25,17 +25,92 @@ Copy = Callable[[Any, Any], None]
 """A function that copies its second argument to its first, arrays of the same length and type."""
 
 
+PIECES = 2
+"""The number of pinned pieces of a helper: one is filled or emptied while the other is transferred."""
+_DRIVER = "libcuda.so.1"
+_FUNCTIONS = ("cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuEventRecord", "cuEventSynchronize")
+
+
+class Driver(ctypes.Structure):
+    """The addresses of the driver's functions, as ``struct hs_driver``."""
+
+    _fields_ = (("functions", ctypes.c_void_p * len(_FUNCTIONS)),)
+
+
+class Lane(ctypes.Structure):
+    """The addresses of the pinned pieces and the handles of the events of a helper, as ``struct hs_lane``."""
+
+    _fields_ = (("pieces", ctypes.c_void_p * PIECES), ("events", ctypes.c_void_p * PIECES), ("size", ctypes.c_size_t))
+
+
+class Stop:
+    """A flag that ends copies, for Python and C."""
+
+    def __init__(self) -> None:
+        self.word = ctypes.c_int(0)
+
+    def set(self) -> None:
+        """Set the flag."""
+        self.word.value = 1
+
+    def is_set(self) -> bool:
+        """Return True if the flag is set."""
+        return self.word.value != 0
+
+
+class Transfers:
+    """Copies of contiguous arrays to the GPU and back, by C functions that call the driver."""
+
+    def __init__(self, library: Any, functions: Sequence[int]) -> None:
+        self._driver = Driver((ctypes.c_void_p * len(_FUNCTIONS))(*functions))
+        self._fill, self._empty = library.hs_fill, library.hs_empty
+        pointer, size = ctypes.c_void_p, ctypes.c_size_t
+        self._fill.argtypes = (pointer, pointer, pointer, pointer, size, ctypes.c_uint64, pointer)
+        self._empty.argtypes = self._fill.argtypes
+
+    def fill(self, lane: Lane, stop: Stop, part: Any, address: int, stream: int) -> int:
+        """Copy an array to an address of the GPU; return 0 or an error of the driver."""
+        return self._called(self._fill, lane, stop, part, address, stream)
+
+    def empty(self, lane: Lane, stop: Stop, part: Any, address: int, stream: int) -> int:
+        """Copy keys at an address of the GPU to an array; return 0 or an error of the driver."""
+        return self._called(self._empty, lane, stop, part, address, stream)
+
+    def _called(self, function: Any, lane: Lane, stop: Stop, part: Any, address: int, stream: int) -> int:
+        where = (ctypes.byref(self._driver), ctypes.byref(lane), ctypes.byref(stop.word))
+        return int(function(*where, part.ctypes.data, part.nbytes, address, stream))
+
+
 @cache
+def library() -> Any:
+    """Return the library of ``copies.c``; None if this machine cannot build or run it."""
+    if os.name != "posix" or platform.machine() not in ("x86_64", "AMD64"):
+        return None
+    try:
+        return ctypes.CDLL(str(compilers.library(_SOURCE)))
+    except (HsgenError, OSError):
+        return None
+
+
 def copier() -> Copy:
     """Return the fastest function for copies of long arrays; the function releases Python's global lock."""
-    if os.name != "posix" or platform.machine() not in ("x86_64", "AMD64"):
+    if library() is None:
         return np.copyto
-    try:
-        function: Any = ctypes.CDLL(str(compilers.library(_SOURCE))).hs_copy
-    except (HsgenError, OSError):
-        return np.copyto
+    function: Any = library().hs_copy
     function.argtypes, function.restype = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t), None
     return partial(_copied, function)
+
+
+def transfers(bindings: Any) -> Transfers | None:
+    """Return copies that call the driver of `bindings`; None if it is not NVIDIA's, or without the library."""
+    if library() is None or getattr(bindings, "__name__", "") != "cuda.bindings.driver":
+        return None
+    try:
+        driver = ctypes.CDLL(_DRIVER)
+        addresses = [ctypes.cast(getattr(driver, name), ctypes.c_void_p).value for name in _FUNCTIONS]
+    except (OSError, AttributeError):
+        return None
+    return Transfers(library(), [x for x in addresses if x is not None])
 
 
 def _copied(function: Callable[[int, int, int], None], to: Any, source: Any) -> None:

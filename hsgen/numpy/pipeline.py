@@ -19,7 +19,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
-from threading import Event, Lock
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -30,17 +30,15 @@ from hsgen.core.plan import ROLES
 from hsgen.cuda.driver import Device, bindings, done
 from hsgen.cuda.prepared import SCRATCH
 from hsgen.cuda.splitters import SplitterCounts
-from hsgen.numpy.copies import copier
+from hsgen.numpy.copies import PIECES, Lane, Stop, copier, transfers
 from hsgen.numpy.large import Job
 
 SLOTS = 4
 """The number of slots: one chunk arrives, one is sorted, one leaves, and one waits between two of these steps."""
 SPAN = 16 << 20
 """The greatest number of bytes that a helper copies in one task."""
-PIECE = 8 << 20
-"""The greatest number of bytes of a pinned piece.  Below 4 MiB, threads wait for Python's global lock."""
-PIECES = 2
-"""The number of pinned pieces of a helper: one is filled or emptied while others are transferred."""
+PIECE = 4 << 20
+"""The greatest number of bytes of a pinned piece."""
 COUNTS = 1 << 20
 """Bytes of the GPU that are left for a search for splitters."""
 HELPERS = min(12, max((os.cpu_count() or 1) // 2 - 1, 1))
@@ -90,15 +88,21 @@ class Helpers:
     """The threads of one direction, and pinned pieces for each."""
 
     def __init__(self, pool: ThreadPoolExecutor, pieces: Sequence[Sequence[Piece]]) -> None:
-        self.pool, self._copy = pool, copier()
-        self._lanes: SimpleQueue[Sequence[Piece]] = SimpleQueue()
+        self.pool, self._copy, self._transfers = pool, copier(), transfers(bindings())
+        self._lanes: SimpleQueue[tuple[Sequence[Piece], Lane]] = SimpleQueue()
         for lane in pieces:
-            self._lanes.put(lane)
+            addresses = (ctypes.c_void_p * PIECES)(*(x.address for x in lane))
+            events = (ctypes.c_void_p * PIECES)(*(int(x.event) for x in lane))
+            self._lanes.put((lane, Lane(addresses, events, lane[0].array.nbytes)))
 
-    def fill(self, stop: Event, part: Any, address: int, stream: Any) -> None:
+    def fill(self, stop: Stop, part: Any, address: int, stream: Any) -> None:
         """Copy a part of an array to an address of the GPU."""
-        driver, lane, size = bindings(), self._lanes.get(), part.dtype.itemsize
+        driver, (lane, words), size = bindings(), self._lanes.get(), part.dtype.itemsize
         try:
+            if self._transfers is not None and part.flags.c_contiguous:
+                code = self._transfers.fill(words, stop, part, address, int(stream))
+                done((driver.CUresult(code),), "a copy of keys")
+                return
             length = len(lane[0].array)
             for i, begin in enumerate(range(0, len(part), length)):
                 piece, x = lane[i % len(lane)], part[begin : begin + length]
@@ -110,11 +114,11 @@ class Helpers:
                 done(driver.cuMemcpyHtoDAsync(to, piece.address, len(x) * size, stream), "a copy of keys")
                 done(driver.cuEventRecord(piece.event, stream), "cuEventRecord")
         finally:
-            self._lanes.put(lane)
+            self._lanes.put((lane, words))
 
-    def empty(self, stop: Event, part: Any, address: int, stream: Any) -> None:
+    def empty(self, stop: Stop, part: Any, address: int, stream: Any) -> None:
         """Copy keys at an address of the GPU to a part of an array."""
-        driver, lane, size = bindings(), self._lanes.get(), part.dtype.itemsize
+        driver, (lane, words), size = bindings(), self._lanes.get(), part.dtype.itemsize
         flying: deque[tuple[Piece, Any]] = deque()
 
         def land() -> None:
@@ -124,6 +128,10 @@ class Helpers:
                 self._copy(x, piece.array[: len(x)])
 
         try:
+            if self._transfers is not None and part.flags.c_contiguous:
+                code = self._transfers.empty(words, stop, part, address, int(stream))
+                done((driver.CUresult(code),), "a copy of keys")
+                return
             length = len(lane[0].array)
             for i, begin in enumerate(range(0, len(part), length)):
                 if stop.is_set():
@@ -138,7 +146,7 @@ class Helpers:
             while flying:
                 land()
         finally:
-            self._lanes.put(lane)
+            self._lanes.put((lane, words))
 
 
 class Pipeline:
@@ -267,7 +275,7 @@ class _Work:
 
     def __init__(self, pipeline: Pipeline) -> None:
         self._p = pipeline
-        self._stop = Event()
+        self._stop = Stop()
         self._lock = Lock()
         self._messages: SimpleQueue[tuple[str, Any]] = SimpleQueue()
         self._tasks: set[Future[None]] = set()

@@ -20,7 +20,6 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import numpy as np
@@ -91,7 +90,7 @@ def in_order(keys: Any) -> bool:
 
 def crossed(p: pipeline.Pipeline, source: Any, to: Any) -> None:
     """Copy arrays to slots of the GPU and from these, both at once unless one is None; wait for all copies."""
-    stop, tasks, length = Event(), [], pipeline.SPAN // 8
+    stop, tasks, length = pipeline.Stop(), [], pipeline.SPAN // 8
     places = p.length // length
     for i in range(-(-len(source if source is not None else to) // length)):
         slot, part = p.slots[i // places % 2], slice(i * length, (i + 1) * length)

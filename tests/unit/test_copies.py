@@ -1,7 +1,8 @@
-"""Copies of long arrays, by the C function and by numpy."""
+"""Copies of long arrays, by the C functions and by numpy; functions of Python stand in for the driver."""
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,9 +16,9 @@ from hsgen.system import compilers
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
-    copies.copier.cache_clear()
+    copies.library.cache_clear()
     yield
-    copies.copier.cache_clear()
+    copies.library.cache_clear()
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.uint64])
@@ -49,3 +50,81 @@ def test_numpy_copies_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(compilers, "c_compiler", missing)
     assert copies.copier() is np.copyto
+
+
+COPY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_size_t, ctypes.c_void_p)
+RECORD = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+WAIT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+
+
+class Slow:
+    """A driver whose transfers take place when their event is waited for, or at the end."""
+
+    def __init__(self, wrong: int = -1) -> None:
+        self.open: list[tuple[int, int, int]] = []
+        self.waiting: dict[int, list[tuple[int, int, int]]] = {}
+        self.calls, self._wrong = 0, wrong
+        self.functions = (COPY(self.copy), COPY(self.copy), RECORD(self.record), WAIT(self.wait))
+
+    def addresses(self) -> list[Any]:
+        return [ctypes.cast(x, ctypes.c_void_p).value for x in self.functions]
+
+    def result(self) -> int:
+        self.calls += 1
+        return 7 if self.calls == self._wrong else 0
+
+    def copy(self, to: int, source: int, size: int, stream: int) -> int:
+        assert stream == 5
+        self.open.append((to, source, size))
+        return self.result()
+
+    def record(self, event: int, stream: int) -> int:
+        assert stream == 5 and not self.waiting.get(event)
+        self.waiting[event], self.open = self.open, []
+        return self.result()
+
+    def wait(self, event: int) -> int:
+        for to, source, size in self.waiting.pop(event, []):
+            ctypes.memmove(to, source, size)
+        return self.result()
+
+
+def lane_of(pieces: Any, size: int) -> copies.Lane:
+    both = (ctypes.c_void_p * copies.PIECES)(*(x.ctypes.data for x in pieces))
+    return copies.Lane(both, (ctypes.c_void_p * copies.PIECES)(11, 12), size)
+
+
+@pytest.mark.parametrize("n", [0, 1, 99, 100, 101, 200, 250, 1000])
+def test_transfers_wait_for_their_pieces(n: int) -> None:
+    library, driver, pieces = copies.library(), Slow(), [np.zeros(100, np.uint8) for _ in range(copies.PIECES)]
+    assert library is not None
+    transfers, lane = copies.Transfers(library, driver.addresses()), lane_of(pieces, 100)
+    rng = np.random.default_rng(n)
+    a, gpu, out = rng.integers(0, 255, n, np.uint8), np.zeros(n, np.uint8), np.zeros(n, np.uint8)
+    assert transfers.fill(lane, copies.Stop(), a, gpu.ctypes.data, 5) == 0
+    for event in (11, 12):
+        driver.wait(event)
+    assert (gpu == a).all()
+    assert transfers.empty(lane, copies.Stop(), out, gpu.ctypes.data, 5) == 0
+    assert (out == a).all() and not driver.open and not any(driver.waiting.values())
+
+
+@pytest.mark.parametrize("wrong", range(1, 10))
+def test_an_error_of_the_driver_is_returned(wrong: int) -> None:
+    a, gpu, pieces = np.zeros(300, np.uint8), np.zeros(300, np.uint8), [np.zeros(100, np.uint8) for _ in range(2)]
+    for name in ("fill", "empty"):
+        driver = Slow(wrong)
+        transfers = copies.Transfers(copies.library(), driver.addresses())
+        assert getattr(transfers, name)(lane_of(pieces, 100), copies.Stop(), a, gpu.ctypes.data, 5) == 7
+        assert driver.calls == wrong
+
+
+def test_a_stop_ends_transfers() -> None:
+    driver, stop, a = Slow(), copies.Stop(), np.zeros(300, np.uint8)
+    stop.set()
+    transfers, lane = copies.Transfers(copies.library(), driver.addresses()), lane_of([a, a], 100)
+    assert transfers.fill(lane, stop, a, 0, 5) == transfers.empty(lane, stop, a, 0, 5) == driver.calls == 0
+
+
+def test_other_drivers_have_no_transfers() -> None:
+    assert copies.transfers(np) is None
