@@ -21,14 +21,13 @@ from hsgen.system import compilers
 _SOURCE = Path(__file__).with_name("copies.c")
 _LEAST = 1 << 20  # bytes of a copy that bypasses the caches
 
-Copy = Callable[[Any, Any], None]
-"""A function that copies its second argument to its first, arrays of the same length and type."""
-
-
 PIECES = 2
 """The number of pinned pieces of a helper: one is filled or emptied while the other is transferred."""
 _DRIVER = "libcuda.so.1"
 _FUNCTIONS = ("cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuEventRecord", "cuEventSynchronize")
+
+Copy = Callable[[Any, Any], None]
+"""A function that copies its second argument to its first, arrays of the same length and type."""
 
 
 class Driver(ctypes.Structure):
@@ -41,6 +40,12 @@ class Lane(ctypes.Structure):
     """The addresses of the pinned pieces and the handles of the events of a helper, as ``struct hs_lane``."""
 
     _fields_ = (("pieces", ctypes.c_void_p * PIECES), ("events", ctypes.c_void_p * PIECES), ("size", ctypes.c_size_t))
+
+    @classmethod
+    def of(cls, pieces: Sequence[tuple[int, int]], size: int) -> Lane:
+        """Return a lane with the address and the event of each piece of `size` bytes."""
+        addresses, events = zip(*pieces, strict=True)
+        return cls(addresses, events, size)
 
 
 class Stop:

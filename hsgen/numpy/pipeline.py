@@ -13,9 +13,9 @@ from __future__ import annotations
 import ctypes
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
@@ -43,6 +43,7 @@ COUNTS = 1 << 20
 """Bytes of the GPU that are left for a search for splitters."""
 HELPERS = min(12, max((os.cpu_count() or 1) // 2 - 1, 1))
 """The number of helper threads in each direction."""
+_COPY = "a copy of keys"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +74,7 @@ class Piece:
 
     def wait(self) -> None:
         """Wait for the last transfer from or to the memory."""
-        done(bindings().cuEventSynchronize(self.event), "a copy of keys")
+        done(bindings().cuEventSynchronize(self.event), _COPY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,40 +86,58 @@ class Slot:
 
 
 class Helpers:
-    """The threads of one direction, and pinned pieces for each."""
+    """The threads of one direction, and pinned pieces for each.
+
+    C functions copy parts that are contiguous, if `copies.transfers` has such functions.  Otherwise Python copies.
+    """
 
     def __init__(self, pool: ThreadPoolExecutor, pieces: Sequence[Sequence[Piece]]) -> None:
         self.pool, self._copy, self._transfers = pool, copier(), transfers(bindings())
-        self._lanes: SimpleQueue[tuple[Sequence[Piece], Lane]] = SimpleQueue()
+        self._lanes: SimpleQueue[Sequence[Piece]] = SimpleQueue()
         for lane in pieces:
-            addresses = (ctypes.c_void_p * PIECES)(*(x.address for x in lane))
-            events = (ctypes.c_void_p * PIECES)(*(int(x.event) for x in lane))
-            self._lanes.put((lane, Lane(addresses, events, lane[0].array.nbytes)))
+            self._lanes.put(lane)
+
+    @contextmanager
+    def _lane(self) -> Iterator[Sequence[Piece]]:
+        """Return pieces that no other thread uses in the block."""
+        lane = self._lanes.get()
+        try:
+            yield lane
+        finally:
+            self._lanes.put(lane)
 
     def fill(self, stop: Stop, part: Any, address: int, stream: Any) -> None:
         """Copy a part of an array to an address of the GPU."""
-        driver, (lane, words), size = bindings(), self._lanes.get(), part.dtype.itemsize
-        try:
+        with self._lane() as lane:
             if self._transfers is not None and part.flags.c_contiguous:
-                code = self._transfers.fill(words, stop, part, address, int(stream))
-                done((driver.CUresult(code),), "a copy of keys")
+                _checked(self._transfers.fill(_words(lane), stop, part, address, int(stream)))
+            else:
+                self._fill(lane, stop, part, address, stream)
+
+    def _fill(self, lane: Sequence[Piece], stop: Stop, part: Any, address: int, stream: Any) -> None:
+        """Copy as `fill` does, by Python."""
+        driver, size, length = bindings(), part.dtype.itemsize, len(lane[0].array)
+        for i, begin in enumerate(range(0, len(part), length)):
+            piece, x = lane[i % len(lane)], part[begin : begin + length]
+            piece.wait()
+            if stop.is_set():
                 return
-            length = len(lane[0].array)
-            for i, begin in enumerate(range(0, len(part), length)):
-                piece, x = lane[i % len(lane)], part[begin : begin + length]
-                piece.wait()
-                if stop.is_set():
-                    return
-                self._copy(piece.array[: len(x)], x)
-                to = address + begin * size
-                done(driver.cuMemcpyHtoDAsync(to, piece.address, len(x) * size, stream), "a copy of keys")
-                done(driver.cuEventRecord(piece.event, stream), "cuEventRecord")
-        finally:
-            self._lanes.put((lane, words))
+            self._copy(piece.array[: len(x)], x)
+            to = address + begin * size
+            done(driver.cuMemcpyHtoDAsync(to, piece.address, len(x) * size, stream), _COPY)
+            done(driver.cuEventRecord(piece.event, stream), "cuEventRecord")
 
     def empty(self, stop: Stop, part: Any, address: int, stream: Any) -> None:
         """Copy keys at an address of the GPU to a part of an array."""
-        driver, (lane, words), size = bindings(), self._lanes.get(), part.dtype.itemsize
+        with self._lane() as lane:
+            if self._transfers is not None and part.flags.c_contiguous:
+                _checked(self._transfers.empty(_words(lane), stop, part, address, int(stream)))
+            else:
+                self._empty(lane, stop, part, address, stream)
+
+    def _empty(self, lane: Sequence[Piece], stop: Stop, part: Any, address: int, stream: Any) -> None:
+        """Copy as `empty` does, by Python."""
+        driver, size, length = bindings(), part.dtype.itemsize, len(lane[0].array)
         flying: deque[tuple[Piece, Any]] = deque()
 
         def land() -> None:
@@ -127,26 +146,28 @@ class Helpers:
             if not stop.is_set():
                 self._copy(x, piece.array[: len(x)])
 
-        try:
-            if self._transfers is not None and part.flags.c_contiguous:
-                code = self._transfers.empty(words, stop, part, address, int(stream))
-                done((driver.CUresult(code),), "a copy of keys")
-                return
-            length = len(lane[0].array)
-            for i, begin in enumerate(range(0, len(part), length)):
-                if stop.is_set():
-                    break
-                if len(flying) == len(lane):
-                    land()
-                piece, x = lane[i % len(lane)], part[begin : begin + length]
-                source = address + begin * size
-                done(driver.cuMemcpyDtoHAsync(piece.address, source, len(x) * size, stream), "a copy of keys")
-                done(driver.cuEventRecord(piece.event, stream), "cuEventRecord")
-                flying.append((piece, x))
-            while flying:
+        for i, begin in enumerate(range(0, len(part), length)):
+            if stop.is_set():
+                break
+            if len(flying) == len(lane):
                 land()
-        finally:
-            self._lanes.put((lane, words))
+            piece, x = lane[i % len(lane)], part[begin : begin + length]
+            source = address + begin * size
+            done(driver.cuMemcpyDtoHAsync(piece.address, source, len(x) * size, stream), _COPY)
+            done(driver.cuEventRecord(piece.event, stream), "cuEventRecord")
+            flying.append((piece, x))
+        while flying:
+            land()
+
+
+def _words(pieces: Sequence[Piece]) -> Lane:
+    """Return pieces as C functions take them."""
+    return Lane.of([(x.address, int(x.event)) for x in pieces], pieces[0].array.nbytes)
+
+
+def _checked(code: int) -> None:
+    """Raise an error if a copy returned an error of the driver."""
+    done((bindings().CUresult(code),), _COPY)
 
 
 class Pipeline:

@@ -86,6 +86,15 @@ class Code(int):
         return {0: "CUDA_SUCCESS", 1: "CUDA_ERROR_INVALID_VALUE", 2: "CUDA_ERROR_OUT_OF_MEMORY"}.get(self, "CUDA_ERROR")
 
 
+class Results:
+    """The enumeration of codes."""
+
+    CUDA_ERROR_NOT_READY = NOT_READY
+
+    def __call__(self, code: int) -> Code:
+        return Code(code)
+
+
 class Named:
     """An enumeration of which every member is its own name."""
 
@@ -123,7 +132,7 @@ class Fake:
 
     CUdevice_attribute = CUfunction_attribute = CUpointer_attribute = CUstreamCaptureMode = CUevent_flags = Named()
     CUlaunchAttributeID = CUstream_flags = Named()
-    CUresult = SimpleNamespace(CUDA_ERROR_NOT_READY=NOT_READY)
+    CUresult = Results()
     CUcontext = CUfunction = CUkernel = CUstream = staticmethod(int)
     CUlaunchConfig = SimpleNamespace
 

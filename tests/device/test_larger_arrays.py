@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from copy_functions import addresses, functions
 from doc_blocks import ROOT, only
 from fake_cuda import Code, Fake
 from nightly import nightly
+from tools import C, need
 
 import hsgen
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.engines.hosts import Host
-from hsgen.numpy import devices, large, pipeline, sorting
+from hsgen.numpy import copies, devices, large, pipeline, sorting
 from hsgen.numpy.large import greatest_length
 from hsgen.targets.target import find
 
@@ -89,16 +92,28 @@ def test_the_program_of_the_guide_runs(cpu: str, tmp_path: Path, monkeypatch: py
     assert sorted(p.name for p in tmp_path.iterdir()) == ["keys.bin", "sorted.bin"]
 
 
-@pytest.fixture
-def gpu(embedded: Host, monkeypatch: pytest.MonkeyPatch) -> Fake:
-    """GPUs of the driver, with chunks of 4000 bytes and pinned pieces of 1000 bytes."""
+@pytest.fixture(params=["C", "Python"])
+def gpu(request: pytest.FixtureRequest, embedded: Host, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fake]:
+    """GPUs of the driver, with chunks of 4000 bytes and pinned pieces of 500 bytes; C or Python copies."""
     monkeypatch.setattr("hsgen.runners.arguments.hosts.target_for", lambda host, every: find("generic"))
     monkeypatch.setattr(sorting, "CHUNK", 4000)
     monkeypatch.setattr(pipeline, "SPAN", 1600)
     monkeypatch.setattr(pipeline, "PIECE", 500)
     monkeypatch.setattr(pipeline, "HELPERS", 3)
     monkeypatch.setattr(pipeline, "COUNTS", 1000)
-    return Fake(embedded).install(monkeypatch)
+    fake = Fake(embedded).install(monkeypatch)
+    called = functions(
+        lambda *arguments: fake.cuMemcpyHtoDAsync(*arguments)[0],
+        lambda *arguments: fake.cuMemcpyDtoHAsync(*arguments)[0],
+        lambda *arguments: fake.cuEventRecord(*arguments)[0],
+        lambda *arguments: fake.cuEventSynchronize(*arguments)[0],
+    )
+    if request.param == "C":
+        need(C)
+        transfers = copies.Transfers(copies.library(), addresses(called))
+        monkeypatch.setattr(pipeline, "transfers", lambda bindings: transfers)
+    yield fake
+    assert len(called) == 4  # these live as long as C calls them
 
 
 @pytest.mark.parametrize("dtype", [np.uint32, nightly(np.float64), nightly(np.int16)])

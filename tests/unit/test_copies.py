@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from copy_functions import addresses, functions
 
 from hsgen.core.errors import Unavailable
 from hsgen.numpy import copies
@@ -52,11 +53,6 @@ def test_numpy_copies_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> Non
     assert copies.copier() is np.copyto
 
 
-COPY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_size_t, ctypes.c_void_p)
-RECORD = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
-WAIT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
-
-
 class Slow:
     """A driver whose transfers take place when their event is waited for, or at the end."""
 
@@ -64,10 +60,10 @@ class Slow:
         self.open: list[tuple[int, int, int]] = []
         self.waiting: dict[int, list[tuple[int, int, int]]] = {}
         self.calls, self._wrong = 0, wrong
-        self.functions = (COPY(self.copy), COPY(self.copy), RECORD(self.record), WAIT(self.wait))
+        self.functions = functions(self.copy, self.copy, self.record, self.wait)
 
-    def addresses(self) -> list[Any]:
-        return [ctypes.cast(x, ctypes.c_void_p).value for x in self.functions]
+    def transfers(self) -> copies.Transfers:
+        return copies.Transfers(copies.library(), addresses(self.functions))
 
     def result(self) -> int:
         self.calls += 1
@@ -89,16 +85,15 @@ class Slow:
         return self.result()
 
 
-def lane_of(pieces: Any, size: int) -> copies.Lane:
-    both = (ctypes.c_void_p * copies.PIECES)(*(x.ctypes.data for x in pieces))
-    return copies.Lane(both, (ctypes.c_void_p * copies.PIECES)(11, 12), size)
+def lane_of(pieces: Any) -> copies.Lane:
+    """Return pieces with the events 11 and 12."""
+    return copies.Lane.of([(x.ctypes.data, 11 + i) for i, x in enumerate(pieces)], pieces[0].nbytes)
 
 
 @pytest.mark.parametrize("n", [0, 1, 99, 100, 101, 200, 250, 1000])
 def test_transfers_wait_for_their_pieces(n: int) -> None:
-    library, driver, pieces = copies.library(), Slow(), [np.zeros(100, np.uint8) for _ in range(copies.PIECES)]
-    assert library is not None
-    transfers, lane = copies.Transfers(library, driver.addresses()), lane_of(pieces, 100)
+    driver, pieces = Slow(), [np.zeros(100, np.uint8) for _ in range(copies.PIECES)]
+    transfers, lane = driver.transfers(), lane_of(pieces)
     rng = np.random.default_rng(n)
     a, gpu, out = rng.integers(0, 255, n, np.uint8), np.zeros(n, np.uint8), np.zeros(n, np.uint8)
     assert transfers.fill(lane, copies.Stop(), a, gpu.ctypes.data, 5) == 0
@@ -114,15 +109,14 @@ def test_an_error_of_the_driver_is_returned(wrong: int) -> None:
     a, gpu, pieces = np.zeros(300, np.uint8), np.zeros(300, np.uint8), [np.zeros(100, np.uint8) for _ in range(2)]
     for name in ("fill", "empty"):
         driver = Slow(wrong)
-        transfers = copies.Transfers(copies.library(), driver.addresses())
-        assert getattr(transfers, name)(lane_of(pieces, 100), copies.Stop(), a, gpu.ctypes.data, 5) == 7
+        assert getattr(driver.transfers(), name)(lane_of(pieces), copies.Stop(), a, gpu.ctypes.data, 5) == 7
         assert driver.calls == wrong
 
 
 def test_a_stop_ends_transfers() -> None:
     driver, stop, a = Slow(), copies.Stop(), np.zeros(300, np.uint8)
     stop.set()
-    transfers, lane = copies.Transfers(copies.library(), driver.addresses()), lane_of([a, a], 100)
+    transfers, lane = driver.transfers(), lane_of([a, a])
     assert transfers.fill(lane, stop, a, 0, 5) == transfers.empty(lane, stop, a, 0, 5) == driver.calls == 0
 
 
