@@ -1,7 +1,8 @@
 """Exact splitters: the indices at which sorted shards are cut, so that parts have the requested sizes.
 
 A boundary is a global index in the sorted keys of all shards.  Counts of keys below probes narrow the range that
-contains the boundary's key.  Keys equal to that key are then divided in the order of shards and of indices: earlier
+contains the boundary's key.  The probes of a round are where the key is if keys are evenly distributed, or else they
+divide the range evenly.  Keys equal to that key are then divided in the order of shards and of indices: earlier
 shards fill the lower part first.
 
 `cuts` is for shards whose counts pass through the host.  `cuts_of_ranks` is for ranks, whose counts stay on devices:
@@ -11,6 +12,8 @@ each round determines a digit of the key of every boundary, and the host waits o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isqrt
 from typing import Protocol
 
 import numpy as np
@@ -44,36 +47,63 @@ class Counts(Protocol):
         """Return the number of keys of each shard below each probe, shape (shards, probes)."""
 
 
-def keys_at(
-    counts: Counts, at: Sequence[int], least: int, greatest: int, probes: int = PROBES, each: int = _LEAST
-) -> list[int]:
-    """Return the ordered key of each boundary: the least key to which at least at[i] keys are less or equal.
+@dataclass(slots=True)
+class _Range:
+    """The range low to high that has the key of a boundary, with `under` keys below low and `upto` keys up to high.
 
-    least, greatest: bounds of all ordered keys.  probes: the number of probes of a round.  each: the least number of
-    probes of a boundary.
+    narrow: whether the next round probes only where the key is if keys are evenly distributed in the range.
     """
-    low, high = [least] * len(at), [max(greatest, least)] * len(at)
-    while open_ := [j for j in range(len(at)) if low[j] < high[j]]:
-        number = max(probes // len(open_), each)
-        ladders = [_ladder(low[j], high[j], number) for j in open_]
+
+    low: int
+    high: int
+    under: int
+    upto: int
+    narrow: bool = True
+
+    def ladder(self, at: int, number: int) -> NDArray[np.uint64]:
+        """Return at most `number` evenly spaced probes; `at` is the boundary."""
+        low, high = self.low, self.high
+        if self.narrow:
+            width, count = high - low, self.upto - self.under
+            guess, spread = low + width * (at - self.under) // count, 2 * width // isqrt(count) + 1  # 4 deviations
+            low, high = max(low, guess - spread), min(high, guess + spread)
+        step = -(-(high - low) // number)
+        return np.uint64(low) + np.arange(1, (high - low) // step + 1, dtype=np.uint64) * np.uint64(step)
+
+    def cut(self, at: int, ladder: NDArray[np.uint64], totals: Words) -> None:
+        """Narrow the range by the counts of keys below the probes of a ladder."""
+        count, first = self.upto - self.under, int(np.searchsorted(totals, at))
+        if first:
+            self.low, self.under = int(ladder[first - 1]), int(totals[first - 1])
+        if first < len(ladder):
+            self.high, self.upto = int(ladder[first]) - 1, int(totals[first])
+            if self.upto == at:  # the boundary is between two keys, and the probe, too
+                self.low = self.high = int(ladder[first])
+        self.narrow = 4 * (self.upto - self.under) <= count  # otherwise, keys are not evenly distributed
+
+
+def keys_at(
+    counts: Counts,
+    at: Sequence[int],
+    least: int,
+    greatest: int,
+    total: int,
+    probes: int = PROBES,
+    each: int = _LEAST,
+) -> list[int]:
+    """Return an ordered key for each boundary: at most at[i] keys are less, and at least at[i] keys less or equal.
+
+    least, greatest: bounds of all ordered keys.  total: the number of keys.  probes: the number of probes of a round.
+    each: the least number of probes of a boundary.
+    """
+    ranges = [_Range(least, max(greatest, least) if x else least, 0, total) for x in at]
+    while open_ := [(x, r) for x, r in zip(at, ranges, strict=True) if r.low < r.high]:
+        ladders = [r.ladder(x, max(probes // len(open_), each)) for x, r in open_]
         totals = counts.total(np.concatenate(ladders))
-        begin = 0
-        for j, ladder in zip(open_, ladders, strict=True):
-            reached = totals[begin : begin + len(ladder)] >= at[j]
-            begin += len(ladder)
-            first = int(np.argmax(reached)) if reached.any() else len(ladder)
-            low[j], high[j] = (
-                int(ladder[first - 1]) if first else low[j],
-                int(ladder[first]) - 1 if first < len(ladder) else high[j],
-            )
-    return low
-
-
-def _ladder(low: int, high: int, number: int) -> NDArray[np.uint64]:
-    """Return at most `number` evenly spaced probes in low + 1 to high."""
-    step = -(-(high - low) // number)
-    count = (high - low) // step
-    return np.uint64(low) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(step)
+        ends = np.cumsum([len(ladder) for ladder in ladders])
+        for (x, r), ladder, end in zip(open_, ladders, ends, strict=True):
+            r.cut(x, ladder, totals[end - len(ladder) : end])
+    return [r.low for r in ranges]
 
 
 def cuts(
@@ -94,7 +124,7 @@ def cuts(
     probes, each: as of `keys_at`.
     """
     at, ends = places(sizes), np.array(lengths, np.int64)[:, None]
-    keys = np.array(keys_at(counts, at, least, greatest, probes, each), np.uint64)
+    keys = np.array(keys_at(counts, at, least, greatest, sum(lengths), probes, each), np.uint64)
     last = keys == np.uint64(0xFFFFFFFFFFFFFFFF)
     both = counts.by_shard(np.concatenate([keys, np.where(last, keys, keys + np.uint64(1))]))
     return _cut(at, both[:, : len(at)], np.where(last, ends, both[:, len(at) :]), ends)

@@ -35,7 +35,7 @@ from hsgen.operations import oracle
 SUFFIX = ".hsgen-chunks"
 """The end of the name of a temporary file, which is next to the file of the result's memory map."""
 
-_PROBES = 3  # probes of a boundary in a round: rounds cost less than searches of many probes, which miss the caches
+_PROBES = 4  # probes of a boundary in a round: rounds cost less than searches of many probes, which miss the caches
 
 Progress = Callable[[int, int], None]
 """A function that is called with the number of keys copied so far, and the total number of keys to copy."""

@@ -1,7 +1,8 @@
 """First calls in fresh processes, each with an empty cache, beside PyTorch's and CuPy's own, on an NVIDIA GPU.
 
-Run as a program on a machine with such a GPU: python tests/device/first_calls.py [SECONDS].  Each process has a line
-of JSON.  None starts after SECONDS (by default 100).  The exit code is 1 if a result is wrong or a floor is missed.
+Run as a program on a machine with such a GPU: python tests/device/first_calls.py [SECONDS] [NAME...].  A NAME selects
+the cases and checks whose names contain it; without a name, all run.  Each process has a line of JSON.  None starts
+after SECONDS (by default 100).  The exit code is 1 if a result is wrong or a floor is missed.
 Results are compared with numpy's stable sorts: the first result, results of the array library while a thread compiles,
 the first result of hsgen, and the last.
 """
@@ -369,15 +370,21 @@ def judged(case: Case, out: dict[str, Any], theirs: dict[str, Any]) -> list[str]
     return missed + ["first"] * (out["first"] > most) + ["full"] * (out["full"] > FULL)
 
 
-def main(seconds: float) -> int:
-    """Run all cases and checks; return the exit code."""
+def main(seconds: float, names: list[str]) -> int:
+    """Run the cases and checks that names select, or all; return the exit code."""
     package = importlib.util.find_spec("hsgen_cubins")
     print(json.dumps({"machine code": package is not None and package.origin}), flush=True)
     begin, bad, of_library = time.perf_counter(), 0, dict[tuple[Any, ...], dict[str, Any]]()
     folder = tempfile.TemporaryDirectory()
-    for number, case in enumerate(CASES):
+
+    def selected(name: str) -> bool:
+        return not names or any(x in name for x in names)
+
+    cases = [(number, case) for number, case in enumerate(CASES) if selected(case.name)]
+    checks = [check for check in CHECKS if selected(check)]
+    for i, (number, case) in enumerate(cases):
         if time.perf_counter() - begin > seconds:
-            print(json.dumps({"not run": [c.name for c in CASES[number:]] + list(CHECKS)}), flush=True)
+            print(json.dumps({"not run": [c.name for _, c in cases[i:]] + checks}), flush=True)
             return 1
         theirs: dict[str, Any] = {"first": 0.0}
         if case.library != "numpy":
@@ -394,7 +401,7 @@ def main(seconds: float) -> int:
         if "error" in theirs:
             print(json.dumps(theirs), flush=True)
     with ThreadPoolExecutor(len(CHECKS)) as pool:
-        for out in pool.map(lambda check: process(check, ["check", check], f"{folder.name}/{check}"), CHECKS):
+        for out in pool.map(lambda check: process(check, ["check", check], f"{folder.name}/{check}"), checks):
             bad += "error" in out
             print(f"{time.perf_counter() - begin:6.1f} {json.dumps(out)}", flush=True)
     print(f"{bad} cases or checks failed or missed a floor", flush=True)
@@ -412,4 +419,5 @@ if __name__ == "__main__":
     elif arguments[:1] == ["check"]:
         globals()[arguments[1]]()
     else:
-        sys.exit(main(float(arguments[0]) if arguments else 100.0))
+        limit = [float(x) for x in arguments if x.replace(".", "", 1).isdigit()]
+        sys.exit(main(limit[0] if limit else 100.0, [x for x in arguments if not x.replace(".", "", 1).isdigit()]))
