@@ -7,8 +7,8 @@ together fit the device.  Every key is copied to the device twice, and back twic
 as the device has room for stay there after the first phase.
 
 The other sorted chunks are stored in `out`, each at its place, if `out` is memory and not the array itself.  Before a
-part is stored at the place of a chunk, the other pieces of the chunk move to new memory: at most half of the array, and
-a quarter of an array in random order.  Otherwise the chunks are stored in a temporary array.
+part is stored at the place of a chunk, the other pieces of the chunk move: to pieces of later chunks that earlier parts
+have read, or else to new memory, at most half of the array.  Otherwise the chunks are stored in a temporary array.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ SUFFIX = ".hsgen-chunks"
 
 _PROBES = 4  # probes of a boundary in a round: rounds cost less than searches of many probes, which miss the caches
 
+AHEAD = 3
+"""The greatest number of jobs before a job whose arrays may still be read when the job begins."""
+
 Progress = Callable[[int, int], None]
 """A function that is called with the number of keys copied so far, and the total number of keys to copy."""
 
@@ -49,7 +52,7 @@ class Job:
     """Arrays whose keys are sorted together, and the array for the result.
 
     moves: pairs of arrays.  The first is copied to the second before the result is stored, and before the next job
-    reads its arrays.
+    reads its arrays.  The second may be a part of an array that jobs have read, except for the last `AHEAD` jobs.
     """
 
     sources: Sequence[Any]
@@ -269,6 +272,16 @@ def _parts(
     sizes = [end - begin for begin, end in pairwise(bounds)]
     at = splitters.cuts(counts, sizes, sizes, *counts.bounds(), _PROBES * len(sizes), _PROBES)
     moved: dict[tuple[int, int], Any] = {}  # pieces apart from their chunks, by the numbers of chunk and part
+    used = [0] * len(chunks)  # keys of each chunk that moved pieces have replaced
+
+    def place(part: int, later: int, size: int) -> Any:
+        """Return memory for a piece of a later part: in the chunk at its place, if earlier parts have read enough."""
+        begin, read = used[later], int(at[later, max(part - AHEAD + 1, 0)])
+        if begin + size > read:
+            return np.empty(size, out.dtype)
+        used[later] += size
+        return chunks[later][begin : begin + size]
+
     for part, (begin, end) in enumerate(pairwise(bounds)):
         sources, moves = [], []
         for number, chunk in enumerate(chunks):
@@ -277,7 +290,7 @@ def _parts(
         for later in range(part + 1, len(chunks) if part in moving else 0):
             piece = chunks[part][int(at[part, later]) : int(at[part, later + 1])]
             if len(piece):
-                moved[part, later] = np.empty(len(piece), out.dtype)
+                moved[part, later] = place(part, later, len(piece))
                 moves.append((piece, moved[part, later]))
         yield Job(sources, out[begin:end], moves)
 

@@ -31,7 +31,7 @@ from hsgen.cuda.driver import Device, bindings, done
 from hsgen.cuda.prepared import SCRATCH
 from hsgen.cuda.splitters import SplitterCounts
 from hsgen.numpy.copies import PIECES, Lane, Stop, copier, transfers
-from hsgen.numpy.large import Job
+from hsgen.numpy.large import AHEAD, Job
 
 SLOTS = 4
 """The number of slots: one chunk arrives, one is sorted, one leaves, and one waits between two of these steps."""
@@ -301,6 +301,7 @@ class _Work:
         self._messages: SimpleQueue[tuple[str, Any]] = SimpleQueue()
         self._tasks: set[Future[None]] = set()
         self._moves: list[Future[None]] = []
+        self._loads: deque[list[Future[None]]] = deque(maxlen=AHEAD)
 
     def run(self, jobs: Iterable[Job], report: Callable[[int], None]) -> None:
         """Load, sort and store jobs until all are done."""
@@ -337,6 +338,8 @@ class _Work:
         """Start copies of the keys of a job to the GPU, and the moves of the job."""
         p, stop, at = self._p, self._stop, job.to.address if isinstance(job.to, Kept) else slot.address
         wait(self._moves)  # the job may read what the job before has moved
+        if len(self._loads) == AHEAD:
+            wait(self._loads[0])  # the job may move pieces to where that job has read
         tasks: list[Callable[[], None]] = []
         for source, to in job.moves:
             tasks += (partial(self._move, x, y) for x, y in zip(_spans(source), _spans(to), strict=True))
@@ -350,7 +353,9 @@ class _Work:
             for part in _spans(x.view(p.dtype)):
                 tasks.append(partial(p.load.fill, stop, part, at, slot.stream))
                 at += part.nbytes
-        self._moves = self._start(p.load, tasks, ("loaded", (job, slot)))[:moves]
+        started = self._start(p.load, tasks, ("loaded", (job, slot)))
+        self._moves = started[:moves]
+        self._loads.append(started)
 
     def _move(self, source: Any, to: Any) -> None:
         if not self._stop.is_set():
