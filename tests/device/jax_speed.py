@@ -191,7 +191,7 @@ def same(name: str, ours: Callable[[Any], Any], theirs: Callable[[Any], Any], x:
 
 def each(until: float, work: Callable[..., None]) -> None:
     """Call `work` for the measured cases."""
-    counts = ((1 << 14,), (1 << 20,), (1 << 24,), (1 << 18,), (1024, 4096), (64, 1 << 16), (1 << 22,))
+    counts = ((1 << 14,), (1 << 20,), (1 << 24,), (1 << 18,), (1024, 4096), (1 << 22,), (64, 1 << 16))
     cases = list(itertools.product(counts, ("float32", "int64", "int32", "uint32", "bfloat16")))
     for shape, dtype in cases[PART[0] :: PART[1]]:
         if time.monotonic() > until:
