@@ -17,6 +17,7 @@ from hsgen.core.errors import HsgenError
 from hsgen.cuda import offline, order, selections, shipped
 from hsgen.cuda.sorter import Sorter
 from hsgen.cuda.subjects import Shape, Take
+from hsgen.cuda.top_k import TopK, prepared_selection
 
 SHAPES = ((1, 1000), (1, 1 << 20), (512, 32000), (64, 131072), (1, 151936), (3, 500))
 """Numbers of rows, and their lengths; tests/device/first_calls.py measures most of these."""
@@ -37,6 +38,8 @@ def calls(number: int, key: str, most: int) -> Iterator[tuple[str, Any]]:
             yield f"{key} {value} {length}", partial(sorter.prepared, length, sorter.options(), in_place=True)
         take = Take(number=number, key=key, rows=rows, length=length, k=50)
         yield f"{take}", lambda take=take: selections.selection(take)
+        select = TopK(key, value="index", device=number)  # arrays of numpy and JAX
+        yield f"{key} {rows} x {length}, k 50", partial(prepared_selection, select, rows * length, 50, rows)
 
 
 def main(arguments: list[str]) -> None:

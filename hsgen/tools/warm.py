@@ -94,10 +94,16 @@ def _sorts(number: int, key: str, calls: Sequence[str], most: int) -> None:
 def _selections(number: int, key: str, most: int) -> None:
     from hsgen.cuda.selections import selection
     from hsgen.cuda.subjects import Take
+    from hsgen.cuda.top_k import TopK, prepared_selection
 
     for (rows, length), k, largest in product(_shapes(most), _KS, (False, True)):
         if k <= length:
             selection(Take(number=number, key=key, rows=rows, length=length, k=k, largest=largest))
+    for name in ORDERS:  # those of `hsgen.topk` and `hsgen.jax.top_k`
+        select = TopK(key, value="index", order=name, device=number)
+        for (rows, length), k in product(_shapes(min(most, select.max_n)), _KS):
+            if k <= length:
+                prepared_selection(select, rows * length, k, rows)
 
 
 def _sorters(number: int, key: str, value: str, most: int) -> None:

@@ -25,7 +25,9 @@ COLLECT = """
 from hsgen.cuda import compiler, offline
 from hsgen.cuda.order import Shape, order
 from hsgen.cuda.selections import Take, selection
+from hsgen.core.keys import ORDERS
 from hsgen.cuda.sorter import Sorter
+from hsgen.cuda.top_k import TopK, prepared_selection
 from hsgen.tools import warm
 
 sm = offline.gpu("sm_{arch}")
@@ -40,6 +42,8 @@ with offline.devices([sm]) as numbers, compiler.collecting() as texts:
                 order(Shape(number=numbers[0], key="{key}", rows=rows, length=length, descending=descending, **outputs))
             k = min(50, length)
             selection(Take(number=numbers[0], key="{key}", rows=rows, length=length, k=k, largest=descending))
+            select = TopK("{key}", value="index", order=ORDERS[descending], device=numbers[0])  # numpy and JAX
+            prepared_selection(select, rows * length, k, rows)
     for value in (None, "index"):  # as for arrays of numpy
         sorter = Sorter("{key}", value=value, order="descending", device=numbers[0])
         for rows, length in alone:
