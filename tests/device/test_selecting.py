@@ -52,7 +52,7 @@ MUTANTS = {
     "an equal key too few": ("equal && same < need", "equal && same + 1 < need"),
     "no equal keys": ("lesser || (equal && same < need)", "lesser"),
     "the last key of a row": (" < length ? begin + 64 : length", " < length ? begin + 64 : length - 1"),
-    "the counts of the tiles before": ("before + partials[hs_local_id()] - count", "partials[hs_local_id()] - count"),
+    "the counts of the tiles before": ("before + sums[hs_local_id()] - count", "sums[hs_local_id()] - count"),
     "the result of the first row": ("to_base = row * hs_take()", "to_base = row * 0"),
     "the first row": ("base = row * length;", "base = 0;"),
     "the bound of another lane": ("if (rank == take) bounds[block]", "if (rank + 1 == take) bounds[block]"),

@@ -43,11 +43,9 @@ class Body:
     """The template that a kernel uses for one of its phases.
 
     sorter: the set of macros that sorts the keys of a work-group, by bins or by a network.
-    loads: whether these macros also load the keys of a row.
     """
 
     sorter: str
-    loads: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +175,13 @@ def _keys(p: Params) -> tuple[Array, ...]:
 
 def _narrowing(p: Params) -> tuple[Array, ...]:
     """Return the local arrays for the histogram of a digit, the sums of lanes, and the bin of the k-th key."""
-    return word_array("bins", p.bins), word_array("partials", p.work_group), word_array("pick", PICK)
+    return word_array("bins", p.bins), *_sums(p), word_array("pick", PICK)
+
+
+def _sums(p: Params) -> tuple[Array, ...]:
+    """Return the local arrays for prefix sums over lanes, by subgroups or without."""
+    tops = sums(p.work_group, p.subgroup)[-1]
+    return word_array("sums", p.work_group), tops
 
 
 def _sorting(p: Params) -> tuple[Array, ...]:
@@ -185,20 +189,9 @@ def _sorting(p: Params) -> tuple[Array, ...]:
     return (word_array("ranges", p.ranges), word_array("crowded", CROWDED)) if p.bin_sort else ()
 
 
-def _whole(p: Params, name: str) -> Kernel:
-    """Return a kernel that sorts whole rows of up to `capacity` keys; it keeps as many lanes as possible on a core."""
-    out, arrays = (DESTINATION, *_values(p)), _keys(p)
-    if p.bin_sort:
-        ranges, crowded = word_array("ranges", 2 * p.key_words), word_array("crowded", CROWDED)
-        arrays += (word_array("bins", p.bins), *sums(p.work_group, p.subgroup), ranges, crowded)
-    kernel = _kernel(p, name, "sort a whole row", (SOURCE, *out), *arrays)
-    return replace(
-        kernel,
-        template="radix_select/row:whole",
-        subgroup=p.subgroup if p.bin_sort else 1,
-        resident=max(1, min(MOST_RESIDENT, LANES_OF_CORE // p.work_group)) if p.key_words == 1 else 2,
-        data=Body(sorter="radix_select/fine_bins.j2:by_fine_bins", loads=True) if p.bin_sort else kernel.data,
-    )
+def _on_chip(p: Params) -> tuple[Array, ...]:
+    """Return the local arrays of a kernel that only sorts keys."""
+    return (*_keys(p), word_array("bins", p.bins), *_sums(p), *_sorting(p)) if p.bin_sort else _keys(p)
 
 
 def _kernel(
@@ -209,9 +202,10 @@ def _kernel(
     )  # without a request, compilers spill so that more work-groups fit a core
     return Kernel(
         name=name,
-        template=f"radix_select/{template}:{name}",
+        template=f"radix_select/{template if ':' in template else f'{template}:{name}'}",
         summary=summary,
         work_group=p.work_group,
+        subgroup=p.subgroup if any(array.name == "tops" for array in arrays) else 1,
         buffers=(*buffers, *_rows(p, name)),
         arrays=arrays,
         resident=2 if spills else 0,
@@ -225,21 +219,25 @@ def _kernel(
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels in the order in which they run."""
     out = (DESTINATION, *_values(p))
-    keys, narrowing, sorting = _keys(p), _narrowing(p), _sorting(p)
-    bins, partials, _ = narrowing
+    narrowing, (lane_sums, _) = _narrowing(p), _sums(p)
     counts = word_array("tile_counts", 2)
-    on_chip = (*keys, bins, partials, *sorting) if p.bin_sort else keys
     return (
         *bounded(p),
-        *(_whole(sizes, name) for name, sizes in zip(WHOLE, p.wholes, strict=False)),
+        *(
+            replace(
+                _kernel(sizes, name, "sort a whole row", (SOURCE, *out), *_on_chip(sizes), template="row:whole"),
+                resident=max(1, min(MOST_RESIDENT, LANES_OF_CORE // sizes.work_group)) if p.key_words == 1 else 2,
+            )
+            for name, sizes in zip(WHOLE, p.wholes, strict=False)
+        ),
         *sampled(p),
         _kernel(p, "row", "select from a row in one work-group", (SOURCE, *out), *_local(p), template="row"),
         _kernel(p, "clear", "clear the histograms of all rows", (WORDS,)),
         _kernel(p, "count", "count the next digit of keys that may be the k-th", (SOURCE, WORDS), *narrowing),
         _kernel(p, "sift", "gather the keys that fit, or count those of a tile", (SOURCE, WORDS), *narrowing, counts),
-        _kernel(p, "spine", "scan the counts of the tiles of a row", (WORDS,), partials),
-        _kernel(p, "place", "store the selected keys in the order of the row", (SOURCE, *out, WORDS), partials),
-        _kernel(p, "order", "sort the keys that were gathered", (*out, WORDS), *on_chip),
+        _kernel(p, "spine", "scan the counts of the tiles of a row", (WORDS,), lane_sums),
+        _kernel(p, "place", "store the selected keys in the order of the row", (SOURCE, *out, WORDS), lane_sums),
+        _kernel(p, "order", "sort the keys that were gathered", (*out, WORDS), *_on_chip(p)),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from typing import Any
 
+from hsgen.algorithms.radix.parts import sums
 from hsgen.core.buffers import pair_bytes
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
@@ -237,9 +238,10 @@ class Params:
     resident: the work-groups of 256 lanes that must fit a core together, with `bin_sort` and keys of one word.  With 4
     work-groups, a lane has 64 registers.  With more registers per lane, a core would run fewer lanes, and would have
     fewer loads under way.
-    subgroup: the subgroup width for sums over lanes in sorts of whole rows; 1 if lanes exchange sums by local memory.
+    subgroup: the subgroup width for sums over the lanes of a work-group; 1 if lanes exchange sums by local memory.
     small, middle: the greatest lengths of rows that smaller work-groups sort as a whole, if they are less than
     `capacity`.
+    direct: whether the kernel sorts a whole row by bins, from which lanes load their keys themselves.
     """
 
     key: KeyType
@@ -258,6 +260,7 @@ class Params:
     subgroup: int = 1
     small: int = 256
     middle: int = 1024
+    direct: bool = False
 
     @property
     def wholes(self) -> tuple[Params, ...]:
@@ -271,6 +274,7 @@ class Params:
                 work_group=w,
                 bits=min(self.bits, max(x.bit_length() - 1, 4)),
                 subgroup=self.subgroup if w % self.subgroup == 0 else 1,
+                direct=self.bin_sort,
             )
             for x in lengths
             for w in (min(self.work_group, max(x // 8, 1)),)
@@ -362,8 +366,8 @@ class Params:
 
     @property
     def ranges(self) -> int:
-        """The words of the array `ranges`: two for each word of a key, and two for the index."""
-        return 2 * (self.key_words + 1)
+        """The words of the array `ranges`: two for each word of a key."""
+        return 2 * self.key_words
 
     @property
     def state_words(self) -> int:
@@ -395,7 +399,8 @@ class Params:
     def sort_bytes(self) -> int:
         """Return the bytes of local memory of a kernel that sorts keys."""
         shared = PICK + GATHERED + (self.ranges + CROWDED if self.bin_sort else 0)
-        return self.capacity * (self.key.held + 4) + 4 * (self.bins + self.work_group + shared)
+        lane_sums = self.work_group + sums(self.work_group, self.subgroup)[-1].count
+        return self.capacity * (self.key.held + 4) + 4 * (self.bins + lane_sums + shared)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
