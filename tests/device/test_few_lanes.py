@@ -11,7 +11,7 @@ from pathlib import Path
 import every
 import numpy as np
 import pytest
-from nightly import nightly, nightly_except
+from nightly import nightly_except
 
 from hsgen.algorithms import operation
 from hsgen.core.keys import Signature
@@ -82,9 +82,12 @@ def test_a_lane_sorts_a_row_by_bins(embedded: Host) -> None:
     assert (result == np.sort(keys, axis=1)).all()
 
 
-@pytest.mark.parametrize("name", ["paths", "groups", nightly("selections")])
+@pytest.mark.parametrize("name", ["paths", "groups"])
 def test_another_runtime_agrees(pocl: Host, name: str) -> None:
-    """PoCL has no subgroups, and compiles barriers in nested branches, as of buckets and segments, for minutes."""
+    """PoCL has no subgroups, and compiles barriers in nested branches, as of buckets and segments, for minutes.
+
+    PoCL 3.1 aborts the process while it compiles `small_row` of a selection for work-groups of one lane.
+    """
     assert wrong(pocl, name) == []
 
 

@@ -200,6 +200,7 @@ def _kernel(
     spills = name in ("row", "place", "finish") or (
         name == "order" and p.bin_sort
     )  # without a request, compilers spill so that more work-groups fit a core
+    wide = name == "finish" and p.key_words == 2 and bool(_values(p))  # spills with two work-groups on a core
     return Kernel(
         name=name,
         template=f"radix_select/{template if ':' in template else f'{template}:{name}'}",
@@ -208,7 +209,7 @@ def _kernel(
         subgroup=p.subgroup if any(array.name == "tops" for array in arrays) else 1,
         buffers=(*buffers, *_rows(p, name)),
         arrays=arrays,
-        resident=2 if spills else 0,
+        resident=1 if wide else 2 if spills else 0,
         algorithm="radix_select",
         params=p,
         data=Body(sorter=f"radix_select/sort.j2:{'by_bins' if p.bin_sort else 'by_network'}"),
