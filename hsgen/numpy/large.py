@@ -38,7 +38,7 @@ SUFFIX = ".hsgen-chunks"
 _PROBES = 4  # probes of a boundary in a round: rounds cost less than searches of many probes, which miss the caches
 
 AHEAD = 3
-"""The greatest number of jobs before a job whose arrays may still be read when the job begins."""
+"""When a job begins, the job so many places before it, and all earlier jobs, have read their arrays."""
 
 Progress = Callable[[int, int], None]
 """A function that is called with the number of keys copied so far, and the total number of keys to copy."""
@@ -52,7 +52,7 @@ class Job:
     """Arrays whose keys are sorted together, and the array for the result.
 
     moves: pairs of arrays.  The first is copied to the second before the result is stored, and before the next job
-    reads its arrays.  The second may be a part of an array that jobs have read, except for the last `AHEAD` jobs.
+    reads its arrays.  The second may be a part of an array that the job `AHEAD` places before, or an earlier job, read.
     """
 
     sources: Sequence[Any]
