@@ -51,6 +51,8 @@ Sort = Callable[[Any], Any]
 class Job:
     """Arrays whose keys are sorted together, and the array for the result.
 
+    The result may replace arrays that earlier jobs read: it is stored after all of them have read.
+
     moves: pairs of arrays.  The first is copied to the second before the result is stored, and before the next job
     reads its arrays.  The second may be a part of an array that the job `AHEAD` places before, or an earlier job, read.
     """

@@ -315,12 +315,14 @@ class _Work:
             kind, content = self._messages.get()
             if kind == "error":
                 raise content
-            job, slot = content
+            job, slot, earlier = content
             if kind == "loaded":
                 stays = isinstance(job.to, Kept)
                 address = job.to.address if stays else slot.address
                 self._p.sort(address, len(job.to), slot.stream)
                 if not stays:
+                    for loads in earlier:
+                        wait(loads)  # the result may replace what these jobs read
                     self._store(job, slot)
                     continue
             active -= 1
@@ -353,7 +355,7 @@ class _Work:
             for part in _spans(x.view(p.dtype)):
                 tasks.append(partial(p.load.fill, stop, part, at, slot.stream))
                 at += part.nbytes
-        started = self._start(p.load, tasks, ("loaded", (job, slot)))
+        started = self._start(p.load, tasks, ("loaded", (job, slot, list(self._loads))))
         self._moves = started[:moves]
         self._loads.append(started)
 
@@ -368,7 +370,7 @@ class _Work:
         for part in _spans(job.to.view(p.dtype)):
             tasks.append(partial(p.store.empty, self._stop, part, at, slot.stream))
             at += part.nbytes
-        self._start(p.store, tasks, ("left", (job, slot)))
+        self._start(p.store, tasks, ("left", (job, slot, ())))
 
     def _start(
         self, helpers: Helpers, tasks: Sequence[Callable[[], None]], message: tuple[str, Any]
@@ -380,14 +382,14 @@ class _Work:
 
         def ended(task: Future[None]) -> None:
             nonlocal left
-            with self._lock:
+            error = task.exception()
+            with self._lock:  # so that an error precedes the message of the last task
                 self._tasks.discard(task)
                 left -= 1
-                last = left == 0
-            if (error := task.exception()) is not None:
-                self._messages.put(("error", error))
-            elif last:
-                self._messages.put(message)
+                if error is not None:
+                    self._messages.put(("error", error))
+                elif left == 0:
+                    self._messages.put(message)
 
         started = [helpers.pool.submit(task) for task in tasks]
         with self._lock:

@@ -155,6 +155,44 @@ def test_no_chunk_stays_where_the_gpu_has_no_room(gpu: Fake, monkeypatch: pytest
     assert not any(x.kernel == "hs_count_keys" for x in gpu.launched)
 
 
+def test_a_part_is_stored_after_earlier_parts_have_read(gpu: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Part 8 replaces the sorted chunk 8, from which part 7 reads; the helper that reads is late.
+
+    With two slots, the main thread starts no further part, and so does not wait for the helper there.
+    """
+    monkeypatch.setattr(pipeline, "SLOTS", 2)
+    a, out = RNG.permutation(20_000).astype(np.uint32), np.zeros(20_000, np.uint32)
+    device = devices.device_of(None)
+    assert isinstance(device, devices.CudaDevice)
+    sorter = device.build("Sorter", "u32", value=None, order="ascending", numeric=True)
+    stored, events = threading.Event(), []
+
+    def in_chunk(part: Any) -> bool:
+        return 8 * 4000 <= part.ctypes.data - out.ctypes.data < 9 * 4000
+
+    with pipeline.Pipeline(device.gpu, sorter, 1000, "u32", descending=False, room=0) as p:
+        fill, empty = p.load.fill, p.store.empty
+
+        def late(stop: Any, part: Any, address: int, stream: Any) -> None:
+            if in_chunk(part) and 7000 <= part[0] < 8000:
+                stored.wait(0.5)
+                events.append("read")
+            elif in_chunk(part):
+                events.append("other read")
+            fill(stop, part, address, stream)
+
+        def stores(stop: Any, part: Any, address: int, stream: Any) -> None:
+            if events and in_chunk(part):
+                events.append("store")
+                stored.set()
+            empty(stop, part, address, stream)
+
+        p.load.fill, p.store.empty = late, stores  # type: ignore[assignment]
+        large.sort_large(a, out, p, 1000, "u32", descending=False, keeper=p)
+    assert "read" in events and "read" not in events[events.index("store") :], events
+    assert (out == np.arange(20_000)).all() and not gpu.held
+
+
 @pytest.mark.parametrize("at", [1, 7, 30])
 def test_an_interrupt_ends_all_copies(at: int, gpu: Fake) -> None:
     a = RNG.integers(0, 99, 20_000).astype(np.uint32)
