@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from copy_functions import addresses, functions
+from tools import C, need
 
 from hsgen.core.errors import Unavailable
 from hsgen.numpy import copies
@@ -63,6 +64,7 @@ class Slow:
         self.functions = functions(self.copy, self.copy, self.record, self.wait)
 
     def transfers(self) -> copies.Transfers:
+        need(C)
         return copies.Transfers(copies.library(), addresses(self.functions))
 
     def result(self) -> int:
