@@ -193,6 +193,37 @@ def test_a_part_is_stored_after_earlier_parts_have_read(gpu: Fake, monkeypatch: 
     assert (out == np.arange(20_000)).all() and not gpu.held
 
 
+def test_a_part_is_loaded_after_its_pieces_have_moved(gpu: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Part 0 moves the pieces of chunk 0, of which part 1 reads the first; the helper that moves this piece is late."""
+    a, out = RNG.permutation(20_000).astype(np.uint32), np.zeros(20_000, np.uint32)
+    device = devices.device_of(None)
+    assert isinstance(device, devices.CudaDevice)
+    sorter = device.build("Sorter", "u32", value=None, order="ascending", numeric=True)
+    copied, read, moves, events = copies.copier(), threading.Event(), [], []
+
+    def late(to: Any, source: Any) -> None:
+        moves.append(to)
+        if len(moves) == 1:
+            read.wait(0.5)
+            events.append("move")
+        copied(to, source)
+
+    with pipeline.Pipeline(device.gpu, sorter, 1000, "u32", descending=False, room=0) as p:
+        fill = p.load.fill
+
+        def loads(stop: Any, part: Any, address: int, stream: Any) -> None:
+            if moves and np.may_share_memory(part, moves[0]):
+                events.append("read")
+                read.set()
+            fill(stop, part, address, stream)
+
+        p.load.fill = loads  # type: ignore[assignment]
+        monkeypatch.setattr(pipeline, "copier", lambda: late)
+        large.sort_large(a, out, p, 1000, "u32", descending=False, keeper=p)
+    assert events[:2] == ["move", "read"], events
+    assert (out == np.arange(20_000)).all() and not gpu.held
+
+
 @pytest.mark.parametrize("at", [1, 7, 30])
 def test_an_interrupt_ends_all_copies(at: int, gpu: Fake) -> None:
     a = RNG.integers(0, 99, 20_000).astype(np.uint32)
