@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
-from threading import Lock
+from threading import Condition, Lock
 from typing import Any
 
 import numpy as np
@@ -297,9 +297,8 @@ class _Work:
     def __init__(self, pipeline: Pipeline) -> None:
         self._p = pipeline
         self._stop = Stop()
-        self._lock = Lock()
+        self._lock, self._idle, self._active = Lock(), Condition(), 0
         self._messages: SimpleQueue[tuple[str, Any]] = SimpleQueue()
-        self._tasks: set[Future[None]] = set()
         self._moves: list[Future[None]] = []
         self._loads: deque[list[Future[None]]] = deque(maxlen=AHEAD)
 
@@ -330,11 +329,23 @@ class _Work:
             report(len(job.to))
 
     def end(self) -> None:
-        """Make all helpers end their tasks, and wait for them."""
-        self._stop.set()
-        with self._lock:
-            tasks = set(self._tasks)
-        wait(tasks)
+        """Make all helpers end their tasks, and wait for them.  Tasks that have not begun will do nothing."""
+        with self._idle:
+            self._stop.set()
+            self._idle.wait_for(lambda: not self._active)
+
+    def _do(self, task: Callable[[], None]) -> None:
+        """Run a task in a helper.  The helper counts the task, so that an interrupt of the main thread misses none."""
+        with self._idle:
+            if self._stop.is_set():
+                return
+            self._active += 1
+        try:
+            task()
+        finally:
+            with self._idle:
+                self._active -= 1
+                self._idle.notify_all()
 
     def _load(self, job: Job, slot: Slot) -> None:
         """Start copies of the keys of a job to the GPU, and the moves of the job."""
@@ -384,16 +395,13 @@ class _Work:
             nonlocal left
             error = task.exception()
             with self._lock:  # so that an error precedes the message of the last task
-                self._tasks.discard(task)
                 left -= 1
                 if error is not None:
                     self._messages.put(("error", error))
                 elif left == 0:
                     self._messages.put(message)
 
-        started = [helpers.pool.submit(task) for task in tasks]
-        with self._lock:
-            self._tasks.update(started)
+        started = [helpers.pool.submit(self._do, task) for task in tasks]
         for task in started:
             task.add_done_callback(ended)
         return started

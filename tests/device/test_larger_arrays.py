@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -238,6 +240,34 @@ def test_an_interrupt_ends_all_copies(at: int, gpu: Fake) -> None:
         hsgen.sort(a, out=a, memory=a.nbytes // 2, progress=progress)
     assert len(reports) == at and (np.sort(a) == before).all() and not gpu.held
     assert not [x for x in threading.enumerate() if x.name in ("load", "store")]
+
+
+def test_an_interrupt_after_a_task_began_waits_for_the_task(gpu: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    a = RNG.permutation(20_000).astype(np.uint32)
+    out = np.zeros_like(a)
+    device = devices.device_of(None)
+    assert isinstance(device, devices.CudaDevice)
+    sorter = device.build("Sorter", "u32", value=None, order="ascending", numeric=True)
+    began, events, submit = threading.Event(), [], ThreadPoolExecutor.submit
+
+    def interrupted(pool: Any, task: Any, *arguments: Any) -> Any:
+        submit(pool, task, *arguments)
+        began.wait()
+        raise KeyboardInterrupt
+
+    with pipeline.Pipeline(device.gpu, sorter, 1000, "u32", descending=False, room=0) as p:
+
+        def slow(*arguments: Any) -> None:
+            events.append("begin")
+            began.set()
+            time.sleep(0.1)
+            events.append("end")
+
+        p.load.fill = slow  # type: ignore[assignment]
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(ThreadPoolExecutor, "submit", interrupted)
+            large.sort_large(a, out, p, 1000, "u32", descending=False, keeper=p)
+        assert events == ["begin", "end"]
 
 
 def test_an_error_of_a_copy_is_an_error_of_the_sort(gpu: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
