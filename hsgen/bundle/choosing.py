@@ -14,7 +14,7 @@ from hsgen.core.scratch import ANY_N
 from hsgen.targets.target import AUTO, Target
 
 COMPANIONS = tuple(name for name in EVERY if operation(name).accompanies)
-"""The algorithms that a bundle has in addition to the sort "auto", unless the user names algorithms: the digests."""
+"""The algorithms that a bundle has besides "auto" if the user names no algorithms.  At present, these are digests."""
 
 
 def offered(target: Target) -> tuple[str, ...]:

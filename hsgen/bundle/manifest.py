@@ -34,13 +34,13 @@ _CHOOSING = ("COMPANIONS", "again", "choose", "offered", "widened")
 class Choice:
     """The options that select a target's sorts for a bundle.
 
-    keys: names of key types.  A bundle has a sort for each key width among them; it sorts all types of its width.
+    keys: names of key types.  One sort serves all key types of a width, such as u32, i32 and f32.
     values, orders, features: names in `hsgen.core.keys`.
     epilogue: the text of an epilogue, or "".
     max_n: the greatest number of keys that a call may have.
     glsl_only: the bundle has GLSL without SPIR-V.
-    All sorts of the target support all orders, features, and signed and float key types; the epilogue and `max_n` also
-    apply to all sorts.
+    All sorts of the target support all chosen orders and features, and signed and float keys if any are chosen.  The
+    epilogue and `max_n` apply to all sorts too.
     """
 
     keys: tuple[str, ...]
