@@ -18,8 +18,8 @@ class Use:
 
     `registers` is the number of registers of a lane (AMD: vector registers).  It is None for Intel, because Intel's
     hardware threads have a fixed number of registers.  `spill_bytes` is the memory for a lane's spilled registers
-    (Intel: for those of a hardware thread).  A compute unit can hold a limited number of subgroups at once.
-    `occupancy` is this number for the kernel, divided by the greatest number for any kernel.
+    (Intel: for those of a hardware thread).  `occupancy` is the number of subgroups of the kernel that a compute unit
+    can hold at once, divided by the number of subgroups that it could hold of a kernel without any needs.
     """
 
     registers: int | None = None
@@ -73,10 +73,11 @@ class Compiler(Protocol):
         """
 
     def recipe(self, request: Request) -> str:
-        """Return a text with all inputs of a result that the cache key does not contain otherwise.
+        """Return a text that changes whenever a result in the cache becomes invalid for a reason of the compiler's own.
 
-        Examples are compiler options, hashes of headers, and the version of the code that parses the compiler's output.
-        The cache key is a hash of this text, the identity, the device, the kernels' text and their work-group sizes.
+        The text contains, for example, compiler options, hashes of headers, and the version of the code that parses the
+        compiler's output.  The cache key is a hash of this text, the identity, the device, the kernels' text and their
+        work-group sizes.
         """
 
     def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:

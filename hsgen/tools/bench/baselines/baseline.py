@@ -39,7 +39,7 @@ class Run:
 Baseline = Callable[[Engine, Keys], Run]
 """A function that sets up a baseline for keys, and does not modify the keys.
 
-The function raises `Unavailable`, with one line, if the baseline cannot run here.
+If the baseline cannot run here, the function raises `Unavailable` with a message of one line.
 """
 
 ValuedPeer = Callable[[Engine, Keys, NDArray[Any] | None], Run]
