@@ -29,8 +29,8 @@ format_option = click.option(
 def annotate(folder: Path, rows: Iterable[tuple[str, str]], hint: str, style: str | None) -> bool:
     """In GitHub Actions, print an error annotation for each (kind of difference, path), and return True.
 
-    Elsewhere, print nothing and return False.  This process runs in GitHub Actions if `style` is "github".  If `style`
-    is None, it does if the variable GITHUB_ACTIONS is "true".
+    Elsewhere, print nothing and return False.  `style` "github" means that this process runs in GitHub Actions.  With
+    `style` None, the process does so if the environment variable GITHUB_ACTIONS is "true".
     A last annotation, at the manifest, has the hint.  With 10 or more rows, only the first 9 get annotations of their
     own; the last annotation has the number of further files.
     """

@@ -174,8 +174,8 @@ def of_plan(sort: Sort, rows: Sequence[Row]) -> list[str]:
 def of_host(sort: Sort, rows: Sequence[Row], options: Options, host: Host) -> list[str]:
     """Return lines that explain why numpy, on one core of the host, is faster than a sort at some counts.
 
-    One line lists the counts at which launches take at least half of the sort's time, another line the other counts.
-    There is no line if numpy is never faster.
+    One line lists the counts at which launches take at least half of the sort's time.  A second line lists the other
+    counts.  There is no line if numpy is never faster.
     """
     times = {(r.n, r.kind, r.segments, r.baseline): r.seconds for r in rows}
     waiting: set[int] = set()

@@ -99,7 +99,7 @@ class Drive:
 
     @property
     def shimmed(self) -> bool:
-        """Whether kernels run in another language on an OpenCL device.
+        """Whether kernels run on an OpenCL device, in another language than that of their API.
 
         This is the case if hsgen drives no device of the API, or if the command line asks for the Python runtime.
         """

@@ -81,7 +81,7 @@ class Request:
             and all(e.sorts for e in remaining.targets.values())
         )
         if remaining and (single or not same):
-            parts = {**recorded(folder, remaining, self.names), **parts}  # files of all targets must be generated
+            parts = {**recorded(folder, remaining, self.names), **parts}  # files of the other targets change too
         texts = {name: choice.epilogue for name, (_, choice) in parts.items()}
         refuse(folder, unknown(texts, self.selection.epilogue, trusted=self.trusted))
         return _built(folder, old, remaining, parts, prefix, single)

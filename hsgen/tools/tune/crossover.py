@@ -23,7 +23,7 @@ Cut = list[tuple[str, int]]
 """Ranges of counts in ascending order, each as (label, greatest count that the label serves)."""
 
 Slower = AbstractSet[tuple[str, int]]
-"""Pairs (label, count) such that the label is slower at this count than the algorithm that the file chooses."""
+"""Pairs (label, count) such that at this count the label is slower than the label that the target file chooses."""
 
 
 def cut(times: Times, slower: Slower = frozenset(), free: Collection[str] = ()) -> Cut:
@@ -96,10 +96,11 @@ def within(after: Cut, before: Cut, low: int, high: int) -> Cut:
 
 
 def raised(after: Cut, before: Cut, counts: Sequence[int]) -> Cut:
-    """Return the ranges `after`, in which crossovers between two measured counts are moved to those of `before`.
+    """Return the ranges `after`, with each crossover moved up to a crossover of the ranges `before` if possible.
 
-    A crossover of `after` moves up if `before` uses the same label at the next count.  The crossover then moves to the
-    end of that range of `before`, but stays below the next measured count.
+    Measurements say only that a crossover lies below the next measured count.  If `before` still uses the same label
+    above the crossover, the crossover moves to the end of that range of `before`, but stays below the next measured
+    count.
     """
     out = list(after)
     for i, (label, upto) in enumerate(after[:-1]):

@@ -85,7 +85,7 @@ class Ending:
     def _record(
         self, key: str, named: Mapping[str, str], sizes: Sequence[int], signature: Signature, finish: Finish, title: str
     ) -> final.Rounds:
-        """Record a comparison."""
+        """Record a comparison in the journal; return its times as the journal has them."""
         seconds = {x: {str(n): [rounded(y) for y in t] for n, t in s.items()} for x, s in finish.seconds.items()}
         record: Record = {"what": "final", "key": key, "value": signature.value, "entries": dict(named)}
         record |= {"sizes": [str(n) for n in sizes], "seconds": seconds, "took": round(finish.took, 2)}

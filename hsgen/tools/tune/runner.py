@@ -77,12 +77,14 @@ def _asked(key: str, cases: int, signature: Signature, rungs: Sequence[Rung]) ->
 class Field:
     """A device, and the target that is tuned on it; picklable, so that it can be sent to other machines.
 
-    `text`, `stem` and `where` are the target file's text, its name, and its path for messages.  `facts` are the limits
-    of the device.  If `native`, a bundle's C runtime drives the device, which has the number `index` in its API;
-    otherwise pyopencl drives it.  `limit` is a time limit in seconds: for each compilation, and for each step of a
-    candidate.  `compute` is the compute capability of an NVIDIA GPU, and 0 for other devices.  `name`, `driver` and
-    `level` are written into the file's evidence.  `level` says whether the device belongs to the target or is a CPU
-    runtime that stands in for it; `level` is empty on a GPU that belongs to another target.
+    text, stem, where: the target file's text, its name, and its path for messages.
+    facts: the limits of the device.
+    native: a bundle's C runtime drives the device, which has the number `index` in its API.  If False, pyopencl drives
+    the device.
+    name, driver, level: the device, its driver and the level of evidence, which are written into the file's evidence.
+    `level` is "device" if the device belongs to the target, "cpu" on a CPU runtime, and empty on any other GPU.
+    compute: the compute capability of an NVIDIA GPU; 0 for other devices.
+    limit: the time limit in seconds for each compilation, and for each step of a candidate.
     """
 
     text: str

@@ -88,10 +88,13 @@ class Race:
 class Finish:
     """The result of a race.  Most fields are by candidate.
 
-    `seconds` has the times by count, and `reached` the last rung that a candidate took part in.  `cases` is the number
-    of test cases in its validation, and `case` the seconds of one test case.  `failed` has the kind and the reason of a
-    failure.  `late` lists the candidates for which the time did not suffice.  `took` is the duration of the race in
-    seconds.
+    seconds: the times by count.
+    reached: the last rung in which a candidate took part.
+    cases: the number of test cases in a candidate's validation.
+    case: the seconds of one test case.
+    failed: the kind and the reason of a failure.
+    late: the candidates that could not be compiled or validated in time.
+    took: the duration of the race in seconds.
     """
 
     seconds: dict[str, dict[int, list[float]]] = field(default_factory=dict)
