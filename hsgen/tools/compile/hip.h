@@ -19,7 +19,7 @@ HS_DEVICE uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { ret
 HS_DEVICE ulonglong2 make_ulonglong2(unsigned long long x, unsigned long long y) { return {x, y}; }
 
 /* Ids.  Grids have one or two dimensions.  The number of blocks is at the start of the implicit arguments; before
-   version 5 of these arguments, it must be computed as a quotient. */
+   version 5 of these arguments, it is the number of lanes of the grid divided by that of a block. */
 struct hs_place { unsigned x, y; };
 #define threadIdx (hs_place{__builtin_amdgcn_workitem_id_x(), 0u})
 #define blockIdx (hs_place{__builtin_amdgcn_workgroup_id_x(), __builtin_amdgcn_workgroup_id_y()})
