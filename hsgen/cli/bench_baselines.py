@@ -78,8 +78,9 @@ def sources(context: click.Context, option: click.Parameter, value: str | None) 
 class Alternative:
     """A sort of hsgen that serves as a baseline.
 
-    where: the name of the sort's target, or the path of its file.  label: the label of the sort; None means the label
-    of the measured sort.  spans: the ranges of counts at which the sort is measured; None means all counts.
+    where: the name of the sort's target, or the path of the target's file.
+    label: an algorithm or variant, such as radix-onesweep; None means the algorithm of the measured sort.
+    spans: the ranges of counts at which the sort is measured; None means all counts.
     """
 
     name: str

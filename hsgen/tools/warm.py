@@ -1,4 +1,4 @@
-"""Compiles the kernels that calls of the Python APIs would compile into the user's cache, before a call needs them."""
+"""Fills the user's cache: compiles, ahead of time, the kernels that calls of the Python APIs would compile."""
 
 from __future__ import annotations
 
@@ -144,8 +144,8 @@ def opencl_sorters(
 ) -> tuple[str, list[Any]]:
     """Return the name of an OpenCL device, and functions that each compile one sorter for that device.
 
-    These are the sorters that `hsgen.sort`, `hsgen.argsort`, and sorters with the given `values` use.  If `device` is
-    None, the preferred device is taken.
+    There is a sorter of arrays and a sorter of segments for each key type, each order, and each kind of values that
+    `calls` need or `values` names.  If `device` is None, the preferred device is taken.
 
     Raises:
         Unavailable: there is no such device.

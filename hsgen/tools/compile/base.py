@@ -18,8 +18,8 @@ class Use:
 
     `registers` is the number of registers of a lane (AMD: vector registers).  It is None for Intel, because Intel's
     hardware threads have a fixed number of registers.  `spill_bytes` is the memory for a lane's spilled registers
-    (Intel: for those of a hardware thread).  `occupancy` is the number of subgroups of the kernel that a compute unit
-    can hold at once, divided by the number of subgroups that it could hold of a kernel without any needs.
+    (Intel: for those of a hardware thread).  `occupancy` is the number of the kernel's subgroups that a compute unit
+    can hold at once, divided by the greatest number of subgroups that it can hold of any kernel.
     """
 
     registers: int | None = None
@@ -73,7 +73,7 @@ class Compiler(Protocol):
         """
 
     def recipe(self, request: Request) -> str:
-        """Return a text that changes whenever a result in the cache becomes invalid for a reason of the compiler's own.
+        """Return the part of the cache key that only this class knows, as a text.
 
         The text contains, for example, compiler options, hashes of headers, and the version of the code that parses the
         compiler's output.  The cache key is a hash of this text, the identity, the device, the kernels' text and their

@@ -199,9 +199,9 @@ class Hunt:
     def _link(self) -> str | None:
         """Return the shape that links the next race to earlier races, because scores are relative to it.
 
-        The result is the first link of earlier races, starting with the initial table, that is at most `LINK` slower
-        than the best shape.  The best shape itself is used only if there is no such link: a lucky measurement in its
-        first race would bias all later scores.
+        The result is the first shape, among the initial table and the links of earlier races, that is at most `LINK`
+        slower than the best shape.  If there is no such shape, the best shape is the link.  The best shape is the last
+        resort, because a lucky measurement in its first race would bias all later scores.
         """
         board, best = self.board(complete=True), self.best()
         start = [] if self.start is None else [name_of(self.start)]

@@ -82,7 +82,7 @@ def _hosts(api: str, native: bool) -> list[hosts.Host]:
 
 
 def _there(field: Field) -> Field:
-    """Return the field with the worker's own number of the device; this function runs on a worker.
+    """Return `field` with the number that the device has on this worker; this function runs on a worker.
 
     Raises:
         Unavailable: the worker does not have the device.
