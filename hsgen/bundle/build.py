@@ -1,4 +1,4 @@
-"""The generation of a bundle's files in memory; `hsgen.bundle.update` writes the files."""
+"""Generates the files of a bundle in memory; `hsgen.bundle.update` writes the files to disk."""
 
 from __future__ import annotations
 
@@ -23,42 +23,47 @@ Files = dict[str, bytes]
 
 
 def spirv_path(sort: Sort) -> str:
-    """Return the path of a sort's SPIR-V in its bundle."""
+    """Return the path, in a bundle, of the C file with a sort's SPIR-V."""
     return f"targets/{sort.target}/spirv/{sort.target}_{sort.file}.c"
 
 
 def earlier_spirv_path(sort: Sort) -> str:
-    """Return the path of a sort's SPIR-V in older bundles, where the same file name occurs in several targets."""
+    """Return the path that the C file with a sort's SPIR-V had in older bundles: the file name lacks the target."""
     return f"targets/{sort.target}/spirv/{sort.file}.c"
 
 
 def _headers(prefix: str) -> list[str]:
-    """Return the names of the headers of a single-header bundle that can contain SPIR-V."""
+    """Return the names of those headers of a single-header bundle that can contain SPIR-V."""
     return [single_file.name(api, prefix) for api in having(lambda api: api.spirv)]
 
 
 def glsl_hash(sort: Sort, source: Source) -> str:
-    """Return a hash over a GLSL text without its header, the Vulkan version, and the kernels' names.
+    """Return the hash by which hsgen recognises that a sort's SPIR-V is up to date.
 
-    The hash includes the names because the SPIR-V file has an entry even for a kernel without GLSL.
+    The hash covers the Vulkan version, the kernels' names, and the GLSL text without the comments at its top.
+    The names are included because the C file has an entry for each kernel, even for a kernel without GLSL.
     """
     names = " ".join(k.name for k in sort.kernels)
     return digest((sort.vulkan + names + spirv.body(source.text)).encode())
 
 
 Words = Callable[[Sort, Source], tuple[bytes, Compiled] | None]
-"""A function that returns a sort's C file of SPIR-V and the origin of the SPIR-V; None if it can get no SPIR-V."""
+"""A function that returns the C file with a sort's SPIR-V, and the origin of that SPIR-V.
+
+The function returns None if it can neither keep nor compile SPIR-V for the sort.
+"""
 
 
 @dataclass(slots=True)
 class Modules:
-    """The source of a bundle's SPIR-V.  SPIR-V is kept from the bundle in `folder`, or compiled.
+    """The supplier of SPIR-V for a new bundle: a `Words` that keeps SPIR-V from the bundle in `folder`, or compiles it.
 
-    SPIR-V is kept if its GLSL is unchanged.  With `checking`, only SPIR-V of other compilers is kept; SPIR-V of the
-    installed compiler is compiled again, for comparison.
-    missing: collects the paths of SPIR-V that could be neither kept nor compiled.
-    unchecked: with `checking`, collects the paths that could not be compared, each with the compiler required for it.
-    unsound: with `checking`, collects the paths whose content is not the SPIR-V of the GLSL.
+    SPIR-V is kept if its GLSL is unchanged.  With `checking`, SPIR-V from the installed compiler is compiled again, for
+    comparison; only SPIR-V from other compilers is kept.
+    missing: collects the paths of files whose SPIR-V could be neither kept nor compiled.
+    unchecked: with `checking`, maps the path of each file that could not be compared to the compiler it requires.
+    unsound: with `checking`, collects the paths of files that do not contain SPIR-V compiled from today's GLSL.
+    single: the new bundle has one header per API instead of folders.
     """
 
     folder: Path
@@ -71,7 +76,9 @@ class Modules:
     single: bool = False
 
     def __call__(self, sort: Sort, source: Source) -> tuple[bytes, Compiled] | None:
-        """Return the C file with a sort's SPIR-V modules, and the origin of the modules; None if there are none.
+        """Return the C file with a sort's SPIR-V modules, and the origin of the modules.
+
+        Return None if the SPIR-V can be neither kept nor compiled.
 
         Raises:
             Wrong: the compiler rejects a kernel.
@@ -97,14 +104,14 @@ class Modules:
         return text, Compiled(glsl_hash(sort, source), using.identity)
 
     def shown(self, sort: Sort) -> str:
-        """Return the path of the file that has a sort's modules in the new bundle."""
+        """Return the path of the file in the new bundle that has a sort's SPIR-V modules; messages show the path."""
         return _headers(self.prefix)[0] if self.single else spirv_path(sort)
 
     def _kept(self, sort: Sort, source: Source, record: Compiled) -> bytes | None:
         """Return a sort's SPIR-V from the old bundle, in today's file format; None if the SPIR-V cannot be kept.
 
-        SPIR-V can be kept under three conditions.  Its GLSL is unchanged, its file has the recorded hash, and the file
-        has exactly the sort's modules.
+        SPIR-V can be kept if its GLSL is unchanged, if its file has the hash that the manifest records, and if the file
+        contains a valid module for each kernel variant of the sort and no other module.
 
         Raises:
             Usage: the path is not a regular file, but a link for example.
@@ -134,7 +141,10 @@ class Modules:
 def target_files(
     target: Target, choice: Choice, words: Words, prefix: str, single: bool = False
 ) -> tuple[Files, dict[str, Compiled]]:
-    """Return all files of one target, and for each of its sorts with SPIR-V the origin of the SPIR-V."""
+    """Return the files of one target, and the origin of the SPIR-V for each of its sorts that has SPIR-V.
+
+    words: the supplier of SPIR-V.  single: the files will be merged into headers by `hsgen.bundle.collapse`.
+    """
     files: Files = {}
     records: dict[str, Compiled] = {}
     sources: dict[str, list[tuple[Sort, Source]]] = {api: [] for api in choice.apis}
@@ -167,7 +177,10 @@ def target_files(
 
 
 def _looped(sort: Sort, source: Source, api: str) -> Source:
-    """Return the source with loops over registers instead of repeated statements, so that downloads are small."""
+    """Return the source with loops over the items of a lane instead of unrolled statements.
+
+    JavaScript packages contain such sources because the text is shorter to download.
+    """
     return render(replace(sort, written_out=False), api) if sort.written_out else source
 
 
@@ -181,8 +194,11 @@ def build(
 ) -> tuple[Files, Manifest]:
     """Return the files of the targets in `parts`, the common files, and the manifest of the whole bundle.
 
-    Targets of `old` that are not in `parts` keep their entries in the manifest.  With `single`, the bundle has one
-    header per API.  With `single` and a target that is not in `parts`, the headers keep their entries too.
+    words: the supplier of SPIR-V.
+    old: the manifest of the bundle to update.  Targets of `old` that are not in `parts` keep their entries in the new
+    manifest.
+    single: the bundle has one header per API.  A header contains all targets, so headers are generated only if `parts`
+    has all targets.  Otherwise the new manifest takes the hashes of the headers from `old`.
     """
     files: Files = {}
     entries = dict(old.targets if old else {})
@@ -208,7 +224,7 @@ def build(
 
 
 def _named_files(name: str, entry: Entry) -> c_files.Named:
-    """Return the facts about a target that the common files of a bundle need."""
+    """Return the names of a target, its APIs and its sorts, for the files that all targets of a bundle share."""
     choice, spirv_of = entry.choice, tuple(sorted(entry.spirv))
     bare = choice.glsl_only and any(APIS[api].spirv for api in choice.apis)
     glsl = tuple(sorted(entry.sorts)) if bare else ()

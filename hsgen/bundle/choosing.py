@@ -1,4 +1,4 @@
-"""Functions that make a `Choice` from names: those of a command, those of an earlier bundle, or both."""
+"""Functions that make a `Choice` from the options of a command, from the manifest of a bundle, or from both."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from hsgen.core.scratch import ANY_N
 from hsgen.targets.target import AUTO, Target
 
 COMPANIONS = tuple(name for name in EVERY if operation(name).accompanies)
-"""The algorithms that accompany the sort for any count in a bundle."""
+"""The algorithms that a bundle has besides "auto" if the user names no algorithms.  At present, these are digests."""
 
 
 def offered(target: Target) -> tuple[str, ...]:
-    """Return the key types that a target sorts or scans; narrow types use the shape for 32-bit words."""
+    """Return the key types that a target sorts or scans.
+
+    Types of 8 and 16 bits are among them if the target file has a table for u32.
+    """
     return tuple(t for t in TYPES if target.labels(t))
 
 
@@ -36,7 +39,8 @@ def choose(
     """Return the choice with these names; an empty list of names stands for its default.
 
     The default keys are those for which the target file has tables, and the default APIs are all APIs of the target.
-    The other defaults are the algorithm "auto" (the sort for any count), no values, ascending order, and no features.
+    The default algorithm is "auto", which selects a sort by count.  The other defaults are no values, ascending order,
+    and no features.
 
     Raises:
         Usage: the target lacks a named key type, API or algorithm, or a name is unknown.
@@ -61,10 +65,10 @@ def choose(
 
 
 def again(target: Target, have: Choice) -> Choice:
-    """Return the earlier choice `have`, checked against the target as it is now.
+    """Return the choice `have` of an earlier bundle, after a check that today's target file still supports the choice.
 
     Raises:
-        Usage: the target no longer has a name of the choice.
+        Usage: the target no longer has a key type, API or algorithm of the choice.
     """
     more = {"values": have.values, "orders": have.orders, "features": have.features}
     choice = choose(target, have.keys, have.apis, have.algorithms, **more, epilogue=have.epilogue)
@@ -72,7 +76,10 @@ def again(target: Target, have: Choice) -> Choice:
 
 
 def _known(target: Target) -> dict[str, tuple[str, ...]]:
-    """Return, for each list of a choice, all names that the target allows; the order is that of a choice."""
+    """Return all names that the target allows in each list of a `Choice`: keys, APIs, algorithms and so on.
+
+    Lists of a choice have their names in the order that this function returns.
+    """
     return {
         "key": offered(target),
         "api": target.apis,
@@ -86,8 +93,7 @@ def _known(target: Target) -> dict[str, tuple[str, ...]]:
 def widened(choice: Choice, have: Choice | None, target: Target) -> Choice:
     """Return the union of `choice` and the choice `have` of a bundle, without names that the target no longer has.
 
-    If `choice` has no epilogue or no greatest count, that of `have` applies.  `choice` decides whether the bundle has
-    SPIR-V.
+    The epilogue and `max_n` of `have` apply if `choice` has none.  Only `choice` decides whether the bundle has SPIR-V.
     """
     if have is None:
         return choice

@@ -16,8 +16,8 @@ def collapsed(
 ) -> tuple[dict[str, bytes], Manifest]:
     """Return the files of a single-header bundle, and its manifest, from the files of a bundle with folders.
 
-    A header contains all targets.  If `files` lacks a target, the headers cannot be written again.  The new manifest
-    then takes the entries of the headers from the manifest `old`.
+    A header contains all targets.  The caller passes the manifest `old` if `files` lacks a target.  The function then
+    returns no headers, and the new manifest takes the hashes of the headers from `old`.
     """
     targets, prefix = sorted(manifest.targets), manifest.prefix
     apis = listed(api for entry in manifest.targets.values() for api in entry.choice.apis)

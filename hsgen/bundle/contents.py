@@ -1,7 +1,7 @@
-"""The names of files that a bundle can have.
+"""The paths of the files that a bundle can have.
 
-The names depend on the bundle's prefix, on its targets, and on the APIs and sorts of its targets.  A manifest is
-untrusted.  A manifest may list only these files, so that hsgen neither overwrites nor removes any other file.
+The paths depend on the bundle's prefix, on its targets, and on the APIs and sorts of its targets.  A manifest is
+untrusted.  A manifest may list only these paths, so that hsgen neither overwrites nor removes any other file.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ def is_sort(name: str) -> bool:
 
 
 def common(prefix: str, apis: Iterable[str], *, single: bool = False) -> set[str]:
-    """Return the paths that all targets of a bundle share; with `single`, these are all paths of the bundle."""
+    """Return the paths of the files that all targets share; with `single`, all files of the bundle are shared."""
     return (single_paths if single else common_paths)(listed(apis), prefix)
 
 
 def is_of_target(path: str, target: str, apis: Collection[str], sorts: Collection[str]) -> bool:
     """Whether a target with these APIs and sorts can have a file at `path`.
 
-    If `sorts` is empty, any sort name is valid; manifests before schema 2 have no sorts.
+    If `sorts` is empty, any name of a sort is valid, because manifests before schema 2 list no sorts.
     """
     folder, _, rest = path.partition(f"targets/{target}/")
     known = listed(apis)
@@ -54,7 +54,7 @@ def is_of_target(path: str, target: str, apis: Collection[str], sorts: Collectio
 
 
 def refuse_same_objects(paths: Iterable[str]) -> None:
-    """Check that a build can put the object files of all compiled sources into one flat folder.
+    """Check that a user's build can put the object files of all compiled sources into one folder.
 
     Raises:
         Usage: two object files would have the same name; the message names the first two sources.

@@ -1,4 +1,4 @@
-"""The manifest of a bundle, which records the generated sorts, their options, and the hash of every file."""
+"""The manifest of a bundle, which records the generated sorts, their options, and the hash of each file."""
 
 from __future__ import annotations
 
@@ -32,14 +32,15 @@ _CHOOSING = ("COMPANIONS", "again", "choose", "offered", "widened")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The selection of a target's sorts for a bundle.
+    """The options that select a target's sorts for a bundle.
 
-    keys: names of key types; the kernels of a key width sort all types of this width.
+    keys: names of key types.  One sort serves all key types of a width, such as u32, i32 and f32.
     values, orders, features: names in `hsgen.core.keys`.
     epilogue: the text of an epilogue, or "".
-    max_n: the greatest count.
+    max_n: the greatest number of keys that a call may have.
     glsl_only: the bundle has GLSL without SPIR-V.
-    Orders, features, signed and float key types, the epilogue and the greatest count apply to all sorts of the target.
+    All sorts of the target support all chosen orders and features, and signed and float keys if any are chosen.  The
+    epilogue and `max_n` apply to all sorts too.
     """
 
     keys: tuple[str, ...]
@@ -58,7 +59,7 @@ class Choice:
         return tuple(k for k in KEYS if any(TYPES[t].key == k for t in self.keys))
 
     def untyped(self, value: str = "none") -> Signature:
-        """Return the signature of sorts with this kind of values, without support for signed and float keys."""
+        """Return the signature of sorts with this kind of values, but without support for signed and float keys."""
         return replace(self.signature(value), key_transform="descending" in self.orders)
 
     def signature(self, value: str = "none") -> Signature:
@@ -72,7 +73,7 @@ class Choice:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The choice as a manifest records it.  The record has the whole epilogue, so a bundle is reproducible."""
+        """The choice as a manifest records it.  The record has the epilogue's text, so a bundle is reproducible."""
         more = {"epilogue": self.epilogue.splitlines(), "glsl_only": self.glsl_only, "max_n": self.max_n % ANY_N}
         return {
             "keys": list(self.keys),
@@ -86,7 +87,7 @@ class Choice:
 
 
 def digest(data: bytes) -> str:
-    """Return the SHA-256 of a file's content in hexadecimal, as manifests record it."""
+    """Return the SHA-256 hash of a file's content in hexadecimal, as manifests record it."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -101,7 +102,7 @@ class Compiled:
     compiler: str
 
     def __post_init__(self) -> None:
-        """Check the characters of both values; the compiler's name and version become part of C comments.
+        """Check the characters of both fields, because generated C comments contain the compiler's name and version.
 
         Raises:
             ValueError: a value has an invalid character or length.
@@ -116,7 +117,8 @@ class Compiled:
 class Entry:
     """The entry of one target in a manifest.
 
-    sorts: the file names of its sorts.  spirv: the origin of SPIR-V by sort.  files: the hash of each of its files.
+    sorts: the target's sorts, as file names without suffix.  spirv: the origin of the SPIR-V of each sort that has any.
+    files: the hash of each file of the target, by path.
     """
 
     choice: Choice
@@ -137,11 +139,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """The content of a bundle.
+    """The manifest of a bundle.
 
-    version: the version of hsgen.  prefix: the prefix of C names.  common: the hashes of the files that the targets
-    share.  targets: the entry of each target.  single: the bundle has one header per API instead of folders.  read: the
-    hash of the manifest file; "" if the manifest was not read from a file.
+    version: the version of hsgen that generated the bundle.
+    prefix: the prefix of C names.
+    common: the hash, by path, of each file that the targets share.
+    targets: the entry of each target.
+    single: the bundle has one header per API instead of folders.
+    read: the hash of the manifest file; "" if the manifest was not read from a file.
     """
 
     version: str
@@ -157,7 +162,7 @@ class Manifest:
 
     @property
     def hashes(self) -> dict[str, str]:
-        """The hash of each file by path, except that of the manifest itself."""
+        """The hash of each file in the bundle except the manifest, by path."""
         out = dict(self.common)
         for entry in self.targets.values():
             out.update(entry.files)

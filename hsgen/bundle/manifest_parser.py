@@ -96,7 +96,7 @@ def _entry(raw: Mapping[str, Any]) -> Entry:
 
 
 def _names(raw: Mapping[str, Any], word: str, absent: list[str] | None = None) -> tuple[str, ...]:
-    """Return a list of names; `absent` is the value if an older schema lacks the list."""
+    """Return the list of names at the key `word`, or `absent` if the manifest has an older schema without the list."""
     names = _strings(raw, word, absent)
     if not all(re.fullmatch(r"[A-Za-z0-9._-]{1,64}", name) for name in names):
         raise TypeError
@@ -111,14 +111,14 @@ def _strings(raw: Mapping[str, Any], word: str, absent: list[str] | None) -> tup
 
 
 def _flag(raw: Mapping[str, Any], word: str) -> bool:
-    """Return a flag.  A manifest omits a flag that is False."""
+    """Return the flag at the key `word`.  A manifest omits a flag that is False."""
     if raw.get(word, True) is not True:
         raise TypeError
     return word in raw
 
 
 def _count(raw: Mapping[str, Any], word: str) -> int:
-    """Return a greatest count.  A manifest omits it if any count is possible."""
+    """Return the bound on the number of keys at the key `word`.  A manifest omits it if there is no bound."""
     count = raw.get(word, ANY_N)
     if type(count) is not int or not 1 <= count <= ANY_N:
         raise TypeError
@@ -126,7 +126,7 @@ def _count(raw: Mapping[str, Any], word: str) -> int:
 
 
 def _text(value: object) -> str:
-    """Return a short printable text: a version, a compiler or a hash."""
+    """Return `value` (a version, a compiler or a hash) if it is printable text of at most 200 characters."""
     if not isinstance(value, str) or len(value) > 200 or not value.isprintable():
         raise TypeError
     return value

@@ -17,7 +17,10 @@ PLAN_SCHEMA = 5
 
 
 def _form(sort: Sort) -> dict[str, Any]:
-    """Return the signature as fields of a plan; for an epilogue, a plan has only the size of its report in words."""
+    """Return the fields of a plan that describe the sort's signature.
+
+    Instead of an epilogue's text, a plan has the size of its report: 32-bit words per call and per key.
+    """
     signature = asdict(sort.signature)
     del signature["epilogue"], signature["floats"], signature["rows"]  # these follow from key and kind
     if sort.signature.epilogue:
@@ -26,7 +29,7 @@ def _form(sort: Sort) -> dict[str, Any]:
 
 
 def plan_json(sort: Sort) -> bytes:
-    """Return the launch plan of `sort`, with descriptions of its kernels, as JSON text."""
+    """Return the launch plan of `sort` as JSON text; the text also describes the sort's kernels."""
     kernels = {
         k.name: {
             "work_group": k.work_group,
@@ -64,9 +67,10 @@ def plan_json(sort: Sort) -> bytes:
 
 
 def _plain(plan: Plan, step: Step) -> int | None:
-    """Return the kernel argument of a step in an out-of-place call without options.
+    """Return the number that a step passes to its kernel in an out-of-place call without options.
 
-    The result is None if the step runs only in place, or if its argument is the second number of the call.
+    The result is None if such a call skips the step, or if the number is the call's second number, such as a number of
+    segments.
     """
     if step.guard.place == "in" or isinstance(step.argument, CallNumber):
         return None

@@ -1,4 +1,4 @@
-"""The selection of a target's sorts by a `Choice`, and of each target's APIs."""
+"""Selects the sorts of a target that a `Choice` asks for, and the APIs of each target."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from hsgen.targets.target import AUTO, Target
 
 
 def shared_out(apis: Sequence[str], targets: Sequence[Target]) -> list[tuple[str, ...]]:
-    """Return, for each target, those of the named APIs that it has; empty tuples if no API is named.
+    """Return, for each target, those of the named APIs that the target has; empty tuples if no API is named.
 
     Raises:
-        Usage: an API belongs to no target, or a target has none of the APIs.
+        Usage: no target has one of the APIs, or a target has none of the APIs.
     """
     for api in apis:
         if targets and not any(api in t.apis for t in targets):
@@ -35,16 +35,18 @@ def shared_out(apis: Sequence[str], targets: Sequence[Target]) -> list[tuple[str
 
 
 def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[Sort]:
-    """Return the sorts of `target` that `choice` names, in a fixed order.
+    """Return the sorts of `target` that `choice` selects, in a fixed order.
 
-    Each algorithm gives a sort for every key width and kind of values in the choice that it supports.  An algorithm
-    supports the widths for which the target file has tables.  Packed values go only with keys of 32 bits.  The sort for
-    any count brings along the sort whose kernels the target compiles first.  A sort has all features of the choice.
-    Another operation has only the features that it supports.  If it supports no kind of values of the choice, it has no
-    values.  The sorts must include the key types in `needed`.
+    Each algorithm of the choice gives a sort for each combination of a key width and a kind of values that it supports.
+    An algorithm supports the key widths for which the target file has tables.  Packed values require keys of 32 bits.
+    With the algorithm "auto", the target's first sort is included (see `_first`).
+    Sorts have all features of the choice.  Other operations, such as top-k, have only the features that they support.
+    An operation that supports no kind of values of the choice has no values.
+
+    needed: key types that the sorts must support.
 
     Raises:
-        Usage: the target lacks a sort, or no sort uses an algorithm, a kind of values or a needed type.
+        Usage: the target lacks a sort, or an algorithm, packed values or a needed key type of the choice gave no sort.
     """
     out: dict[str, Sort] = {}
     used: set[str] = set()
@@ -53,7 +55,7 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
     segmented = any(a in EVERY and EVERY[a].TRAITS.segments for a in choice.algorithms)
     for label, width, value in _asked(target, choice, of_sorts):
         signature = operation(label).signature(choice.signature(value))
-        if segmented:  # in such a choice, these two features are for the segmented sorts only
+        if segmented:  # only the segmented sorts of the choice get these two features
             signature = replace(signature, segment_ends=False, segment_count=False)
         if selects and not operation(label).selects:
             signature = signature.of_equal_rows
@@ -75,12 +77,12 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
 
 
 def requested(target: Target, choice: Choice, keys: Iterable[str] = ()) -> list[Sort]:
-    """Return the sorts of a choice that a user requests; the sorts must include the key types `keys`.
+    """Return the sorts of a choice that a user has made, after a check that none of his options is without effect.
 
-    For each option of the choice, at least one of the requested algorithms must support the option.
+    For each option of the choice, and each key type in `keys`, an algorithm that the choice names must support it.
 
     Raises:
-        Usage: no requested algorithm supports a value, the descending order, a feature, the epilogue or a key type.
+        Usage: no named algorithm supports a value, the descending order, a feature, the epilogue or a key type.
     """
     chosen, named = sorts(target, choice, keys), _named(choice)
     for option, has in _options(choice, keys):
@@ -98,7 +100,7 @@ Has = Callable[[Sort], bool]
 
 
 def _options(choice: Choice, keys: Iterable[str]) -> Iterator[tuple[str, Has]]:
-    """Yield each option of a choice that differs from the default, as (name, predicate); key types are options too."""
+    """Yield (name, predicate) for each option of a choice that differs from the default, and for each key type."""
     for value in choice.values:
         if value != "none":
             yield f"value {value}", lambda sort, value=value: sort.signature.value == value  # type: ignore[misc]
@@ -113,18 +115,18 @@ def _options(choice: Choice, keys: Iterable[str]) -> Iterator[tuple[str, Has]]:
 
 
 def _sorts(sort: Sort, key: Type) -> bool:
-    """Whether calls of a sort may have keys of the type `key`."""
+    """Whether a sort can sort keys of the type `key`."""
     packed = sort.signature.value == "packed" and TYPES[key.name].key == "u32"
     return packed or operation(sort.algorithm).serves(sort, key)
 
 
 def _is_named(sort: Sort, named: Sequence[str]) -> bool:
-    """Whether a sort belongs to a named algorithm.  The name "auto" covers all algorithms that a count selects."""
+    """Whether a sort's algorithm is among the algorithms `named`; "auto" stands for all that "auto" can select."""
     return sort.algorithm in named or (AUTO in named and operation(sort.algorithm).by_count)
 
 
 def _honours(target: Target, choice: Choice, label: str, has: Has) -> bool:
-    """Whether the algorithm `label` alone supports an option of a choice."""
+    """Whether the option whose predicate is `has` takes effect in a choice with `label` as the only algorithm."""
     try:
         return any(has(sort) for sort in sorts(target, replace(choice, algorithms=(label,))))
     except Usage:
@@ -132,9 +134,10 @@ def _honours(target: Target, choice: Choice, label: str, has: Has) -> bool:
 
 
 def _others(target: Target, choice: Choice, label: str, width: str) -> list[tuple[str, Sort]]:
-    """Return pairs (kind of values, sort) for an operation other than sort, and a key width.
+    """Return pairs (kind of values, sort) of a key width for `label`, an algorithm of an operation such as top-k.
 
-    The kinds are those of the choice that the operation supports, or "none" if it supports none of them.
+    There is a pair for each kind of values in the choice that the operation supports, or a pair without values if it
+    supports none of them.
 
     Raises:
         Usage: the target lacks the operation for this width even without values.
@@ -156,7 +159,10 @@ def _others(target: Target, choice: Choice, label: str, width: str) -> list[tupl
 
 
 def _served(target: Target, choice: Choice, label: str, key: str, value: str) -> Sort:
-    """Return the sort of an operation with these values, and with those features of the choice that it supports."""
+    """Return the sort for the algorithm `label` with values of the kind `value`.
+
+    The sort has those features of the choice that its operation supports.
+    """
     full, served = choice.signature(value), operation(label)
 
     def sort_of(signature: Signature) -> Sort:
@@ -174,16 +180,16 @@ def _served(target: Target, choice: Choice, label: str, key: str, value: str) ->
 
 
 def known(target: Target) -> tuple[str, ...]:
-    """Return the algorithms that a user can name for the target; `COMPANIONS` are not among them."""
+    """Return the algorithms to suggest to a user of the target: all but `COMPANIONS`."""
     labels = (AUTO, *sorted({a for a, _ in target.choices} | DERIVED.keys()), *IMPLICIT)
     return tuple(a for a in labels if a not in COMPANIONS)
 
 
 def _first(target: Target, key: str, signature: Signature, max_n: int) -> Sort | None:
-    """Return the first sort, which serves calls while the kernels of the sort for any count are still compiled.
+    """Return the target's first sort, which compiles quickly and serves calls until "auto" is compiled.
 
-    The result is None if the target names no first sort, or if that sort does not support the signature.  Callers ask
-    only for sorts without a device status, because the first sort would have to report the status too.
+    The result is None if the target names no first sort, or if that sort does not support the signature.  A sort "auto"
+    with a device status gets no first sort, because the first sort would have to report the status too.
     """
     label = target.firsts.get(target.keys_of("u64" if signature.value == "packed" else TYPES[key].key))
     try:
@@ -193,18 +199,18 @@ def _first(target: Target, key: str, signature: Signature, max_n: int) -> Sort |
 
 
 def _begun(sort: Sort, first: Sort) -> Sort:
-    """Return `sort` with the name of its first sort, and with scratch rules that suffice for both sorts."""
+    """Return `sort` with the name of its first sort, and with scratch that suffices for both sorts."""
     rules = dict.fromkeys((*sort.plan.scratch.rules, *first.plan.scratch.rules))
     return replace(sort, first=first.file, plan=replace(sort.plan, scratch=Scratch(tuple(rules))))
 
 
 def _refuse(target: Target, choice: Choice, used: set[str], needed: Iterable[str]) -> None:
-    """Check that each algorithm and needed key type of a choice gave a sort, and also the value "packed".
+    """Check that some sort has each algorithm of a choice, each key type in `needed`, and the value "packed" if chosen.
 
     used: the algorithms, key widths and kinds of values of the sorts.
 
     Raises:
-        Usage: a name gave no sort, or the algorithms take only plain elements.
+        Usage: no sort has one of them, or the algorithms support only plain unsigned elements.
     """
     where, keys, labels = f"target {target.name}", ", ".join(choice.keys), ", ".join(_named(choice))
     values = f" with value {', '.join(choice.values)}" if choice.values != ("none",) else ""
@@ -223,12 +229,15 @@ def _refuse(target: Target, choice: Choice, used: set[str], needed: Iterable[str
 
 
 def _named(choice: Choice) -> tuple[str, ...]:
-    """Return the algorithms of a choice without `COMPANIONS`, such as digests; if nothing remains, return all."""
+    """Return the algorithms of a choice without `COMPANIONS`; if no algorithm remains, return all."""
     return tuple(a for a in choice.algorithms if a not in COMPANIONS) or choice.algorithms
 
 
 def _asked(target: Target, choice: Choice, labels: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield (algorithm, key width, kind of values) for each combination of a choice that the target supports."""
+    """Yield each combination (algorithm, key width, kind of values) that the choice has and the target supports.
+
+    labels: the algorithms to combine.
+    """
     labels = tuple(labels)
     pairs = product(labels, choice.widths)
     more = [(a, w, v) for a, w in pairs for v in operation(a).more_values(choice.values)]

@@ -1,6 +1,6 @@
 """Functions that read, compare and verify a bundle on disk; `hsgen.bundle.update` writes bundles.
 
-Readers hold a shared lock on the folder.
+While a function reads, it holds a shared lock on the bundle's folder.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ EDITED = "edited by hand"
 class Differences:
     """The differences between a folder and an expected bundle, as paths in the bundle.
 
-    stale: files with other content.  missing: files that the folder lacks.  unexpected: files that the bundle lacks.
-    reasons: the reason for each stale file, if known.
+    stale: files whose content differs from the bundle's.  missing: files that the folder lacks.  unexpected: files in
+    the folder that the bundle does not have.  reasons: the reason for each stale file, if known.
     """
 
     stale: tuple[str, ...] = ()
@@ -50,7 +50,10 @@ class Differences:
         return [f"{word} {shown(path)}{why.get(path, '')}" for word, path in self.rows()]
 
     def remedy(self, command: str) -> str:
-        """Return advice that removes the differences; `command` is the command that generates the bundle."""
+        """Return the advice to a user on how to remove the differences.
+
+        command: the command that generates the bundle.
+        """
         files = "file" if len(self.unexpected) == 1 else "files"
         return f"{command} and delete the unexpected {files}" if self.unexpected else command
 
@@ -128,7 +131,7 @@ def parsed(folder: Path, data: bytes | None) -> Manifest | None:
 
 
 def compare(folder: Path, expected: Mapping[str, str]) -> Differences:
-    """Return the differences between `folder` and the `expected` hashes, which may include that of the manifest.
+    """Return the differences between the files in `folder` and the `expected` hashes by path.
 
     Raises:
         Usage: the folder cannot be read.
@@ -141,8 +144,8 @@ def compare(folder: Path, expected: Mapping[str, str]) -> Differences:
 def verify(folder: Path) -> tuple[Manifest, Differences]:
     """Return the manifest of a bundle and the folder's differences from it.
 
-    A SPIR-V file, or the SPIR-V part of a header, must be well-formed.  Malformed content is a difference even if its
-    hash is that of the manifest.
+    A SPIR-V file, or the SPIR-V section of a header, must also be well-formed.  A malformed one counts as stale even
+    if its hash is the one in the manifest.
 
     Raises:
         Usage: the folder cannot be read, holds no bundle, or its manifest is invalid.
@@ -172,7 +175,7 @@ def _compared(tree: Tree, expected: Mapping[str, str]) -> Differences:
 
 
 def sizes(folder: Path, paths: Iterable[str]) -> list[tuple[str, int]]:
-    """Return (path, size in bytes) for each of these files of a bundle.
+    """Return (path, size in bytes) for each file of a bundle that `paths` names.
 
     Raises:
         Usage: a file cannot be read.

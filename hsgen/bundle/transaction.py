@@ -1,15 +1,15 @@
 """Atomic updates of a bundle on disk.  An update stays atomic if the process is killed at any moment.
 
 An update has four phases:
-1. New files are written to a work folder in the bundle.
-2. A rename moves a journal, which lists the destinations of the new files, into place and so commits the update.
+1. New files are written to a work folder in the bundle, together with a journal that lists their destinations.
+2. The journal is renamed to its final name.  The rename commits the update.
 3. Each new file is renamed to its destination, the manifest last.
 4. Files that only the old manifest lists are removed, then the journal and the work folder.
 If a later run finds a work folder with a journal, it resumes the update.  Without a journal, it discards the folder.
 
-The journal is untrusted input.  A journal may put only files that the new manifest lists with the same hashes.  A
-journal may delete only files whose hashes match the old manifest, which the journal contains.  In both manifests, all
-names must obey `hsgen.bundle.manifest_parser.refuse_names`.
+A journal that is found on disk is untrusted.  It may put only files that the new manifest lists with the same hashes.
+It may delete only files whose hashes match the old manifest, which the journal contains.  Both manifests are checked
+by `hsgen.bundle.manifest_parser.refuse_names`.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """A staged file.
+    """A staged file: a new file that still is in the work folder.
 
-    path: its destination in the bundle.  number: its number in the work folder.  new: its hash.  before: the hash of
-    the file that it replaces, or None.
+    path: the destination in the bundle.  number: the file's name in the work folder.  new: the file's hash.  before:
+    the hash of the file that it replaces, or None.
     """
 
     path: str
@@ -71,14 +71,14 @@ class Journal:
 
 
 def unfinished(tree: Tree) -> bool:
-    """Whether a killed run left its work folder."""
+    """Whether the bundle has the work folder of an update that was killed."""
     return tree.kind(WORK) is not None
 
 
 def commit(tree: Tree, files: Mapping[str, bytes], old: bytes | None, check: Callable[[], None]) -> None:
     """Write `files`, and remove the files that only the manifest `old` lists.
 
-    check: a function that is called before the commit, and may raise to cancel the update.
+    check: a function that is called repeatedly before the commit, and may raise to cancel the update.
 
     Raises:
         OSError: a file cannot be written.  The bundle is unchanged, or there is a journal from which `heal` resumes.

@@ -1,4 +1,4 @@
-"""Updates of a bundle on disk, which write changed files and remove files that the new manifest lacks.
+"""Updates of a bundle on disk.  An update writes changed files, and removes files that the new manifest lacks.
 
 An update holds an exclusive lock on the folder while it writes; `hsgen.bundle.transaction` describes how it writes.
 Unchanged files are not touched.  Files that no manifest lists are neither overwritten nor removed.
@@ -25,7 +25,7 @@ _TRIES = 5  # attempts; each fails if another writer changes the bundle meanwhil
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """The paths that an update writes and removes, and the hashes of all files, including the manifest."""
+    """The paths that an update writes and removes, and the hash of each file after the update, by path."""
 
     written: tuple[str, ...]
     removed: tuple[str, ...]
@@ -33,13 +33,13 @@ class Change:
 
 
 Make = Callable[[Manifest | None], tuple[Files, Manifest]]
-"""A function that takes the manifest in a folder, or None, and returns the files and manifest of the new bundle."""
+"""A function that returns the files and manifest of the new bundle; its argument is the old manifest, or None."""
 
 
 def update(folder: Path, make: Make, *, note: Callable[[str], None], dry_run: bool = False) -> Change:
     """Update the bundle in `folder` to the files that `make` returns; with `dry_run`, only return the changes.
 
-    An update that was interrupted is first completed or discarded; `note` receives a message about this.
+    If an earlier update was interrupted, it is first completed or discarded; `note` receives a message about this.
 
     Raises:
         Usage: the folder cannot be read or written, or files would be lost; the folder is then unchanged.  If
@@ -104,10 +104,10 @@ def _keep(folder: Path, paths: list[str], why: str) -> None:
 
 
 def _look(tree: Tree, path: str) -> None:
-    """Check that `path` can be written, by its nearest existing folder; nothing is written.
+    """Check that this process may write to the bundle's root, and to the nearest existing folder above `path`.
 
     Raises:
-        Usage: that folder cannot be written.
+        Usage: one of the two folders is not writable.
     """
     above = path.rpartition("/")[0]
     while above and tree.kind(above) is None:
@@ -118,7 +118,10 @@ def _look(tree: Tree, path: str) -> None:
 
 
 def _write(folder: Path, content: Files, data: bytes | None, manifest: Manifest) -> Change | None:
-    """Write the update and return its changes; return None if the folder has changed since the rendering."""
+    """Write the update and return its changes.
+
+    Return None, and write nothing, if another process has changed the bundle since its manifest `data` was read.
+    """
     with refusals(folder, "written"), deferred() as check:
         folders = _make_folders(folder)
         try:
@@ -132,7 +135,7 @@ def _write(folder: Path, content: Files, data: bytes | None, manifest: Manifest)
                 return change
         finally:
             for path in folders:
-                with suppress(OSError):  # the folder is not empty
+                with suppress(OSError):  # a folder that now has files remains
                     path.rmdir()
 
 

@@ -11,7 +11,7 @@ import click
 from hsgen.core.errors import shown
 
 FORMATS = ("text", "github")
-_MOST = 10  # GitHub shows as many annotations of a step
+_MOST = 10  # the greatest number of annotations that GitHub shows for a step of a workflow
 _WORDS = {
     "stale": "differs from what hsgen generates",
     "missing": "is missing",
@@ -29,8 +29,10 @@ format_option = click.option(
 def annotate(folder: Path, rows: Iterable[tuple[str, str]], hint: str, style: str | None) -> bool:
     """In GitHub Actions, print an error annotation for each (kind of difference, path), and return True.
 
-    `style` "github" means that this process runs in GitHub Actions; with None, the environment says whether it does.
-    The last annotation has the hint.  If there are more rows than annotations, it also has the number of further files.
+    Elsewhere, print nothing and return False.  `style` "github" means that this process runs in GitHub Actions.  With
+    `style` None, the process does so if the environment variable GITHUB_ACTIONS is "true".
+    A last annotation, at the manifest, has the hint.  With 10 or more rows, only the first 9 get annotations of their
+    own; the last annotation has the number of further files.
     """
     if style != "github" and (style is not None or os.environ.get("GITHUB_ACTIONS") != "true"):
         return False
@@ -44,7 +46,7 @@ def annotate(folder: Path, rows: Iterable[tuple[str, str]], hint: str, style: st
 
 
 def _relative(path: Path) -> str:
-    """Return a path relative to the root of the repository, as annotations require it."""
+    """Return a path relative to the root of the repository, because annotations require such paths."""
     root = os.environ.get("GITHUB_WORKSPACE")
     absolute = Path(os.path.abspath(path))  # noqa: PTH100  # follows no links
     inside = root is not None and absolute.is_relative_to(root)

@@ -32,8 +32,10 @@ from hsgen.tools.bench.baselines import KNOWN
 class Task:
     """What to measure for each sort: counts, inputs and baselines.
 
-    If `against` is None, the baselines are numpy, provided that it supports the sort, and on a device of the target
-    also `hsgen:each`.
+    parts: numbers of segments.  rows: the segments have equal length.  take: the number of keys to take from each row.
+    kinds: the kinds of input.
+    against: the names of the baselines.  None stands for numpy, if numpy supports the sort, and for `hsgen:each`, if
+    the device belongs to the target.
     """
 
     counts: list[int]
@@ -211,7 +213,10 @@ def _check_segments(sort: Sort, task: Task) -> None:
 def _bench(
     place: engines.Place, drive: Drive, task: Task, alternatives: dict[str, Alternative], sort: Sort, options: Options
 ) -> list[benchmarks.Row]:
-    """Return the rows of one call of a sort, measured in this process, or in a worker that uses the C runtime."""
+    """Measure one call of a sort at all counts, segments and kinds of input; return the rows to print.
+
+    If the C runtime drives the device, a worker process measures; otherwise this process does.
+    """
     label, steps = place.host.label, len(task.counts) * len(task.segments) * len(task.inputs)
     against = task.against
     if against is None:

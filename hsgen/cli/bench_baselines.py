@@ -1,4 +1,4 @@
-"""The baselines of `hsgen bench`: the options that name them, and further sorts of hsgen as baselines."""
+"""The options that name baselines of `hsgen bench`, and those baselines that are themselves sorts of hsgen."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hsgen.tools.bench.baselines.build import PEERS
 
 PREFIX = "hsgen:"
 EACH = "hsgen:each"
-"""The name of a set of baselines: if the measured sort consists of several sorts, each of these sorts alone."""
+"""The name of a set of baselines: each of the sorts among which the measured sort "auto" selects by count."""
 PLAIN = "plain"
 """The label of the sort "auto" for the same keys and values, but without features such as bit ranges."""
 
@@ -78,8 +78,9 @@ def sources(context: click.Context, option: click.Parameter, value: str | None) 
 class Alternative:
     """A sort of hsgen that serves as a baseline.
 
-    where: the name of the sort's target, or the path of its file.  label: the label of the sort; None means the label
-    of the measured sort.  spans: the ranges of counts at which the sort is measured; None means all counts.
+    where: the name of the sort's target, or the path of the target's file.
+    label: an algorithm or variant, such as radix-onesweep; None means the algorithm of the measured sort.
+    spans: the ranges of counts at which the sort is measured; None means all counts.
     """
 
     name: str
@@ -110,9 +111,9 @@ class Alternative:
 
 
 def read(names: Sequence[str], target: str) -> dict[str, Alternative]:
-    """Return the sorts of hsgen among the names of baselines, by name.
+    """Return the alternative, by name, for each of the `names` that begins with "hsgen:", except `EACH`.
 
-    The name is hsgen:LABEL, hsgen:TARGET or hsgen:FILE.toml.  The last two may be followed by :LABEL.  A LABEL
+    Such a name is hsgen:LABEL, hsgen:TARGET or hsgen:FILE.toml.  The last two may be followed by :LABEL.  A LABEL
     without a target or file is a sort of `target`, the measured sort's target.
 
     Raises:
@@ -138,7 +139,9 @@ def _read(name: str, default: str) -> Alternative:
 
 
 def alone(sort: Sort, where: str) -> dict[str, Alternative]:
-    """Return each part of the sort "auto" as an alternative, at the counts at which "auto" uses another part.
+    """Return an alternative, by name, for each sort among which the sort "auto" selects by count.
+
+    The spans of an alternative are the ranges of counts at which "auto" selects another sort.
 
     Raises:
         Usage: the sort is not "auto".
@@ -157,18 +160,18 @@ def alone(sort: Sort, where: str) -> dict[str, Alternative]:
 
 
 def planned(sort: Sort, where: str, host: hosts.Host) -> bool:
-    """Return True if a sort is "auto" and consists of several sorts, and the device belongs to its target."""
+    """Return True if a sort is "auto" and selects among several sorts, and the device belongs to its target."""
     several = len({part.label for part in sort.parts if part.min_n < part.max_n}) > 1
     return sort.algorithm == target_files.AUTO and several and hosts.matches(target_files.find(where), host)
 
 
 def spans(alternatives: dict[str, Alternative]) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return the spans of those alternatives that are not measured at all counts, by name."""
+    """Return the spans of each alternative that is measured only at some counts, by the alternative's name."""
     return {name: a.spans for name, a in alternatives.items() if a.spans is not None}
 
 
 def _split(text: str) -> tuple[str, str | None]:
-    """Split TARGET:LABEL or FILE.toml:LABEL into target or file, and label; without a label, it is None."""
+    """Split TARGET:LABEL or FILE.toml:LABEL at the colon; the label is None if the text has no label."""
     where, colon, label = text.rpartition(":")
     return (where, label) if colon and not text.endswith(".toml") else (text, None)
 
@@ -182,7 +185,7 @@ def engines(alternatives: dict[str, Alternative], measured: Sort, host: hosts.Ho
 
 
 def requests(alternatives: dict[str, Alternative], measured: Sort, host: hosts.Host, drive: Drive) -> dict[str, Any]:
-    """Build the alternatives for the C runtime; return what a worker's request must say about each, by name."""
+    """Build a library of the C runtime for each alternative; return, by name, the fields by which a worker loads it."""
     out = {}
     for name, alternative in alternatives.items():
         sort = alternative.sort(measured, host)

@@ -28,7 +28,7 @@ from hsgen.tools.bench.candidates import COPY
 T = TypeVar("T")
 
 AIM = 0.95
-"""The sort "auto" needs tuning if its speed, relative to one of its sorts alone, is below this number."""
+"""If "auto" is slower than this fraction of the speed of one of its sorts alone, a note suggests `hsgen tune`."""
 NUMPY = "numpy"
 HEAD = ["n", "what", "Mkeys/s", "min", "q1", "q3", "max", "device", "of roof", "hsgen is", "90 % interval"]
 
@@ -158,7 +158,7 @@ def _rate(value: float | None) -> str:
 
 
 def of_plan(sort: Sort, rows: Sequence[Row]) -> list[str]:
-    """Return a line that compares the sort "auto" with each of its sorts alone; no line if they were not measured."""
+    """Return a line that compares "auto" with the sorts among which it selects; no line if none was measured alone."""
     alone = {f"{PREFIX}{part.label}" for part in sort.parts} if sort.algorithm == AUTO else set()
     ratios = [(r.hsgen_ratio, r) for r in rows if r.baseline in alone and r.hsgen_ratio is not None]
     if not ratios:
@@ -174,7 +174,8 @@ def of_plan(sort: Sort, rows: Sequence[Row]) -> list[str]:
 def of_host(sort: Sort, rows: Sequence[Row], options: Options, host: Host) -> list[str]:
     """Return lines that explain why numpy, on one core of the host, is faster than a sort at some counts.
 
-    There is a line for each reason; no line if numpy is never faster.
+    One line lists the counts at which launches take at least half of the sort's time.  A second line lists the other
+    counts.  There is no line if numpy is never faster.
     """
     times = {(r.n, r.kind, r.segments, r.baseline): r.seconds for r in rows}
     waiting: set[int] = set()

@@ -53,10 +53,9 @@ targets_option = click.option(
 
 
 def recorded(folder: Path, manifest: Manifest, names: tuple[str, ...] = ()) -> dict[str, tuple[Target, Choice]]:
-    """Return the targets of a bundle by name, with the choices that its manifest records.
+    """Return the targets of a bundle by name, each with the choice that the manifest records for it.
 
-    `names` are targets that the command line names.  Among them must be the file of each target that does not come with
-    hsgen.
+    names: the targets that the command line names.  A target that does not come with hsgen must be named by its file.
 
     Raises:
         Usage: a target neither comes with hsgen nor is among `names`.

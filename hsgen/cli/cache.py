@@ -89,7 +89,7 @@ def _gpus(*, optional: bool) -> list[Host]:
     """Return one GPU of this machine for each architecture.
 
     Raises:
-        Unavailable: there is no GPU.  If a GPU is `optional`, the result is empty instead.
+        Unavailable: there is no GPU.  With `optional`, the result is then empty instead.
     """
     from hsgen.cuda import driver
 
@@ -109,7 +109,7 @@ def _cuda(
     most: int,
     workers: int | None,
 ) -> dict[str, Any]:
-    """Compile kernels for GPUs; return the fields of the result that the command prints."""
+    """Compile kernels for GPUs; return the result that the command prints, as an object for JSON."""
     folders.lasting("cubin")
     texts = warm.cuda_texts(gpus, keys, calls, values, most)
     show = progress("compiling", len(texts))
@@ -119,7 +119,7 @@ def _cuda(
 
 
 def _opencl(device: str | None, keys: Sequence[str], calls: Sequence[str], values: Sequence[str]) -> dict[str, Any]:
-    """Compile sorts for an OpenCL device; return the fields of the result that the command prints."""
+    """Compile sorts for an OpenCL device; return the result that the command prints, as an object for JSON."""
     if warm.TOPK in calls:
         raise Usage("--call topk: goes with --api cuda; with opencl give sort or argsort")
     folders.lasting("tried")

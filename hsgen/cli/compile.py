@@ -56,7 +56,7 @@ class Output:
 
 @dataclass(kw_only=True)
 class Run:
-    """The targets, the jobs and the missing compilers of a request, and the results of the jobs."""
+    """The compilations of a command: the targets, the jobs, the missing compilers, and the results of finished jobs."""
 
     targets: list[Target]
     jobs: list[Job] = field(default_factory=list)
@@ -154,7 +154,10 @@ def compile(
 
 
 def _command(request: Request) -> str:
-    """Return the command that prints the same page again; only options that change the page are included."""
+    """Return the command that prints the same Markdown page again; the page shows this command.
+
+    The command has only those options that change the page.
+    """
     selection = request.selection
     order = ("both",) if len(selection.orders) > 1 else selection.orders
     every = {"target": request.names, "compiler": request.compilers, "device": request.devices}
@@ -165,7 +168,10 @@ def _command(request: Request) -> str:
 
 
 def _worse(known: dict[str, Budget | None], results: Sequence[Result], *, complete: bool) -> list[str]:
-    """Return a line for each number that is worse than in the budgets; print all further notes on stderr."""
+    """Return a line for each number of a kernel, such as its registers, that is worse than in the budget.
+
+    Other notes about the comparison are printed on stderr.
+    """
     worse, notes = compared(known, results, complete)
     for note in notes:
         click.echo(f"hsgen: {note}", err=True)

@@ -1,4 +1,4 @@
-"""What ``hsgen compile`` compiles (targets, sorts, compilers, devices), and the budgets with which it compares."""
+"""What ``hsgen compile`` compiles (targets, sorts, compilers, devices), and the budgets for the results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Request:
 
     @property
     def plain(self) -> bool:
-        """Whether the request names no sorts, except that it may name key widths."""
+        """Whether the command line selects no sorts, or selects them only by key widths such as u32."""
         selection = self.selection
         widths = all(key in KEYS for key in selection.keys)
         return widths and not self.algorithms and not replace(selection, keys=())
@@ -109,7 +109,7 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Budgets:
-    """The paths of resource budgets: `budget` is compared with the results, and `written` receives them."""
+    """The paths of resource budgets, or None: `budget` is compared with the results; `written` is to be written."""
 
     budget: Path | None
     written: Path | None
@@ -118,7 +118,8 @@ class Budgets:
         """Check both paths, before anything is compiled; return the budgets to compare with, or None.
 
         Raises:
-            Usage: budgets do not cover the request, or a budget cannot be read.
+            Usage: the request selects sorts that budgets do not record, the two paths are the same, a budget cannot be
+                read, or a budget to write would lack some kernels of a target.
         """
         read, written = self.budget, self.written
         if (read or written) and not request.plain:

@@ -1,7 +1,7 @@
 """Shell completion of arguments that name targets, algorithms or APIs.
 
-The names come from code and from files, so that a completion opens no device.  The modules that have these names are
-imported only when a shell completes an argument, not when a command runs.
+The names come from modules of hsgen and from target files, so that a completion opens no device.  The modules with the
+names are imported only when a shell completes an argument, not when a command runs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hsgen.core.errors import HsgenError
 
 
 class Target(click.types.StringParamType):
-    """A target's name, or a file that ends in .toml."""
+    """The type of an argument that is a target's name, or the path of a target file, which ends in .toml."""
 
     name = "target"
 
@@ -30,12 +30,15 @@ class Target(click.types.StringParamType):
 
 
 class Algorithm(click.types.StringParamType):
-    """An algorithm, or a variant of a target's file."""
+    """The type of an argument that is an algorithm's label, such as radix or a variant in a target file."""
 
     name = "name"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return the algorithms of the targets that were typed before; without such a target, all algorithms."""
+        """Return the labels, among those of the targets that were typed before, that begin with the typed text.
+
+        If no target was typed before, labels of all algorithms are returned.
+        """
         from hsgen.algorithms import ALGORITHMS, AUTO, DERIVED, IMPLICIT
 
         typed = [ctx.params.get(word) or () for word in ("names", "name", "target")]
@@ -47,7 +50,7 @@ class Algorithm(click.types.StringParamType):
 
 
 class Api(click.types.StringParamType):
-    """An API."""
+    """The type of an argument that is an API's name."""
 
     name = "api"
 
@@ -67,7 +70,10 @@ TYPES: dict[str, click.types.StringParamType] = {
 
 
 def completed(params: Iterable[click.Parameter]) -> list[click.Parameter]:
-    """Give those text parameters whose names are in `TYPES` a type with completion; return all parameters."""
+    """Let a shell complete each text parameter whose name is in `TYPES`; return all parameters.
+
+    Such a parameter gets the type that `TYPES` has for it.
+    """
     out = list(params)
     for param in out:
         if isinstance(param.type, click.types.StringParamType):
@@ -80,7 +86,7 @@ def _begun(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
 
 
 def _labels(name: str) -> list[str]:
-    """Return the algorithms and variants of a target; empty if the target cannot be read."""
+    """Return the labels of a target's algorithms and variants; empty if the target cannot be read."""
     from hsgen.targets import target as target_files
 
     try:

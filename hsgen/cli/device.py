@@ -33,7 +33,7 @@ def choose(
     *,
     able: bool = True,
 ) -> hosts.Host:
-    """Return the device that `selection.pick` chooses among `listed`; if this is None, among OpenCL's devices.
+    """Return the device that `selection.pick` chooses among `listed`, or among OpenCL's devices if `listed` is None.
 
     Raises:
         Usage: several devices have this name, or the name is empty.

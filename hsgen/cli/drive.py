@@ -71,8 +71,8 @@ class Drive:
     folder: Path | None = None
     algorithm: str | None = None
     selection: Wanted = field(default_factory=Wanted)
-    large: bool = False  # whether each sort also needs digests
-    shim: bool = False  # whether kernels may run in another language than their API's
+    large: bool = False  # whether libraries also contain digests, which check sorts of large counts on the device
+    shim: bool = False  # whether kernels may run in another language than that of their API
 
     @cached_property
     def named_target(self) -> target_files.Target | None:
@@ -83,7 +83,7 @@ class Drive:
     def api(self) -> str:
         """The API that the command line names.
 
-        The default is OpenCL; if the target does not support OpenCL, it is the target's first API.
+        The default is OpenCL.  If the target does not support OpenCL, the default is the target's first API.
         """
         names = self.named_target.apis if self.named_target else tuple(APIS)
         return self.named_api or next((name for name in names if APIS[name].python), names[0])
@@ -99,7 +99,7 @@ class Drive:
 
     @property
     def shimmed(self) -> bool:
-        """Whether kernels run in another language on an OpenCL device.
+        """Whether kernels run on an OpenCL device, in another language than that of their API.
 
         This is the case if hsgen drives no device of the API, or if the command line asks for the Python runtime.
         """
@@ -156,7 +156,9 @@ class Drive:
         return " ".join(word for word, name, value in parts if int(value) != self._api.options[name].default)
 
     def sorts(self, target: target_files.Target) -> list[Sort]:
-        """Return a sort for each key width and kind of value: "auto", or the algorithm that the command line names.
+        """Return the sorts that the command line selects, for each chosen key width and kind of values.
+
+        The algorithm is "auto" unless the command line names another one.
 
         Raises:
             Usage: the target lacks a named algorithm, key, value or feature.

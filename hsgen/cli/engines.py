@@ -28,7 +28,7 @@ class Place:
     target: str
     host: hosts.Host
     sorts: list[Sort]
-    library: dict[str, Path]  # by the sort's file; empty where pyopencl drives the device
+    library: dict[str, Path]  # of the C runtime, by the sort's file name; empty if pyopencl drives the device
     options: str
     shimmed: bool = False
 
@@ -57,7 +57,11 @@ class Place:
 
 
 def find(drive: Drive, baselines: Sequence[str] = ()) -> Place:
-    """Return the device, the target and its sorts that a command line selects."""
+    """Return the device, the target and the target's sorts that a command line selects.
+
+    If the command line names no target, the target is chosen for the device.  If the C runtime drives the device, a
+    library is built for each sort.
+    """
     drive.check()
     api, native, target, device = drive.api, drive.native, drive.named_target, drive.device
     shown = devices(drive, baselines) if native else shims.takers() if drive.shimmed else None

@@ -1,6 +1,6 @@
-"""Epilogues that are only in the manifest of a bundle.
+"""Checks of epilogues that are in the manifest of a bundle, but not in a file that the user names.
 
-The author of such an epilogue is unknown, so rendering it requires the user's consent.
+The author of such an epilogue is unknown, so hsgen renders the epilogue only with the user's consent.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ trust_option = click.option(
 def unknown(texts: Mapping[str, str], known: str = "", *, trusted: bool) -> tuple[str, ...]:
     """Return the names of the targets whose epilogue is unknown.
 
-    `texts` are epilogues by target name.  An epilogue is unknown unless it is empty or equal to `known`.  With
-    `trusted`, the result is empty.
+    texts: the epilogues by target name.  known: the epilogue that the user names.  An epilogue is unknown unless it is
+    empty or equal to `known`.  With `trusted`, the result is empty.
     """
     return () if trusted else tuple(name for name, text in texts.items() if text not in ("", known))
 

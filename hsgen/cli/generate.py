@@ -81,13 +81,13 @@ class Request:
             and all(e.sorts for e in remaining.targets.values())
         )
         if remaining and (single or not same):
-            parts = {**recorded(folder, remaining, self.names), **parts}  # all C files change
+            parts = {**recorded(folder, remaining, self.names), **parts}  # files of the other targets change too
         texts = {name: choice.epilogue for name, (_, choice) in parts.items()}
         refuse(folder, unknown(texts, self.selection.epilogue, trusted=self.trusted))
         return _built(folder, old, remaining, parts, prefix, single)
 
     def _parts(self, remaining: Manifest | None) -> Parts:
-        """Return the named targets, each with its choice: the request, merged with what the bundle has already."""
+        """Return the named targets, each with its choice: the union of the request and the bundle's earlier choice."""
         targets = [target_files.find(name) for name in self.names]
         parts: Parts = {}
         for target, apis in zip(targets, shared_out(self.apis, targets), strict=True):
@@ -100,7 +100,7 @@ class Request:
         return self._without_spirv(parts) if self.glsl_only else parts
 
     def _without_spirv(self, parts: Parts) -> Parts:
-        """Return the targets with choices that have GLSL instead of SPIR-V.
+        """Return `parts` with each choice changed so that the bundle has GLSL without SPIR-V.
 
         Raises:
             Usage: no target has GLSL.

@@ -21,7 +21,10 @@ def emit_json(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def emit_document(document: Mapping[str, Any], rows: str) -> None:
-    """Print an object as JSON; `rows` names the field with a list, which is printed last, each element on a line."""
+    """Print an object as JSON.
+
+    rows: the name of the object's field with a list.  The field is printed last, with each element on its own line.
+    """
     head = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in document.items() if name != rows]
     lines = ",\n  ".join(json.dumps(row) for row in document[rows])
     click.echo("{" + ",\n ".join([*head, f"{json.dumps(rows)}: [\n  {lines}]"]) + "}")

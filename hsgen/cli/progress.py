@@ -16,7 +16,7 @@ from hsgen.cli import terminal
 T = TypeVar("T")
 
 FIRST = 30.0
-"""Without a terminal, the seconds until the first line; each further line comes at twice the time of the last."""
+"""If stderr is no terminal, the time of the first line in seconds; further lines come at 60, 120, 240 s and so on."""
 EVERY = 0.1
 """The least time between two drawings of a bar, in seconds."""
 
@@ -35,9 +35,9 @@ def progress(label: str, length: int) -> Callable[[Iterator[T]], Iterator[T]]:
 
 @contextmanager
 def bar(label: str, length: int) -> Iterator[Callable[[int], None]]:
-    """Show progress while the block runs; the block receives a function, which it calls with the number of steps done.
+    """Show progress while the block runs; the block receives a function to call with the number of finished steps.
 
-    `label` names the work, and `length` is the number of all steps.
+    label: the name of the work.  length: the number of all steps.
     """
     if terminal.is_terminal(sys.stderr) and not terminal.is_dumb():
         with _drawn(label, length) as report:

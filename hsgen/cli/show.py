@@ -100,14 +100,14 @@ def _record(target: target_files.Target, sort: Sort, count: int | None) -> dict[
 
 
 def _launches(sort: Sort, count: int) -> dict[str, Any]:
-    """Return the launches that sort `count` keys, with the bytes that each moves, as an object for JSON.
+    """Return the launches that sort `count` keys, with the bytes that each reads and writes, as an object for JSON.
 
-    `roof_share` is the bytes that a copy of keys and values moves, divided by the bytes of all launches.
+    The field `roof_share` is the bytes that a copy of keys and values moves, divided by the bytes of all launches.
     """
     moved = assembly.traffic(sort, count)
     least = (
         2 * count * (sort.item_bytes + sort.signature.value_bytes)
-    )  # the bytes that a copy moves, which reads and writes keys and values once
+    )  # a copy reads and writes each key and value once
     return {
         "n": count,
         "launches": [
@@ -125,7 +125,7 @@ def _launches(sort: Sort, count: int) -> dict[str, Any]:
 
 
 def _params(params: object) -> dict[str, object]:
-    """Return the parameters of one part of a sort, including those with default values."""
+    """Return the parameters, by name, of one of the sorts of "auto", including parameters with default values."""
     return {name: value for name, value in flat(params).items() if name not in ("key", "signature")}
 
 

@@ -40,7 +40,7 @@ class Wanted:
         return self != Wanted()
 
     def choice(self, target: Target, apis: Iterable[str] = (), algorithms: Iterable[str] = ()) -> Choice:
-        """Return the choice of a target's sorts that these options make.
+        """Return the choice of a target's sorts to which these options amount.
 
         Raises:
             Usage: the target lacks a named key, value, API, algorithm or feature.

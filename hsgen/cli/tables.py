@@ -18,18 +18,21 @@ Style = Callable[[str], str]
 """A function that returns the style of a cell: the name of a style of rich, such as "red", or "" for no style."""
 
 LAYOUTS = ((2, 30), (1, 14))
-"""The layouts to try, as (gap between columns, longest word that is not folded), in characters.
+"""The layouts to try in turn: (gap between columns, length up to which a word is never folded), in characters.
 
-The second layout is used only for tables that consist mostly of numbers.
+The second layout is tried only for tables in which at least half of the columns are numbers.
 """
 INDENT = 2
 TEXT = 16
-"""The least width of a column whose natural width is more than twice this number."""
+"""The least width, in characters, of a column whose longest cell has more than twice as many characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: its head and rows, a function that recognises cells with numbers, and styles by column name."""
+    """A table.
+
+    numeric: a function that recognises cells with numbers.  styles: the style of a column's cells, by column name.
+    """
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -49,9 +52,13 @@ class Table:
     def widths(self, total: int, gap: int, word: int, length: Callable[[str], int] = len) -> list[int] | None:
         """Return the widths of the columns, or None if the table cannot fit into `total` characters.
 
-        If the table fits, columns have their natural widths.  Otherwise, a column is at least as wide as its longest
-        word or number.  A column that needs no more than an equal share of the width keeps its natural width.  The
-        other columns divide the remaining width in proportion to what they lack.
+        The natural width of a column is the length of its longest cell.  If the table fits, columns have their natural
+        widths.  Otherwise, a column is at least as wide as its longest word or number, and a column that needs no more
+        than an equal share of the width keeps its natural width.  The rest of the width is divided among the other
+        columns, in proportion to the difference between a column's natural and least width.
+
+        gap: the characters between columns.  word: the length above which words may be folded.  length: the function
+        that measures texts.
         """
         columns = list(zip(self.head, *self.rows, strict=True))
         natural = [max(map(length, column)) for column in columns]
@@ -68,7 +75,7 @@ class Table:
         return [w + rest * (n - w) // lacking for n, w in zip(natural, least, strict=True)]
 
     def _words(self, cell: str) -> list[str]:
-        """Return the parts of a cell within which no line is broken: the words, or a whole number with its unit."""
+        """Return the parts of a cell that are kept on one line: words, or the whole cell if it is a number."""
         return [cell] if not cell or self.numeric(cell) else cell.split()
 
     def layout(self, total: int) -> tuple[int, list[int]] | None:
@@ -85,8 +92,8 @@ class Table:
 def show(table: Table) -> None:
     """Print a table on stdout, which must be a terminal.
 
-    If the table is too wide, it is divided into tables without the first column, and its cells become their titles.  If
-    these are still too wide, each row becomes a block of lines.
+    If the table is too wide, rows with equal first cells become a table of their own; the first cell is its title.  If
+    these tables are still too wide, each row becomes a block of lines.
     """
     if layout := table.layout(terminal.width()):
         _print(table, *layout)
@@ -118,7 +125,7 @@ def _print(table: Table, gap: int, widths: Sequence[int], indent: int = 0) -> No
 
 
 def _title(table: Table, cell: str, number: int) -> None:
-    """Print the title of a part of a table; if it is only a number, the name of its column precedes it."""
+    """Print a first cell as the title of its rows; if the cell is a number, the name of the column precedes it."""
     from rich.text import Text
 
     console = terminal.console(sys.stdout)

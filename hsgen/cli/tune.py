@@ -71,7 +71,7 @@ class Request:
         return request.Request(keys=self.keys, labels=self.labels, budget=self.budget, sizes=sizes)
 
     def field(self, text: str) -> Field:
-        """Return the device to tune on, which is chosen as by `hsgen validate` with the same options.
+        """Return the device to tune on, with the target; `hsgen validate` chooses the same device for the same options.
 
         Raises:
             Usage: `write` is set, and the device is not a device of the target.

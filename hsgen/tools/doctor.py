@@ -1,4 +1,4 @@
-"""Finds the devices and tools of this machine that hsgen can use; says what does not work without the missing ones."""
+"""Finds the devices and tools of this machine that hsgen can use, and says what does not work for lack of others."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _name(host: devices.Host, hosts: Sequence[devices.Host]) -> str:
 
 
 def _metal() -> Finding:
-    """Return the device on which Metal's kernels can be validated, without Metal."""
+    """Return the finding about the OpenCL device on which Metal's kernels run, as C++ for OpenCL, for validation."""
     title, costs = "Metal", f"validate --api metal; {metal_shim.UNDRIVEN}"
     try:
         host = selection.candidates(metal_shim.takers())[0]

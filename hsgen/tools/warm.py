@@ -1,4 +1,4 @@
-"""Compiles kernels ahead of time into the user's cache, those that calls of the Python APIs would compile."""
+"""Fills the user's cache: compiles, ahead of time, the kernels that calls of the Python APIs would compile."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOGETHER = (1 << 30) - 1
 _ROWS = (1, 2, 3, 64, 1024, 1 << 15)
 """Numbers of rows for which kernels are compiled.
 
-With the last number, a segmented sort serves short rows (`segmented.short_rows.MANY`).
+The last number is large enough that a segmented sort serves short rows (`segmented.short_rows.MANY`).
 """
 _KS = (1, 64, 1000)
 
@@ -60,7 +60,7 @@ def cuda_texts(
 
 
 def _kinds(calls: Sequence[str], values: Sequence[str]) -> list[str]:
-    """Return the kinds of values of sorters: those of `hsgen.sort` and `hsgen.argsort`, then the given ones."""
+    """Return the kinds of values for which sorters are compiled: those that `calls` need, then `values`."""
     return list(dict.fromkeys(["none"] * (SORT in calls) + ["index"] * (ARGSORT in calls) + list(values)))
 
 
@@ -77,7 +77,7 @@ def _shapes(most: int) -> Iterator[tuple[int, int]]:
 
 
 def _sorts(number: int, key: str, calls: Sequence[str], most: int) -> None:
-    """Collect the texts of sorts of rows, for each combination of outputs.
+    """Collect the kernel texts of sorts of rows, for each combination of outputs.
 
     The outputs are keys and indices, keys alone (CuPy's `sort`), or indices alone (`argsort`).
     """
@@ -99,7 +99,7 @@ def _selections(number: int, key: str, most: int) -> None:
     for (rows, length), k, largest in product(_shapes(most), _KS, (False, True)):
         if k <= length:
             selection(Take(number=number, key=key, rows=rows, length=length, k=k, largest=largest))
-    for name in ORDERS:  # those of `hsgen.topk` and `hsgen.jax.top_k`
+    for name in ORDERS:  # `hsgen.topk` and `hsgen.jax.top_k` select with these objects
         select = TopK(key, value="index", order=name, device=number)
         for (rows, length), k in product(_shapes(min(most, select.max_n)), _KS):
             if k <= length:
@@ -144,8 +144,8 @@ def opencl_sorters(
 ) -> tuple[str, list[Any]]:
     """Return the name of an OpenCL device, and functions that each compile one sorter for that device.
 
-    These are the sorters that `hsgen.sort`, `hsgen.argsort`, and sorters with the given `values` use.  If `device` is
-    None, the preferred device is taken.
+    There is a sorter of arrays and a sorter of segments for each key type, each order, and each kind of values that
+    `calls` need or `values` names.  If `device` is None, the preferred device is taken.
 
     Raises:
         Unavailable: there is no such device.

@@ -1,4 +1,4 @@
-"""Benchmarks: hsgen's sorts, other libraries (*baselines*) and a plain copy are timed in one process, alternating.
+"""Benchmarks: hsgen's sorts, other libraries (*baselines*) and a plain copy are timed in turn, in one process.
 
 Every result is checked before anything is timed.
 """

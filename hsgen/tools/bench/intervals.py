@@ -11,12 +11,14 @@ CONFIDENCE = 0.9
 
 
 def rank(count: int, confidence: float = CONFIDENCE) -> int:
-    """Return the greatest k such that the k-th least and the k-th greatest value enclose the median.
+    """Return the greatest k such that the median lies between the k-th least and the k-th greatest of `count` values.
 
-    The confidence must be at least `confidence`, for `count` independent values.  The result is 0 if there are
-    too few values; confidence 0.9 needs at least 5.  The number of values below the median has a binomial distribution
-    with p = 1/2.  The median is less than the k-th least value if fewer than k values are below the median.  With the
-    same probability, the median is greater than the k-th greatest value.
+    This must be true with a probability of at least `confidence`, for independent values.  The result is 0 if there are
+    too few values; confidence 0.9 needs at least 5.
+
+    The number of values below the median has a binomial distribution with p = 1/2.  The median is less than the k-th
+    least value if fewer than k values are below the median.  With the same probability, the median is greater than the
+    k-th greatest value.
     """
     allowed = 1 - Fraction(confidence).limit_denominator(10**6)
     missed, k = 0, 0

@@ -1,4 +1,4 @@
-"""Measures a benchmark: times hsgen's sorts, baselines and a copy, alternating, after all results were checked."""
+"""Measures a benchmark: checks the results of hsgen's sorts and the baselines, then times them and a copy in turn."""
 
 from __future__ import annotations
 
@@ -73,10 +73,13 @@ def measure(
 ) -> Iterator[list[Row]]:
     """Measure a sort; yield a list of rows for each combination of `sizes`, `segments` and `kinds`.
 
-    The first row is that of `engine`, the last that of the copy; baselines are in the order of `against`.
-    `alternatives` are further sorts of hsgen by row name, on the same device, for the same keys and values.  Those that
-    `against` does not name precede the baselines.  A plain sort among them sorts all segments as one array.  If `spans`
-    names an alternative, it is measured only there.  `hsgen_ratio` above 1: `engine` is faster.  `device`: its label.
+    The first row is that of `engine`, and the last row that of the copy.  In between are the alternatives that
+    `against` does not name, and then the baselines and alternatives in the order of `against`.  In a row, `hsgen_ratio`
+    above 1 means that `engine` is faster.
+    device: the device's label.
+    alternatives: further sorts of hsgen by row name, on the same device, for the same keys and values.  If the measured
+    sort sorts segments, a plain sort among the alternatives sorts all segments as one array.
+    spans: the ranges of counts at which an alternative is measured; without an entry, it is measured at all counts.
 
     Raises:
         Usage: a baseline does not support the sort.

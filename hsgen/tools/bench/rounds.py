@@ -14,8 +14,8 @@ from hsgen.tools.bench.candidates import fill
 from hsgen.tools.bench.rows import Times
 
 _TICK = 1e-9  # seconds; the least time that is recorded, because some clocks report 0
-_LONG = 0.3  # seconds per engine; if recompilation takes longer, only every third round recompiles
-_PASSES = ((8, 1e-3), (4, 4e-3), (2, 2e-2))  # (passes in a round, seconds): for sorts that take less than the seconds
+_LONG = 0.3  # seconds per engine; if its recompilation takes longer, kernels are recompiled in every third round only
+_PASSES = ((8, 1e-3), (4, 4e-3), (2, 2e-2))  # (n, seconds): rounds have n passes if a sort takes less than the seconds
 
 Beat = Callable[[], object]
 """A function that is called after each sort, so that a waiting process knows that this process is alive."""

@@ -20,7 +20,7 @@ typedef ulong ulong8 __attribute__((ext_vector_type(8)));
 #define HS_CONST static inline __attribute__((always_inline))
 
 /* Ids.  Grids have one or two dimensions.  The number of work-groups is at the start of the implicit arguments; before
-   version 5 of these arguments, it must be computed as a quotient. */
+   version 5 of these arguments, it is the number of lanes of the grid divided by that of a work-group. */
 HS_CONST size_t get_local_id(uint d) { return __builtin_amdgcn_workitem_id_x(); }
 HS_CONST size_t get_group_id(uint d) { return d ? __builtin_amdgcn_workgroup_id_y() : __builtin_amdgcn_workgroup_id_x(); }
 #if __clang_major__ >= 18
@@ -81,7 +81,7 @@ HS_OVER int sub_group_broadcast(int x, uint lane) { return __builtin_amdgcn_read
 HS_WIDE(sub_group_shuffle_xor)
 HS_WIDE(sub_group_broadcast)
 
-/* Numbers. */
+/* Minimum, maximum and bit counts of integers. */
 #define HS_NUMBERS(type) \
     HS_OVER type min(type a, type b) { return a < b ? a : b; } \
     HS_OVER type max(type a, type b) { return a > b ? a : b; }
@@ -92,6 +92,6 @@ HS_NUMBERS(ulong)
 HS_OVER uint popcount(uint x) { return (uint)__builtin_popcount(x); }
 HS_OVER ulong popcount(ulong x) { return (ulong)__builtin_popcountl(x); }
 
-/* Floats. */
+/* Bits of floats. */
 #define as_uint(x) __builtin_astype((x), uint)
 #define as_float(x) __builtin_astype((x), float)

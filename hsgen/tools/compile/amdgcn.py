@@ -54,8 +54,9 @@ class Amdgcn:
     ``Use.registers`` counts vector registers, and accumulators too on devices that have them.  `spill_bytes` is the
     size of a lane's private segment.  It holds spilled registers, and arrays that the compiler keeps in memory (in
     hsgen's kernels there should be none).  Scalar registers that spill into lanes of a vector register take no memory;
-    `registers` includes that vector register.  `occupancy` is the compiler's number of wavefronts, divided by the
-    number in `WAVES`.  Some versions of clang before 22 (at least 14) ignore local memory in that number.
+    `registers` includes that vector register.  `occupancy` is the number of wavefronts that the compiler reports for a
+    SIMD unit, divided by the number in `WAVES`.  Some versions of clang before 22 (at least 14) report a number that
+    ignores the kernel's local memory.
 
     All kernels of a program have the same wavefront width: the subgroup size of the sort, or the device's default width
     if lanes exchange no values.
@@ -86,7 +87,7 @@ class Amdgcn:
         return _version(command) if command else None
 
     def recipe(self, request: Request) -> str:
-        """Return the options, the hash of the prelude, and the version of this class's parser of results."""
+        """Return the options, the hash of ``amdgcn.h``, and the version of this class's parser of results."""
         prelude = hashlib.sha256(self.prelude.read_bytes()).hexdigest()
         return f"1 {' '.join(self.language)} {WAVES[request.device]} {request.sort.lanes} {prelude}"
 

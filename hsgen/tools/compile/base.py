@@ -18,8 +18,8 @@ class Use:
 
     `registers` is the number of registers of a lane (AMD: vector registers).  It is None for Intel, because Intel's
     hardware threads have a fixed number of registers.  `spill_bytes` is the memory for a lane's spilled registers
-    (Intel: for those of a hardware thread).  A compute unit can hold a limited number of subgroups at once.
-    `occupancy` is this number for the kernel, divided by the greatest number for any kernel.
+    (Intel: for those of a hardware thread).  `occupancy` is the number of the kernel's subgroups that a compute unit
+    can hold at once, divided by the greatest number of subgroups that it can hold of any kernel.
     """
 
     registers: int | None = None
@@ -73,10 +73,11 @@ class Compiler(Protocol):
         """
 
     def recipe(self, request: Request) -> str:
-        """Return a text with all inputs of a result that the cache key does not contain otherwise.
+        """Return the part of the cache key that only this class knows, as a text.
 
-        Examples are compiler options, hashes of headers, and the version of the code that parses the compiler's output.
-        The cache key is a hash of this text, the identity, the device, the kernels' text and their work-group sizes.
+        The text contains, for example, compiler options, hashes of headers, and the version of the code that parses the
+        compiler's output.  The cache key is a hash of this text, the identity, the device, the kernels' text and their
+        work-group sizes.
         """
 
     def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:

@@ -23,7 +23,7 @@ SCHEMA = 1
 UNREPORTED = -1
 """Stands for a number that the compiler does not report."""
 TABLES = {"registers": UNREPORTED, "spills": 0, "occupancy": UNREPORTED}
-"""The tables of a compiler, each with the number of kernels that have no line in the table."""
+"""The tables of a compiler in a budget file.  A kernel without a line in a table has this number there."""
 AGAIN = "--write-budget writes it again"
 
 _Numbers = dict[str, int]
@@ -140,9 +140,9 @@ def compare(budget: Budget, results: Sequence[Result], complete: bool) -> tuple[
     """Compare results with a budget; return a line for each result that is worse than recorded, and further notes.
 
     A result is worse if it has a larger spill, more registers, or less occupancy than recorded.  If the version of the
-    compiler differs from the recorded version, only spills of kernels without a recorded spill count.  A kernel or
-    device that the budget lacks counts as worse.  With `complete`, `results` has all kernels of the target; then a
-    kernel that only the budget has counts as worse too.
+    compiler differs from the recorded version, a result is worse only if the kernel spills and did not spill before.  A
+    kernel or device that the budget lacks counts as worse.  With `complete`, `results` has all kernels of the target;
+    then a kernel that only the budget has counts as worse too.
     """
     worse: list[str] = []
     notes: list[str] = []
@@ -171,7 +171,7 @@ def compare(budget: Budget, results: Sequence[Result], complete: bool) -> tuple[
 
 
 def _worse(old: _Numbers | None, new: _Numbers, same: bool) -> list[str]:
-    """Return a line for each number of a kernel that is worse; `same` if the compiler has the recorded version."""
+    """Return a line for each number of a kernel that is worse; `same`: the compiler's version is the recorded one."""
     if old is None:
         return [f"is not in the budget; {AGAIN}"]
     lines = []

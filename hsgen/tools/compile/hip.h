@@ -19,7 +19,7 @@ HS_DEVICE uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { ret
 HS_DEVICE ulonglong2 make_ulonglong2(unsigned long long x, unsigned long long y) { return {x, y}; }
 
 /* Ids.  Grids have one or two dimensions.  The number of blocks is at the start of the implicit arguments; before
-   version 5 of these arguments, it must be computed as a quotient. */
+   version 5 of these arguments, it is the number of lanes of the grid divided by that of a block. */
 struct hs_place { unsigned x, y; };
 #define threadIdx (hs_place{__builtin_amdgcn_workitem_id_x(), 0u})
 #define blockIdx (hs_place{__builtin_amdgcn_workgroup_id_x(), __builtin_amdgcn_workgroup_id_y()})
@@ -84,7 +84,7 @@ template <class T> HS_DEVICE T __shfl(T a, int lane, int width = HS_WAVE)
     return hs_word_of(a, (lane & (width - 1)) + (__lane_id() & ~(width - 1)));
 }
 
-/* Numbers. */
+/* Minimum, maximum and bit counts of integers. */
 #define HS_NUMBERS(type) \
     HS_DEVICE type min(type a, type b) { return a < b ? a : b; } \
     HS_DEVICE type max(type a, type b) { return a > b ? a : b; }
@@ -95,7 +95,7 @@ HS_NUMBERS(unsigned long long)
 HS_DEVICE int __popc(unsigned x) { return __builtin_popcount(x); }
 HS_DEVICE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 
-/* Floats. */
+/* Bits and sums of floats. */
 HS_DEVICE unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
 HS_DEVICE float __uint_as_float(unsigned x) { return __builtin_bit_cast(float, x); }
 HS_DEVICE float __fadd_rn(float a, float b) { return a + b; }

@@ -36,7 +36,7 @@ class Hip(Amdgcn):
         return ("-nogpulib", f"--offload-arch={device}")
 
     def text(self, request: Request) -> str:
-        """Return the kernels' text, with shared memory declared in its size."""
+        """Return the kernels' text, in which shared memory is an array of the size that a launch allocates."""
         sort, source = request.sort, request.source
         parts = {k.name: _sized(source.parts[k.name], k, sort) for k in request.kernels}
         return replace(source, parts=parts).only(*parts)

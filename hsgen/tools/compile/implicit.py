@@ -16,8 +16,8 @@ def derived(target: Target, widths: Iterable[str]) -> list[Sort]:
     """Return the sorts of all algorithms that need no table, for the key widths `widths`.
 
     For each algorithm there is a sort of keys alone, and a sort with 4-byte values if the algorithm supports values.
-    The sort with values has only those kernels whose buffers differ from the kernels without values.  The other kernels
-    do the same work in both sorts.
+    The sort with values has only those kernels whose buffers differ from the buffers of the kernels without values.
+    The other kernels do the same work in both sorts.
     """
     sorts = []
     for width in widths:
@@ -36,9 +36,10 @@ def derived(target: Target, widths: Iterable[str]) -> list[Sort]:
 
 
 def _own(sort: Sort) -> Sort:
-    """Remove the kernels of a preceding sort.
+    """Return the sort with only its algorithm's own kernels.
 
-    An algorithm may begin with another sort of the target, whose kernels are compiled separately.
+    An algorithm may begin with another sort of the target, such as a radix sort.  The kernels of that sort are compiled
+    separately.
     """
     algorithm = sort.parts[0].algorithm
     if not EVERY[algorithm].TRAITS.joins:

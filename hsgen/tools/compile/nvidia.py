@@ -27,7 +27,7 @@ class Limits:
     block_registers: int = 65536
     partitions: int = 4
     reserved: int = 0
-    """Bytes of shared memory that the system takes for each block, in addition to the kernel's."""
+    """Bytes of shared memory that the system reserves for each block, in addition to what the kernel uses."""
     step: int = 256
     """Shared memory is allocated in multiples of this number of bytes."""
 
@@ -69,8 +69,8 @@ def blocks(limits: Limits, lanes: int, registers: int, shared: int) -> int:
     """Return the number of blocks that a multiprocessor holds at once; 0 if not even one fits.
 
     `lanes` is the number of lanes of a block, `registers` the registers of a lane, `shared` the bytes of shared memory
-    of a block.  Memory that can serve as L1 cache or as shared memory counts as shared memory, as drivers decide by
-    default.
+    of a block.  All memory that can serve as L1 cache or as shared memory counts as shared memory, because drivers by
+    default divide this memory as a kernel requires.
     """
     warps = _up(lanes, WARP) // WARP
     per_warp = _up(max(registers, 1) * WARP, 256)

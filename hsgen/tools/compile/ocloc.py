@@ -75,7 +75,9 @@ SUBSLICES = {
     "pvc": _XE_HPC,
     **dict.fromkeys(("bmg-g21", "bmg-g31", "lnl-m"), _XE2),
 }
-"""The full-size subslice of each device, by ocloc's names, oldest first (Xe: dual subslice or Xe core).
+"""A subslice of each device, with all its execution units, by ocloc's names, oldest first.
+
+On Xe, the numbers are those of a dual subslice or an Xe core.
 
 Sources:
 

@@ -16,8 +16,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-CAPTURE, FULL = 0x40, 2  # a pipeline's flag for statistics, and a stage's flag for full subgroups
-_FEATURES = {  # structure: (its type, number of features, features to enable); robust access would cost registers
+CAPTURE, FULL = 0x40, 2  # pipeline flag: capture statistics; shader stage flag: require full subgroups
+_FEATURES = {  # structure: (its type, number of features, indices of features to enable); without robust access
     "2": (1000059000, 55, (40, 41)),  # 64-bit and 16-bit integers
     "1.1": (49, 12, (0, 1)),  # 16-bit storage
     "1.2": (51, 47, (2, 3, 8, 38, 41, 42)),  # 8-bit storage, 8-bit integers, addresses, the memory model

@@ -10,13 +10,13 @@ from hsgen.targets.target import AUTO, Target
 from hsgen.tools.report.drawing import Drawing, Figure, count, power
 
 _BAR = 640  # pixels from one key to the greatest count
-_RISE, _SMALL = 13, 6.5  # pixels: by which a label is raised if it would overlap the last; width of a small letter
+_RISE, _SMALL = 13, 6.5  # pixels: rise of a number that would overlap the number before; width of a small letter
 _LEFT = 152
 _FILLS = ("light", "mid", "hatch", "dots")
 
 
 def served(target: Target, key: str, signature: Signature) -> list[tuple[str, int, int]] | None:
-    """Return (label, low, high) for each part of the sort "auto", which serves counts above `low`, up to `high`.
+    """Return (label, low, high) for each part of the sort "auto"; the part serves counts above `low`, up to `high`.
 
     The result is None if the target has no such sort for this key width and signature.
     """

@@ -55,7 +55,7 @@ _TASK: dict[str, tuple[type, ...]] = {
     "epilogue": (bool,),
     "take": (int, type(None)),
 }
-"""Further fields that are equal in all rows of one plot; older documents lack these fields."""
+"""Further fields that are equal in all rows of one plot, with their types; older documents lack these fields."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -177,7 +177,7 @@ def _target(contents: Contents, subject: Subject, builder: Builder) -> TargetPar
 
 
 def _by_key(every: Iterable[Sort]) -> list[list[Sort]]:
-    """Group operations by section of the page and key width; the sections of operations other than sorts are last."""
+    """Group sorts by section of the page and key width; sections of other operations, such as prefix sums, are last."""
     groups: dict[tuple[tuple[str, str], str], list[Sort]] = {}
     for sort in every:
         groups.setdefault((operations.of(sort).section, sort.label), []).append(sort)
@@ -236,7 +236,7 @@ def _shape(label: str, algorithm: str, params: Any, most: int) -> Shape:
 
 
 def every_sort(target: Target) -> list[Sort]:
-    """Return all sorts and prefix sums for which a target has tables, in their plain form.
+    """Return all sorts and prefix sums for which a target has tables, without values or features.
 
     The sorts of one key width are adjacent, and "auto" is the first of them.
     """

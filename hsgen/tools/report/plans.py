@@ -78,7 +78,10 @@ def shown(sort: Sort, n: int) -> Shown:
 
 
 def row(step: Step) -> tuple[str, ...]:
-    """Return a step as a table row: kernel, counts, work-groups, constant part of the argument, its source, buffers."""
+    """Return a step as a table row: kernel, counts, work-groups, kernel argument in two cells, and buffers.
+
+    The first cell of the argument has its constant bits, and the second cell says where its other bits come from.
+    """
     guard, argument = step.guard, step.argument
     place = {"any": "", "in": ", in place", "out": ", out of place"}[guard.place]
     bits = {"any": "", "whole": ", all bits", "part": ", a part of the bits"}[guard.range]

@@ -46,7 +46,7 @@ def suggest(f: Facts, keys: Sequence[str] = WIDTHS) -> dict[str, Table]:
                 below = [x for x in (variant, str(table[STRATEGY].value) if STRATEGY in table else "") if x]
                 suggested[label][".".join([label, name, *below])] = {k: v for k, v in table.items() if k != STRATEGY}
                 if shares[label]:
-                    width = width if sorts else table["subgroup"].value  # all algorithms of a sort share this width
+                    width = width if sorts else table["subgroup"].value  # all algorithms of "auto" have one width
                     sorts["-".join([label, *below])] = label, table
         if sorts:
             divided[f"sort.{name}"] = autos(f, KEYS[name], width, sorts)
@@ -75,7 +75,8 @@ def launched(algorithm: str, key: KeyType, table: Table, device: Device) -> int:
 def autos(f: Facts, key: KeyType, width: int, sorts: Mapping[str, tuple[str, Table]]) -> Table:
     """Return a suggested table ``[sort.KEY]``; its crossovers do not exceed what the device's grids allow.
 
-    `sorts` are the sorts among which the counts are divided: (algorithm, table) by the name in rows of ranges.
+    width: the subgroup width.  sorts: the sorts to choose from at each count, as (algorithm, table), by their name in
+    the table ``[sort.KEY]``.
     """
     have = list(sorts)
     alone = next((x for x in have if SHAPES[sorts[x][0]].serves_all(f)), have[0] if len(have) < 2 else None)

@@ -10,7 +10,7 @@ from hsgen.core.device import Device
 from hsgen.targets.target import Target
 
 NVIDIA = 0x10DE
-_THREADS = 32  # subgroups that a core holds at once, if unknown; every GPU of the last ten years holds so many
+_THREADS = 32  # subgroups that a core holds at once, if unknown; each GPU of the last ten years holds at least 32
 _VECTOR = 64  # bytes of the widest vector registers of a CPU
 
 
@@ -38,8 +38,8 @@ def lessened(table: Table, name: str, value: Any) -> Choice:
 class Facts:
     """The known facts of a device or of a family of devices.
 
-    cpu: the device is a CPU.  vendor: the vendor's number; 0 if unknown.  ballot: lanes can vote, provided that they
-    can exchange values.
+    cpu: the device is a CPU.  vendor: the vendor's number; 0 if unknown.  ballot: lanes can vote; this applies only if
+    lanes can exchange values at all.
     """
 
     device: Device
@@ -55,7 +55,7 @@ class Facts:
 
     @property
     def key_pairs(self) -> bool:
-        """Whether, in all APIs, kernels can sort 64-bit keys without 64-bit integers, as pairs of words."""
+        """Whether, in all APIs, kernels can sort 64-bit keys as pairs of words, without 64-bit integers."""
         return bool(self.apis) and all(APIS[name].key_pairs for name in self.apis)
 
     @property

@@ -1,7 +1,7 @@
 """Queries: the properties that a device reports, as a JSON file that people can send.
 
-`facts` derives the facts of a device from a query.  If the API does not report a fact, a safe value is used.  If it
-does not report facts of a core, values that are known for the vendor's GPUs are used.
+`facts` derives the facts of a device from a query.  If the API does not report a fact, a safe value is used.  For facts
+of a core, such as its registers, values that are known for the vendor's GPUs are used instead.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The time budget of a tuning: how many seconds each step may use.
 
 Races get the fraction `RACES` of the budget, divided evenly among the tables to tune.  The end of the tuning
-(`hsgen.tools.tune.ending`) gets the rest, divided evenly among the key widths.  For each key width the end compares
-the best tables with the file's, validates the winners, and measures crossovers.  Time that a step does not use is
-available to later steps.
+(`hsgen.tools.tune.ending`) gets the rest, divided evenly among the key widths.  For each key width, the end of the
+tuning times the best tables against those of the target file, validates the winners, and measures crossovers.  Time
+that a step does not use is available to later steps.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 RACES = 0.6
 LEAST = 30.0  # seconds of racing per table; if the budget allows less, only the first tables race
-COMPARED = 0.45  # the comparison may use this fraction of a key width's time
+COMPARED = 0.45  # fraction of a key width's time that the comparison with the file's tables may use
 
 Clock = Callable[[], float]
 
@@ -39,10 +39,10 @@ class Budget:
             self._end = self.now() + self.seconds * (1 - RACES)
 
     def left(self, width: int | None = None, part: float = 1.0) -> float:
-        """Return the seconds left for the end of the tuning.
+        """Return the seconds left for the end of the tuning, or for one key width in it.
 
-        With `width`, the index of a key width: the seconds until this key width has used the fraction `part` of its
-        share.
+        width: the index of a key width.  The result is then the time until this key width has used the fraction `part`
+        of its share.
         """
         assert self._end is not None
         upto = 1.0 if width is None else (width + part) / self._widths

@@ -26,7 +26,7 @@ from hsgen.tools.validate import validation
 
 CASES = 160  # (count, kind) pairs that a shape must sort before it is timed
 PATIENT = 5.0  # seconds; least time limit of a validation
-HOPELESS = 10.0  # a candidate slower than this multiple of the best time leaves the race; a validation is abandoned
+HOPELESS = 10.0  # a race drops candidates that take longer than this multiple of the best time, to validate or to sort
 
 Send = Callable[[dict[str, Any]], None]
 
@@ -47,16 +47,20 @@ def replace_table(
 
 
 def cases(sort: Sort, seed: int, count: int = CASES) -> list[tuple[int, str]]:
-    """Return about `count` of the test cases of a quick validation, as (number of keys, kind of input); 0: all cases.
+    """Return about `count` test cases of a quick validation, as (number of keys, kind of input); with 0, all cases.
 
-    The chosen cases are evenly spaced in the list of all cases, so that they cover every kernel and path of the sort.
+    The chosen cases are evenly spaced in the list of all cases, so that they cover each kernel and path of the sort.
     """
     pairs = validation.plan_cases(sort, full=False, seed=seed)
     return pairs[:: max(1, len(pairs) // count)] if count else pairs
 
 
 def ready(request: Mapping[str, Any], send: Send, late: list[str], end: float) -> dict[str, Candidate]:
-    """Return the candidates that pass a validation, by name; `late` receives those not validated by the time `end`."""
+    """Build and validate the candidates of a request; return those that pass, by name.
+
+    request: a request to `hsgen.tools.tune.race`.  send: receives events.  late: receives the names of the candidates
+    whose validation was not finished at the time `end`, a time of `time.monotonic`.
+    """
     parsed = target.parse(request["text"], request["stem"], request["where"])
     signature = Signature(**request["signature"])
     context = host = None
@@ -81,7 +85,7 @@ def ready(request: Mapping[str, Any], send: Send, late: list[str], end: float) -
             patience = max(PATIENT, HOPELESS * least) if out else math.inf
             try:
                 report = _checked(engine, pairs, c["name"], request["seed"], send, (patience, end))
-            except Usage as e:  # a count that the shape cannot serve on this device
+            except Usage as e:  # on this device, the shape cannot sort the number of keys of a test case
                 send({"failed": c["name"], "kind": "device", "why": e.lines[0]})
                 continue
             if report is None:
@@ -100,8 +104,7 @@ def _checked(
 ) -> validation.Report | None:
     """Validate a candidate; return None if the validation exceeds its limits.
 
-    `limits` are the longest duration in seconds, and the time at which the validation must end, as `time.monotonic`
-    counts.
+    limits: the longest duration in seconds, and the time of `time.monotonic` at which the validation must end.
 
     Raises:
         Wrong: a result is wrong.

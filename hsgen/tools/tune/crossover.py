@@ -23,29 +23,30 @@ Cut = list[tuple[str, int]]
 """Ranges of counts in ascending order, each as (label, greatest count that the label serves)."""
 
 Slower = AbstractSet[tuple[str, int]]
-"""Pairs (label, count) such that the label is slower at this count than the algorithm that the file chooses."""
+"""Pairs (label, count) such that at this count the label is slower than the label that the target file chooses."""
 
 
 def cut(times: Times, slower: Slower = frozenset(), free: Collection[str] = ()) -> Cut:
     """Return the fastest ranges for the counts at which all labels were measured; empty if there are none.
 
-    Every label after the first adds kernels that must be compiled and shipped.  Therefore the label must reduce the log
-    time by `PRICE` per count, averaged over all counts.  Labels in `free` are shipped anyway, so their first range need
-    not save anything.  No label serves a count that `slower` lists for it.  If `slower` is not empty, a label may have
-    several ranges, and each further range must save `PRICE` too.
+    Every label after the first adds kernels that must be compiled and shipped.  Therefore a label is added only if it
+    reduces the log time by `PRICE` per count, averaged over all counts.  Labels in `free` are shipped in any case, so
+    their first range may save less.  No label serves a count that `slower` lists for it.  If `slower` is not empty, a
+    label may have several ranges, and each further range must save `PRICE` too.
     """
     return priced(times, slower, free)[1]
 
 
 def priced(times: Times, slower: Slower = frozenset(), free: Collection[str] = ()) -> tuple[float, Cut]:
-    """Return the cost (log time plus prices) of the ranges that `cut` returns, and these ranges.
+    """Return the cost of the ranges that `cut` returns, and these ranges.
 
-    Without such ranges, the cost is infinite.
+    The cost is the sum of the log times at all counts, plus the prices of labels and ranges.  The cost is infinite if
+    no ranges are possible.
     """
     counts = sorted(set.intersection(*(set(t) for t in times.values())))
     cost = {x: [math.inf if (x, n) in slower else math.log(times[x][n]) for n in counts] for x in times}
     price = PRICE * len(counts)
-    # dynamic programming: the cheapest ranges for the counts so far, by (set of labels in use, label of the last count)
+    # dynamic programming: cheapest (cost, ranges) for the counts so far, by (labels in use, label of the last count)
     ways: dict[tuple[frozenset[str], str], tuple[float, list[tuple[str, int]]]] = {}
     for i in range(len(counts)):
         following: dict[tuple[frozenset[str], str], tuple[float, list[tuple[str, int]]]] = {}
@@ -63,7 +64,7 @@ def priced(times: Times, slower: Slower = frozenset(), free: Collection[str] = (
 
 
 def price_of(ranges: Cut, times: Times, counts: Sequence[int]) -> float:
-    """Return the cost of given ranges at these counts, by the same rule as in `priced`."""
+    """Return the cost of `ranges` at `counts`, as `priced` defines the cost."""
     labels = [serving(ranges, n) for n in sorted(counts)]
     total = sum(math.log(times[x][n]) for x, n in zip(labels, sorted(counts), strict=True))
     return total + PRICE * len(counts) * sum(a != b for a, b in pairwise(labels))
@@ -95,10 +96,11 @@ def within(after: Cut, before: Cut, low: int, high: int) -> Cut:
 
 
 def raised(after: Cut, before: Cut, counts: Sequence[int]) -> Cut:
-    """Return `after`, with each crossover moved up to the crossover of `before` where `before` uses the same label.
+    """Return the ranges `after`, with each crossover moved up to a crossover of the ranges `before` if possible.
 
-    A crossover stays below the next measured count.  Measurements thus decide between which two counts it lies, and
-    `before` decides where it lies between these two.
+    Measurements say only that a crossover lies below the next measured count.  If `before` still uses the same label
+    above the crossover, the crossover moves to the end of that range of `before`, but stays below the next measured
+    count.
     """
     out = list(after)
     for i, (label, upto) in enumerate(after[:-1]):
@@ -110,9 +112,9 @@ def raised(after: Cut, before: Cut, counts: Sequence[int]) -> Cut:
 
 
 def between(ranges: Cut, counts: Sequence[int]) -> list[tuple[str, str, list[int]]]:
-    """Return (lower label, higher label, counts) for each crossover.
+    """Return (label below, label above, counts to time) for each crossover of the ranges.
 
-    The seven counts divide the interval between the last count of the lower label and the next measured count.
+    The seven counts divide the interval from the last count of the label below to the next measured count.
     """
     ordered = sorted(counts)
     out = []
@@ -128,11 +130,11 @@ def refined(
     high: Mapping[int, float],
     slower: tuple[Collection[int], Collection[int]] = ((), ()),
 ) -> int | None:
-    """Return the greatest count that the lower label of a crossover should serve; at least `upto`.
+    """Return the greatest count that the label below a crossover should serve, so that the sum of log times is least.
 
-    `low` and `high` are the times of the lower and the higher label at counts above `upto`.  `slower` is a pair: the
-    counts that the lower label may not serve, and the counts that the higher label may not serve.  The result is None
-    if no crossover satisfies both.
+    upto: the least result.  low, high: the times of the labels below and above the crossover, at counts above `upto`.
+    slower: the counts that the label below may not serve, and the counts that the label above may not serve.  The
+    result is None if each crossover would give a label a count that it may not serve.
     """
     counts = sorted(set(low) & set(high))
     best, sum_, least = None, 0.0, math.inf

@@ -1,4 +1,4 @@
-"""The description of a detected device for a tuning, a `hsgen.tools.tune.runner.Field`."""
+"""Makes the `hsgen.tools.tune.runner.Field` that describes a detected device and the target to tune on it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ def limited(facts: Device, host: Host) -> Device:
 
 
 def of_host(target: Target, text: str, where: str, api: str, host: Host, *, native: bool, **more: Any) -> Field:
-    """Return the field that tunes `target` on the device `host`.
+    """Return the `Field` with which `target` is tuned on the device `host`.
 
-    `text` is the target file's text, `where` its name in messages.  With `native`, a bundle's C runtime drives the
-    device.
+    text: the target file's text.  where: the file's name in messages.  native: a bundle's C runtime drives the device.
     """
     return Field(
         text=text,

@@ -40,12 +40,13 @@ def applied(
     evidence: Sequence[Mapping[str, str]],
     notes: Mapping[tuple[str, str], str] | None = None,
 ) -> str:
-    """Return the text of a target file after a tuning: with new parameters and new rows of evidence.
+    """Return the text of a target file with the new parameters and the new rows of evidence from a tuning.
 
-    `tables` are the new parameters by (label, key width).  `autos` are the new tables ``[sort.KEY]`` by key width.
-    `notes` say what was measured, by (label, key width).  A row of evidence replaces the row of an earlier tuning on
-    the same device.  Comments on replaced values are removed.  The note of a table becomes the comment of the first
-    value that is replaced in it.
+    tables: the new parameters by (label, key width).
+    autos: the new tables ``[sort.KEY]`` by key width.
+    evidence: rows of evidence.  A row replaces the row of an earlier tuning of the same tables on the same device.
+    notes: texts that say what was measured, by (label, key width).  A table's note becomes the comment of the first
+    value that is replaced in the table.  Comments on other replaced values are removed.
 
     Raises:
         Usage: the layout of the file is not supported, so that the edited text would have another meaning.
@@ -97,9 +98,9 @@ def _means(text: str, data: Mapping[str, Any]) -> bool:
 def _after(
     data: dict[str, Any], tables: Tables, autos: Mapping[str, Mapping[str, Any]]
 ) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]]]:
-    """Return the data that the edited file should have, with the old evidence, and the changed tables ``[sort.KEY]``.
+    """Return the data of the edited file except for new evidence, and the tables ``[sort.KEY]`` that change.
 
-    A table ``[sort.KEY]`` also changes if it names a table whose strategy, and therefore name, changed.
+    If a table's strategy changes, so does the table's name, and each ``[sort.KEY]`` with that name changes too.
     """
     after = data
     for at, table in tables.items():
@@ -113,7 +114,7 @@ def _after(
 
 
 def _moved(text: str, data: Mapping[str, Any], tables: Tables) -> str:
-    """Rename the heads of tables whose strategy changed, and remove tables that are no longer used; return the text."""
+    """Return the text of the file with new heads for tables whose strategy changes, and without unused tables."""
     for at, table in tables.items():
         before, now = list(placed_of(data, *at)), list(placed(data, *at, table))
         for old, new in zip(before, now, strict=False):
@@ -161,9 +162,9 @@ def _item(value: Any) -> Any:
 def _set(document: Any, path: Path, table: Mapping[str, Any], note: str) -> dict[str, Any] | None:
     """Change the values of an existing table to those of `table`.
 
-    Return the keys that the caller must still add to the table; None if the document has no such table.  Comments on
-    replaced values are removed, and the first replaced value gets the note.  In an element of a list of tables, this
-    function adds the missing keys itself, so the result is empty.
+    Return the keys, with their values, that the caller must still add to the table; None if the document has no such
+    table.  If the table is an element of a list of tables, this function adds such keys itself and returns none.
+    Comments on replaced values are removed, and the first replaced value gets the note as its comment.
     """
     from tomlkit.items import InlineTable
 
@@ -206,7 +207,7 @@ def _after_keys(text: str, head: str, more: Mapping[str, Any]) -> str:
     lines = text.splitlines(True)
     span = _span(lines, head)
     if span is None:
-        return _before_evidence(text, _block(head, more))  # the file has tables of variants only, so no such head
+        return _before_evidence(text, _block(head, more))  # the file lacks this head if it has only tables of variants
     last = max(i for i in range(*span) if lines[i].strip() and not lines[i].lstrip().startswith("#"))
     return "".join([*lines[: last + 1], *_lines(more), *lines[last + 1 :]])
 

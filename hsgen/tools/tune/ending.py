@@ -29,14 +29,14 @@ Disqualify = Callable[[str, Table, str, str], None]
 
 
 class Failed(Exception):
-    """A winner of the races failed afterwards.
+    """A winner of the races failed in the final comparison or in a validation.
 
     The failure is in the journal.  Therefore a second attempt, with the same journal, chooses another winner.
     """
 
 
 class Ending:
-    """Measures what a tuning needs after its races; results that the journal contains are not measured again."""
+    """Performs comparisons and validations after the races, unless the journal contains their results already."""
 
     def __init__(self, target: Target, journal: Journal, runner: Runner, budget: Budget, show: Show) -> None:
         self._target, self._journal, self._runner, self._show = target, journal, runner, show
@@ -54,8 +54,8 @@ class Ending:
     ) -> final.Rounds:
         """Time entries against each other at the counts `sizes`, for at most `left` seconds; return the times.
 
-        `sizes` lists the most important counts first, because the time may run out before the last count.  With
-        `disqualify`, failures of entries are recorded.
+        entries: the (label, table) of each entry, by name.  sizes: the most important counts come first, because the
+        time may run out before the last count.  disqualify: receives failures of entries; None ignores failures.
 
         Raises:
             Failed: an entry failed, and `disqualify` is not None.
@@ -85,7 +85,7 @@ class Ending:
     def _record(
         self, key: str, named: Mapping[str, str], sizes: Sequence[int], signature: Signature, finish: Finish, title: str
     ) -> final.Rounds:
-        """Record a comparison."""
+        """Record a comparison in the journal; return its times as the journal has them."""
         seconds = {x: {str(n): [rounded(y) for y in t] for n, t in s.items()} for x, s in finish.seconds.items()}
         record: Record = {"what": "final", "key": key, "value": signature.value, "entries": dict(named)}
         record |= {"sizes": [str(n) for n in sizes], "seconds": seconds, "took": round(finish.took, 2)}
@@ -104,7 +104,8 @@ class Ending:
     ) -> Record | None:
         """Return the journal's record of a comparison.
 
-        Return None without a record, or if a smaller budget cut the recorded comparison short.
+        Return None if there is no record, or if the recorded comparison was cut short by a budget smaller than this
+        run's budget.
         """
         named = {x: name_of(table) for x, (_, table) in entries.items()}
         for record in self._journal.of("final", key=key, value=signature.value):
@@ -126,8 +127,8 @@ class Ending:
     def validate(self, key: str, label: str, table: Table, disqualify: Disqualify, *, new: bool) -> bool:
         """Run all cases of the quick validation on a chosen table; return False if the budget does not suffice.
 
-        A `new` table is one that the file does not contain.  Its validation may exceed the time left, provided that its
-        estimated duration is at most the whole budget.
+        new: the file does not contain the table.  The validation of a new table may take longer than the time left, if
+        the estimate of its duration is at most the whole budget.
 
         Raises:
             Failed: the validation found an error.

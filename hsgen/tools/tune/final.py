@@ -78,10 +78,10 @@ def which(rounds: Rounds, label: str, sizes: Sequence[int]) -> str:
 
 
 def chosen(rounds: Rounds, label: str, raced: Collection[int], known: bool) -> str | None:
-    """Return which table a label should use, `START` or `BEST`; None if there is no choice because tables did not run.
+    """Return which table a label should use, `START` or `BEST`; None if the tables were not timed.
 
-    `raced` are the counts of the label's races.  If the file has a table for the label (`known`), the result is `START`
-    unless both tables ran at all these counts.
+    raced: the counts of the label's races.  known: the file has a table for the label.  The result is then `START`
+    unless both tables were timed at all counts in `raced`.
     """
     both = [rounds.get(entry(label, w)) for w in (START, BEST)]
     if both[0] is None and (known or both[1] is None):
@@ -93,10 +93,10 @@ def chosen(rounds: Rounds, label: str, raced: Collection[int], known: bool) -> s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A line of a tuning's result: the label that serves `n` keys before and after the tuning, both timed in one run.
+    """A line of a tuning's result: the sorts that serve `n` keys before and after the tuning, timed in one run.
 
-    Rates are in Mkeys/s.  `ratio` is the rate after divided by the rate before, the median over the rounds.  `low` and
-    `high` are the ends of its 90 % confidence interval.
+    Rates are in Mkeys/s.  `ratio` is the rate after the tuning divided by the rate before, the median over the rounds.
+    `low` and `high` are the ends of the ratio's 90 % confidence interval.
     """
 
     key: str
@@ -142,10 +142,10 @@ def is_slower(was: Sequence[float], times: Sequence[float]) -> bool:
 
 
 def slower(rounds: Rounds, chosen: Mapping[str, str], before: Cut) -> Slower:
-    """Return the pairs (label, count) such that the label's chosen table is slower at this count than the file.
+    """Return the pairs (label, count) such that the label's chosen table is slower at this count than the file's table.
 
-    `before` are the ranges of the file, which say which label served the count.  If `before` is empty, each chosen
-    table is compared with the file's table of the same label.
+    before: the ranges of the file, which say which label's table serves the count in the file.  If `before` is empty,
+    each chosen table is compared with the file's table of the same label.
     """
     out = set()
     for label, table in chosen.items():

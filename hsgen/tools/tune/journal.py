@@ -48,7 +48,8 @@ def header(**more: Any) -> Record:
 class Journal:
     """The records of a tuning, in the file `path`, or in memory only if `path` is None.
 
-    `length` is the number of valid bytes of an existing file, which is cut there.  With 0, a new file is written.
+    length: the number of valid bytes at the start of an existing file, which is truncated to this length; 0 writes a
+    new file.
     """
 
     def __init__(self, path: Path | None, head: Record, records: Sequence[Record] = (), *, length: int = 0) -> None:
@@ -196,7 +197,7 @@ _INSIDE: dict[str, dict[str, Callable[[Any], bool]]] = {
     "final": {"seconds": lambda x: all(map(_rounds, x.values()))},
     "checked": {},
 }
-"""For each kind of record, functions that check the contents of fields; `_FIELDS` gives only their types."""
+"""For each kind of record, functions by field that check the field's content; `_FIELDS` has only the field's type."""
 
 
 def differs(path: Path, have: Mapping[str, Any], expected: Mapping[str, Any], names: Sequence[str]) -> None:

@@ -61,11 +61,13 @@ class Plans:
         rounds: final.Rounds,
         raced: Mapping[str, Collection[int]],
     ) -> None:
-        """Plan the key width `key`, which is number `number` in the tuning.
+        """Plan for the key width `key`, whose share of the budget has the index `number`.
 
-        `data` is the target file's data.  `before` are its ranges, `before_valued` its ranges for sorts with values.
-        `entries` are the tables that do not fail.  `rounds` are the times of those entries that ran before the budget
-        ended.  `raced` has the counts of the races of each tuned label.
+        data: the content of the target file.
+        before: the file's ranges.  before_valued: the file's ranges for sorts with values.
+        entries: the tables of the final comparison, which has no table that failed before.
+        rounds: the times of those entries that ran before the budget ended.
+        raced: the counts of the races, by label.
         """
         self._data, self._target, self._ending, self._number, self._key = data, target, ending, number, key
         self._before, self._before_valued = before, before_valued
@@ -95,7 +97,7 @@ class Plans:
         return [plan for _, _, plan in sorted(costs, key=lambda x: x[:2])]
 
     def _choices(self, label: str, which: str) -> tuple[str, ...]:
-        """Return which tables (`BEST`, `START`) plans may use for a label; the better one, `which`, comes first."""
+        """Return the tables that plans may use for a label, `which` and perhaps `START`; the better one comes first."""
         return (BEST, START) if which == BEST and final.entry(label, START) in self._rounds else (which,)
 
     def _divisible(self, chosen: Mapping[str, str]) -> bool:

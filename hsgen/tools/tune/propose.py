@@ -1,9 +1,9 @@
 """Proposes the shapes that race next.
 
-The search is a plain evolutionary search.  An algorithm declares a *search space* as a set of *boxes*.  A box is a
-search region: it lists the possible values of each parameter.  A shape is either drawn at random from a box, or bred by
-mutating and mixing the best shapes so far.  Each race tries shapes of both kinds, so that neither a bad start nor a
-local optimum stops the search.  docs/decisions/0013-tuning.md compares this search with others.
+The search is a plain evolutionary search.  An algorithm declares a *search space* as several *boxes*.  A box lists the
+possible values of each parameter; each combination of these values is a shape.  A shape is either drawn at random from
+a box, or bred by mutating and mixing the best shapes so far.  Each race tries shapes of both kinds, so that neither a
+bad start nor a local optimum stops the search.  docs/decisions/0013-tuning.md compares this search with others.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from hsgen.targets.choices import algorithm
 Table = Mapping[str, Any]
 """A parameter table in the form of `hsgen.targets.tables`; parameters with default values are left out."""
 
-_DRAWS = 400  # a box counts as empty if so many random draws give no shape that the device can run
-_PARENTS = 3  # parents: so many of the best shapes of all, and the best shape of each of so many boxes
-_ENOUGH = 2  # until so many shapes of each box were tried, up to half of each race is drawn from such boxes
+_DRAWS = 400  # a box counts as empty if this number of random draws gives no shape that the device can run
+_PARENTS = 3  # shapes are bred from the 3 best shapes of all boxes, and from the best shape of each of the 3 best boxes
+_ENOUGH = 2  # while a box has fewer tried shapes, races draw shapes from it; up to half of a race is drawn
 
 
 def name_of(table: Table) -> str:
@@ -43,8 +43,9 @@ class Space:
     ) -> None:
         """Build the search space of a label.
 
-        Parameters of the initial table `start` that no box lists are the same in every shape.  Every shape sorts at
-        least `most` keys.  If the label's table is optional, `derived` are the parameters that apply without a table.
+        start: the initial table; each shape has its parameters that no box lists.
+        most: the number of keys that each shape must be able to sort.
+        derived: the parameters that apply without a table, if the label's table is optional.
         """
         self.label, self.key, self._device, self._most = label, key, device, most
         self._algorithm, self._derived = TABLES[algorithm(label)], derived
@@ -168,11 +169,13 @@ def propose(
 ) -> list[dict[str, Any]]:
     """Return up to `count` new tables for race `number`.
 
-    `tables` are the tables tried so far, which are not tried again.  `board` has the scores of measured tables by name;
-    a greater score is better.  Some tables are drawn at random, from the boxes with the fewest tables so far.  In the
-    first race, all tables are drawn.  Later, one table is drawn for each box with fewer than `_ENOUGH` tables, but at
-    least one and at most half of `count`.  The other tables are bred from the best tables of all boxes and from the
-    best table of each of the best boxes.  So the search continues in several boxes, even if one box was lucky.
+    tables: the tables tried so far, which are not tried again.  board: the scores of measured tables by name; a greater
+    score is better.
+
+    Some tables are drawn at random, from the boxes with the fewest tables so far.  In the first race, all tables are
+    drawn.  Later, one table is drawn for each box with fewer than `_ENOUGH` tables, but at least one and at most half
+    of `count`.  The other tables are bred from the tables that `_parents` returns.  These tables belong to several
+    boxes, so that a lucky measurement in one box does not end the search in other boxes.
     """
     rng = np.random.default_rng([seed, number, *space.key.encode(), *space.label.encode()])
     parents = _parents(space, board, tables)

@@ -34,10 +34,10 @@ from hsgen.tools.worker import serve
 SLOW = 4.0  # a candidate slower than this multiple of the best time gets one round only
 LASTING = 2.5  # seconds for all rounds at one count, approximately; slow devices therefore run fewer rounds
 CHECKING = 0.6  # validations may use this fraction of a request's time, if timings follow
-PLACINGS = 3  # how often buffers are allocated at each count, because addresses affect times
-FINAL = 15  # if a race has at least this number of rounds, code is recompiled too when buffers are allocated
+PLACINGS = 3  # number of times that buffers are allocated anew at each count, because addresses affect times
+FINAL = 15  # with at least this number of rounds, kernels are also recompiled whenever buffers are allocated anew
 _LEAST = 3  # least number of rounds at one count
-_QUICK = 0.5  # seconds; if recompilation takes longer, it is not repeated
+_QUICK = 0.5  # seconds; after a recompilation that takes longer, nothing is recompiled any more
 
 
 def timed(
@@ -52,8 +52,8 @@ def timed(
 ) -> dict[str, list[float]]:
     """Time the candidates at `n` keys, with the typical calls of their operation, for about `lasting` seconds in all.
 
-    Return the seconds of each candidate in each round.  These are the geometric mean over the calls, so that all calls
-    have the same weight, whatever their duration.
+    Return the seconds of each candidate in each round: the geometric mean over the calls.  All calls thus have the same
+    weight, whatever their duration.
     """
     calls = operations.of(candidates[0].engine.sort).typical(n)
     seconds = []
@@ -72,11 +72,11 @@ def timed(
 def _timed(
     candidates: Sequence[Candidate], work: Load, rounds: int, send: Send, *, renew: bool, lasting: float
 ) -> dict[str, list[float]]:
-    """Check each candidate's result of one call, then time the candidates, alternating; return their seconds.
+    """Check each candidate's result of one call, then time the candidates in turn, round by round; return the seconds.
 
     A candidate far slower than the best gets one round only.  On some devices the addresses of buffers and code change
-    times by about 20 %.  So the rounds are divided into three parts, and each part uses new buffers.  With `renew`,
-    each part also uses recompiled code, if compilation is fast.
+    times by about 20 %.  Therefore the rounds are divided into `PLACINGS` parts, and each part uses new buffers.  With
+    `renew`, each part also uses recompiled code, if compilation is fast.
     """
     first: dict[str, float] = {}
     for c in candidates:
@@ -115,7 +115,7 @@ def _renewed(c: Candidate, send: Send) -> bool:
 
 
 def _fast(candidates: Sequence[Candidate], first: dict[str, float]) -> list[Candidate]:
-    """Return the candidates that take part in all rounds, those that are not far slower than the best.
+    """Return the candidates for all rounds: those that take at most `SLOW` times as long as the best candidate.
 
     A slow candidate gets a second chance, because the machine may have paused during its first time.
     """
@@ -131,7 +131,7 @@ def perform(request: Mapping[str, Any], send: Send) -> dict[str, Any]:
     begin, limit = time.monotonic(), request.get("seconds") or math.inf
     late: list[str] = []
     running = ready(request, send, late, begin + limit * (CHECKING if request["rungs"] else 1))
-    if request["best"] in late:  # without the shape that raced before, scores cannot be compared with other races
+    if request["best"] in late:  # without this shape of earlier races, scores cannot be compared between races
         running = {}
     all_stay = all(rung["keep"] >= len(request["candidates"]) for rung in request["rungs"])
     stay = {x for x in running if all_stay or x in request["stay"]}

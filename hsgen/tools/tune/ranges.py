@@ -1,8 +1,8 @@
-"""Chooses the tables and the crossovers of one key width that a tuning writes into the file.
+"""Chooses the tables and the crossovers of one key width that a tuning writes into the target file.
 
-Plans (`hsgen.tools.tune.plans`) are tried, the fastest first.  A plan is used if no measurement shows that it is slower
-than the file.  Measurements come from the final comparison, from counts near the plan's crossovers, from small counts,
-and from sorts with values.  The plan that keeps the file unchanged always passes.
+Plans (`hsgen.tools.tune.plans`) are tried in turn, the fastest first.  The first plan that no measurement shows to be
+slower than the file is used.  Measurements come from the final comparison, from counts near the plan's crossovers, from
+small counts, and from sorts with values.  The plan that keeps the file unchanged always passes.
 """
 
 from __future__ import annotations
@@ -28,13 +28,17 @@ VALUES = replace(PLAIN, value="v4")
 
 
 class Crossovers(Plans):
-    """Compares plans with the file where the final comparison has no times."""
+    """Chooses among the plans of `Plans`, with further comparisons between a plan and the file.
+
+    These comparisons time what the final comparison did not: counts near crossovers, small counts, sorts with values.
+    """
 
     def fastest(self, chosen: dict[str, str], fail: Disqualify) -> tuple[Plan, Result] | None:
         """Return the fastest plan that is not slower than the file at any count, and its result; None if there is none.
 
-        The new tables of the plan have passed a validation within the budget.  If the plan has no crossovers, it is
-        compared with the file first, and validated afterwards.  If it has crossovers, it is validated first.
+        The new tables of the plan have passed a validation within the budget.  A plan without crossovers is compared
+        with the file first, and validated afterwards; a plan with crossovers is validated first.
+        chosen: the table of each label, `START` or `BEST`.  fail: receives failures of validations.
         """
         excluded: list[Plan] = []
         while chosen and (plan := next((x for x in self.plans(chosen) if x not in excluded), None)) is not None:
@@ -60,7 +64,7 @@ class Crossovers(Plans):
         return {x for x in labels if final.entry(x, START) in self._rounds}
 
     def compared(self, plan: Plan) -> Result | None:
-        """Compare a plan with the file where the final comparison has no times, and return the plan's result.
+        """Time a plan against the file where the final comparison has no times, and return the plan's result.
 
         Return None if the plan is slower than the file.
         """
@@ -95,10 +99,10 @@ class Crossovers(Plans):
         return result
 
     def _serves(self, plan: Plan, after: Cut) -> bool:
-        """Return True if no new table of the plan is useless or harmful.
+        """Return True if each new table of the plan is useful, or at least harmless.
 
-        A new table must serve a count of the final comparison.  Otherwise it must serve no count at all, and must not
-        be slower than the file's table at any count.
+        A new table is useful if it serves a count of the final comparison.  A new table is harmless if it serves no
+        count at all, and is at no count slower than the file's table of the same label.
         """
         assert plan.inner is not None
         unused = plan.new - {x for x, _ in plan.inner}
@@ -106,10 +110,9 @@ class Crossovers(Plans):
         return not unused & {*losses, *(x for x, _ in after)}
 
     def _compare(self, plan: Plan, names: Collection[str], sizes: Sequence[int], signature: Signature) -> final.Rounds:
-        """Time entries against each other.
+        """Time entries against each other for at most half of the time that the key width has left.
 
-        The limit is half of the key width's time left.  The last comparison, that of sorts with values, may use all of
-        it.
+        The last comparison, that of sorts with values, may use all of this time.
         """
         last = plan.crosses and signature.value_bytes
         left = self._ending.budget.left(self._number) / (1 if last else 2)
@@ -130,7 +133,7 @@ class Crossovers(Plans):
     def _divided(self, plan: Plan) -> Cut:
         """Return the ranges of a plan for all counts; empty if the plan is slower than the file at any measured count.
 
-        Above the counts of the comparison, and in some cases below, the file's ranges stay.
+        Above the counts of the final comparison, the file's ranges stay.  Below, they stay if `_least` says so.
         """
         counts = self._counts(plan)
         inner = self._refined(plan, counts)
@@ -141,9 +144,9 @@ class Crossovers(Plans):
     def _refined(self, plan: Plan, counts: Sequence[int]) -> Cut:
         """Locate each crossover of a plan more precisely; return the ranges with these crossovers.
 
-        A crossover lies between two neighbouring counts of the comparison.  Both labels are timed at counts between
-        these two.  The result is empty if no crossover is free of loss against the file.  Without time for the
-        measurement, the file's ranges decide where the crossover lies.
+        A crossover lies between two neighbouring counts of the final comparison.  Both labels are timed at counts
+        between these two.  The result is empty if each possible crossover would make some count slower than the file.
+        If there is no time to measure a crossover, `raised` places it as in the file's ranges.
         """
         assert plan.inner is not None
         out, unmeasured = list(plan.inner), raised(plan.inner, self._before, counts)
@@ -165,11 +168,11 @@ class Crossovers(Plans):
         return out
 
     def _least(self, plan: Plan, inner: Cut, least: int) -> int | None:
-        """Return the count from which on the plan's ranges apply; below, the file's ranges stay.
+        """Return the first count that the plan's ranges serve; the file's ranges serve all smaller counts.
 
-        `least` is the least count of the comparison.  The result is 1 if the plan's first range may also serve all
-        smaller counts.  Otherwise the result is `least`.  The result is None if the table of the first range is slower
-        at small counts, and the plan replaces the table that serves these counts now.
+        least: the least count of the final comparison.  The result is 1 if the plan's first range may also serve all
+        counts below `least`.  Otherwise the result is `least`.  The result is None if the table of the first range is
+        slower than the file at small counts, but the plan replaces the table that serves these counts in the file.
         """
         label, sizes = inner[0][0], [n for n in SMALL if n < least]
         were = {serving(self._before, n) for n in sizes} if self._before else set()
@@ -185,7 +188,7 @@ class Crossovers(Plans):
         return None if were & plan.new else least
 
     def _valued(self, plan: Plan, after: Cut, data: Mapping[str, Any], auto: dict[str, Any]) -> bool:
-        """Set the ranges for sorts with values in `auto`, from times with 4-byte values.
+        """Set the ranges for sorts with values in `auto`, a new table ``[sort.KEY]``, from times with 4-byte values.
 
         Return False if the plan is slower with values.  Without time for the comparison, the file's ranges stay.
         """
@@ -201,7 +204,7 @@ class Crossovers(Plans):
         if not _whole(rounds, names, sizes):
             new = {final.entry(x, BEST) for x in plan.new} & names
             if new - set(rounds) and self._ending.reached(self._key, self._some(names), sizes, VALUES):
-                return False  # a new table fails with values
+                return False  # a new table fails in sorts with values
             return self._stay(plan, data, auto, after)
         slower = final.slower(rounds, usable, before) if before else set()
         times = final.typical(rounds, usable)
@@ -228,8 +231,8 @@ class Crossovers(Plans):
     def _stay(self, plan: Plan, data: Mapping[str, Any], auto: dict[str, Any], after: Cut) -> bool:
         """Keep the file's ranges for sorts with values; return True.
 
-        The file may derive these ranges from the ranges for sorts without values.  If the latter change, the former are
-        written into `auto` explicitly.
+        The file may lack these ranges, because they are the same as for sorts without values.  If the ranges for sorts
+        without values change, the old ranges are written into `auto` for sorts with values.
         """
         before = self._before_valued
         if plan.inner is not None and before and (VALUED in auto or after != self._before):
@@ -248,6 +251,6 @@ def _only(table: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _alone(key: str, rounds: final.Rounds, chosen: Mapping[str, str]) -> list[final.Row]:
-    """Return the rows of the first chosen table, as if its label served all counts before and after."""
+    """Return the rows of a result for an operation that has no ranges: its only label serves all counts."""
     label, which = next(iter(chosen.items()))
     return final.rows(key, rounds, [(label, ALL)], [(label, ALL)], {label: which})

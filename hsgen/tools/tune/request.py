@@ -20,7 +20,7 @@ from hsgen.tools.tune.propose import Table
 from hsgen.tools.tune.runner import Entry
 from hsgen.tools.tune.search import Finish, Race, Rung
 
-AROUND = 64  # a label is timed at counts up to this factor outside of its range, because crossovers may move
+AROUND = 64  # a label also races at counts outside its range, up to this factor, because crossovers may move
 
 
 class Runner(Protocol):
@@ -96,13 +96,13 @@ def starts(text: str, target: Target, request: Request) -> dict[str, Table | Non
 
 
 def _optional(data: Mapping[str, Any], target: Target, label: str, key: str, *, named: bool) -> dict[str, Table | None]:
-    """Return the initial table of an algorithm whose table is optional.
+    """Return the initial table of an algorithm whose table is optional, by "LABEL KEY".
 
-    Without a table in the file, the initial table is empty: all parameters are derived.  The result is empty if the
-    target does not support the algorithm for this key width.
+    Without a table in the file, the initial table is empty, and all parameters are derived.  If the target does not
+    support the algorithm for this key width, the result has no table.
 
     Raises:
-        Usage: as above, but the request names the key width (`named`).
+        Usage: the target does not support the algorithm for this key width, which the request names (`named`).
     """
     if label not in target.implicit(key):
         if named:

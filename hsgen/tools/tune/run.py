@@ -28,9 +28,9 @@ from hsgen.tools.tune.search import Finish, Hunt, Race, hunt
 
 TOP = 1 << 28  # greatest count of keys in a final comparison
 Group = tuple[str, str]
-"""A group of tables that serve the same calls, and therefore are compared: (label, key width).
+"""A group of tables that are compared with each other because they serve the same calls: (label, key width).
 
-The label is `AUTO` for all sorts of a key width.
+All sorts of a key width are one group, with the label `AUTO`.
 """
 
 
@@ -130,7 +130,7 @@ class Tuning:
     def _left(self, it: Hunt, took: float, begin: float) -> float:
         """Return the seconds that a table's search has left.
 
-        Its races had used `took` seconds when this run turned to it, at the time `begin`.
+        took: the seconds that races of earlier runs used.  begin: the time at which this run began the search.
         """
         return self._budget.share - max(self._took(it), took + self._budget.now() - begin)
 
@@ -139,8 +139,8 @@ class Tuning:
     ) -> Callable[[Sequence[Race]], Sequence[Finish]]:
         """Return a function that runs races of a table's search.
 
-        `short` receives a number for each race that exceeded its time: its seconds, or 0 if the race has times, because
-        then its own record has its seconds.
+        short: receives a number for each race that had to leave out candidates for lack of time.  The number is the
+        race's duration in seconds, or 0 if the journal gets a record of the race, which has the duration.
         """
 
         def failed(race: Race, name: str, kind: str, why: str) -> None:
@@ -168,9 +168,9 @@ class Tuning:
     def _end(self, number: int, group: Group, result: Result) -> None:
         """Choose the tables and the crossovers of a group, and add them to `result`.
 
-        First, the best tables are compared with the tables in the journal's first line.  If this comparison changes
-        anything, and the file differs from the journal's first line, the comparison is repeated with the file's present
-        tables.
+        First, the best tables are compared with the tables in the journal's first line.  If the best tables win, and
+        the file has changed since that line was written, the best tables are compared with the file's present tables
+        too.  That comparison then decides.
         """
         key = group[1]
         ats = [at for at in self.hunts if _group(at) == group]
@@ -187,7 +187,7 @@ class Tuning:
     def _chosen(
         self, number: int, group: Group, present: Mapping[str, Table | None], autos: Mapping[str, Any]
     ) -> Result:
-        """Return the result of a group, compared with the tables `present` and the ranges `autos`."""
+        """Compare the best tables of a group with the tables `present` and the ranges `autos`; return the result."""
         key, signature = group[1], operation(group[0]).tuned
         labels = [it.space.label for at, it in self.hunts.items() if _group(at) == group]
         begins = {x: self._running(f"{x} {key}", present) for x in labels}

@@ -31,7 +31,7 @@ Failed = Callable[[str, str, str], None]
 Progress = Callable[[str], None]
 """A callback for progress.  Argument: a text that describes the phase of the race."""
 COMPILING = 0.5  # after this fraction of a race's time, no further compilation starts
-GRACE = 1.1  # a race's process may run for this factor times the race's time, plus this number of seconds
+GRACE = 1.1  # a race of t seconds is killed after 1.1 t + 1.1 seconds
 
 
 def _quiet(phase: str) -> None:
@@ -40,7 +40,7 @@ def _quiet(phase: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A candidate: a label and its table of parameters; if `table` is None, the target's own table."""
+    """A candidate: a label and its table of parameters; None stands for the table in the target file."""
 
     label: str
     table: Mapping[str, Any] | None
@@ -52,14 +52,17 @@ def _candidate(entry: Entry, name: str, library: str, checked: bool) -> dict[str
 
 
 def _left(tried: Sequence[dict[str, Any]], best: str | None, stay: Sequence[str], seconds: float) -> dict[str, Any]:
-    """Return the fields of a request that change when a race restarts: its candidates, and the seconds left."""
+    """Return the fields of a request that change when a race restarts: the candidates `tried`, and the seconds left."""
     names = [x["name"] for x in tried]
     known = {"best": best if best in names else None, "stay": [x for x in stay if x in names]}
     return {**known, "candidates": tried, "seconds": None if math.isinf(seconds) else seconds}
 
 
 def _phase(event: Mapping[str, Any], of: int) -> str:
-    """Return a text for the phase of a race that an event shows; empty if the event shows none."""
+    """Return a text that names the phase of a race, from an event of the race; empty if the event does not show it.
+
+    of: the number of candidates.
+    """
     if "checking" in event:
         return f"validate, {event['done']} of {event['of']}"
     return "validate" if "ready" in event else f"race of {of}" if "times" in event else ""
@@ -74,12 +77,14 @@ def _asked(key: str, cases: int, signature: Signature, rungs: Sequence[Rung]) ->
 class Field:
     """A device, and the target that is tuned on it; picklable, so that it can be sent to other machines.
 
-    `text`, `stem` and `where` are the target file's text, its name, and its path for messages.  `facts` are the limits
-    of the device.  If `native`, a bundle's C runtime drives the device, which has the number `index` in its API;
-    otherwise pyopencl drives it.  `limit` is a time limit in seconds: for each compilation, and for each step of a
-    candidate.  `compute` is the compute capability of an NVIDIA GPU, and 0 for other devices.  `name`, `driver` and
-    `level` are written into the file's evidence.  `level` says whether the device belongs to the target or is a CPU
-    runtime that stands in for it; `level` is empty on a GPU that belongs to another target.
+    text, stem, where: the target file's text, its name, and its path for messages.
+    facts: the limits of the device.
+    native: a bundle's C runtime drives the device, which has the number `index` in its API.  If False, pyopencl drives
+    the device.
+    name, driver, level: the device, its driver and the level of evidence, which are written into the file's evidence.
+    `level` is "device" if the device belongs to the target, "cpu" on a CPU runtime, and empty on any other GPU.
+    compute: the compute capability of an NVIDIA GPU; 0 for other devices.
+    limit: the time limit in seconds for each compilation, and for each step of a candidate.
     """
 
     text: str
@@ -127,9 +132,12 @@ class Field:
     ) -> Finish:
         """Run a race between entries; if an entry crashes or hangs, restart the race without that entry.
 
-        `entries` has the candidates by name.  Each entry is first validated with `cases` test cases; 0: with all cases
-        of the quick validation.  The entry `best` runs first.  Entries in `stay` take part in all rungs, however slow
-        they are.  After `seconds` the race ends, with the times measured so far.
+        entries: the candidates by name.
+        best: the entry that runs first.
+        stay: the entries that take part in all rungs, however slow they are.
+        cases: the number of test cases with which each entry is first validated; 0 means all cases of the quick
+        validation.
+        seconds: the time after which the race ends, with the times measured so far.
         """
         begin, finish = time.monotonic(), Finish()
 
@@ -162,7 +170,7 @@ class Field:
     ) -> bool:
         """Run a race in another process, and store its results in `finish`.
 
-        If a candidate ended the process, report its failure and return False.
+        If a candidate's failure ended the process, report the failure and return False.
         """
         trying, noted = left[0], False
         times_sent: dict[str, Any] = {"seconds": {}, "reached": {}}
@@ -206,9 +214,10 @@ class Field:
     ) -> dict[str, str]:
         """Compile entries, `jobs` at a time; return the path of each entry's library, by name.
 
-        With OpenCL there is no library, so the path is empty.  `ends` are two times of `time.monotonic`: no compilation
-        starts after the first (the entry `best` may start until the second), and all end by the second.  Entries that
-        are late are left out.  With `every`, CUDA kernels must not spill registers on any device of the target.
+        With OpenCL there is no library, so the path is empty.  Entries that are not compiled in time are left out.
+        every: CUDA kernels must not spill registers on any device of the target.
+        ends: two times of `time.monotonic`.  No compilation starts after the first time, except that of the entry
+        `best`.  All compilations end by the second time.
         """
         target = self.target
 
@@ -247,10 +256,9 @@ class Field:
             return "device" if isinstance(e, Unavailable) else "build", e.lines[0], ""
 
     def _archs(self, target: Target, every: bool) -> list[int]:
-        """Return the compute capabilities on which a shape must not spill registers.
+        """Return the compute capabilities on which a shape must not spill registers; empty for APIs other than CUDA.
 
-        With `every`, these are the capabilities of all devices of the target; otherwise only that of this device.  For
-        other APIs than CUDA, the list is empty.
+        With `every`, these are the capabilities of all devices of the target; otherwise only that of this device.
         """
         return [] if self.api != spills.API.name else spills.family(target, self.compute) if every else [self.compute]
 

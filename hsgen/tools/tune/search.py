@@ -1,9 +1,9 @@
 """The search for the best shape: which shapes race next, which shape leads, and when the search ends.
 
-The search reads only the journal, never a device.  In a *race*, several shapes are timed, alternating.  A race consists
-of *rungs*, which add counts of keys.  After each rung, the slower shapes leave the race (successive halving: Jamieson
-and Talwalkar, arXiv:1502.07943).  Every race includes a shape that raced before.  So scores of different races are
-comparable, even if the machine was faster or slower at another hour.
+The search reads only the journal, never a device.  In a *race*, several shapes are timed in turn.  A race consists of
+*rungs*; each rung times the shapes at further counts of keys.  After each rung, the slower shapes leave the race
+(successive halving: Jamieson and Talwalkar, arXiv:1502.07943).  Every race includes a shape that raced before.
+Therefore scores of different races are comparable, even if the machine was faster or slower at another hour.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hsgen.tools.tune.propose import Space, Table, name_of, propose
 
 CANDIDATES = 8  # new shapes per race; machines with more processors race more, because they compile in parallel
 BETTER = 0.01  # gain in log time; a smaller gain is treated as noise
-LINK = 0.4  # log time; the shape that links races may be slower than the best shape by at most this much
+LINK = 0.4  # log time by which the shape that links races (`Hunt._link`) may be slower than the best shape
 PATIENCE = 6  # the search stops after this number of races without a better shape
 
 Seconds = Mapping[str, Mapping[int, Sequence[float]]]
@@ -42,7 +42,8 @@ class Rung:
 def rungs(sizes: Sequence[int], candidates: int) -> list[Rung]:
     """Return the rungs of a race over the counts `sizes`.
 
-    After the first rung, two counts are measured; after the second, about half of all counts; after the third, all.
+    The first rung measures two counts.  The second rung brings the measured counts to about half of `sizes`.  The third
+    rung measures the rest.
     """
     spread = sorted({sizes[len(sizes) * 2 // 5], sizes[len(sizes) * 4 // 5]})
     half = [n for n in sizes[::2] if n not in spread]
@@ -69,8 +70,9 @@ def scores(seconds: Seconds, names: Sequence[str], base: str) -> dict[str, float
 class Race:
     """A planned race.
 
-    `tables` has the candidates by name.  Scores are relative to the candidate `best`, which has raced before; `best` is
-    None if no candidate has.  The candidates in `stay` take part in all rungs.
+    tables: the candidates by name.
+    best: the candidate to which scores are relative, one that has raced before; None if no candidate has.
+    stay: the candidates that take part in all rungs.
     """
 
     label: str
@@ -86,10 +88,13 @@ class Race:
 class Finish:
     """The result of a race.  Most fields are by candidate.
 
-    `seconds` has the times by count, and `reached` the last rung that a candidate took part in.  `cases` is the number
-    of test cases in its validation, and `case` the seconds of one test case.  `failed` has the kind and the reason of a
-    failure.  `late` lists the candidates for which the time did not suffice.  `took` is the duration of the race in
-    seconds.
+    seconds: the times by count.
+    reached: the last rung in which a candidate took part.
+    cases: the number of test cases in a candidate's validation.
+    case: the seconds of one test case.
+    failed: the kind and the reason of a failure.
+    late: the candidates that could not be compiled or validated in time.
+    took: the duration of the race in seconds.
     """
 
     seconds: dict[str, dict[int, list[float]]] = field(default_factory=dict)
@@ -117,7 +122,7 @@ class Hunt:
     def failures(self, before: int | None = None) -> dict[str, Record]:
         """Return the records of failures by the failed table's name.
 
-        With `before`, only failures in races with a smaller number are returned; otherwise also failures after races.
+        With `before`, the result has only failures in races with a number below `before`.
         """
         records = self._journal.of("failed", **self.fields)
         return {name_of(r["table"]): r for r in records if before is None or r["number"] < before}
@@ -175,8 +180,8 @@ class Hunt:
     def race(self, ahead: int = 0, reserved: Mapping[str, Table] | None = None) -> Race | None:
         """Return the next race to run; None if no new shape is left.
 
-        If several races run at once, `ahead` is 1 for the second race, and so on.  `reserved` are the tables of the
-        races before, which are not tried again.
+        ahead: the number of planned races that will run at the same time and have a smaller number.
+        reserved: the tables of these races, which are not tried again.
         """
         number = len(self.races()) + ahead
         tables = {**self.tables(), **(reserved or {})}
@@ -194,9 +199,9 @@ class Hunt:
     def _link(self) -> str | None:
         """Return the shape that links the next race to earlier races, because scores are relative to it.
 
-        The result is the first link of earlier races, starting with the initial table, that is at most `LINK` slower
-        than the best shape.  The best shape itself is used only if there is no such link: a lucky measurement in its
-        first race would bias all later scores.
+        The result is the first shape, among the initial table and the links of earlier races, that is at most `LINK`
+        slower than the best shape.  If there is no such shape, the best shape is the link.  The best shape is the last
+        resort, because a lucky measurement in its first race would bias all later scores.
         """
         board, best = self.board(complete=True), self.best()
         start = [] if self.start is None else [name_of(self.start)]
@@ -242,10 +247,10 @@ class Hunt:
 
 
 def _base(record: Record, known: Mapping[str, float], seconds: Mapping[str, Mapping[str, float]]) -> float:
-    """Return the score of the base of a race without a link, estimated from times in other races.
+    """Return an estimate of the score of the shape to which the scores of a race without a link are relative.
 
-    The times of the best shape so far are compared with those of this race, at the same counts.  The first race has no
-    link if the file lacks the table.  A merged journal can have several such races.
+    A shape of the race is compared with the best shape so far, by their times at the same counts in different races.
+    The first race has no link if the file lacks the table.  A merged journal can have several such races.
     """
     last = max((c["rung"] for c in record["candidates"]), default=0)
     one = next((c for c in record["candidates"] if c["rung"] == last), None)
@@ -277,7 +282,7 @@ def hunt(it: Hunt, run: Run, left: Callable[[], float], progress: Callable[[Any]
             return
         finishes = run(races)
         for race, finish in zip(races, finishes, strict=True):
-            if finish.seconds or not finish.late:  # otherwise the time did not suffice for any candidate
+            if finish.seconds or not finish.late:  # a race without times, for lack of time, is not recorded
                 it.enter(race, finish)
         progress(it)
         if any(finish.late for finish in finishes):

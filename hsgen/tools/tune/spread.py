@@ -20,8 +20,8 @@ from hsgen.tools.tune.runner import Entry, Failed, Field, Progress
 from hsgen.tools.tune.search import Finish, Race, Rung
 from hsgen.tools.worker import listed
 
-SECONDS = 10  # time limit for the connection to the scheduler
-PATIENCE = 600  # time limit for a worker's first answer; to list its devices, a worker may have to build a C runtime
+SECONDS = 10  # time limit in seconds for the connection to the scheduler
+PATIENCE = 600  # seconds until a worker's first answer; to list its devices, a worker may have to build a C runtime
 _HOW: Mapping[str, Any] = {"pure": False, "allow_other_workers": True}  # another worker takes over if one dies
 
 
@@ -82,7 +82,7 @@ def _hosts(api: str, native: bool) -> list[hosts.Host]:
 
 
 def _there(field: Field) -> Field:
-    """Return the field with the worker's own number of the device; this function runs on a worker.
+    """Return `field` with the number that the device has on this worker; this function runs on a worker.
 
     Raises:
         Unavailable: the worker does not have the device.

@@ -8,16 +8,17 @@ import numpy as np
 
 
 def around(values: Iterable[int], greatest: int) -> set[int]:
-    """Return each value - 1, the value and the value + 1, as far as they are from 0 to `greatest`."""
+    """Return each value, the value - 1 and the value + 1, without numbers below 0 or above `greatest`."""
     return {v + d for v in values for d in (-1, 0, 1) if 0 <= v + d <= greatest}
 
 
 def counts(test_counts: Iterable[int], block: int, greatest: int, dense: int, rng: np.random.Generator) -> list[int]:
     """Return the counts of a validation in ascending order, up to `greatest`.
 
-    `block` is the number of keys that a work-group sorts.  The counts are `test_counts` and their neighbours; some
-    primes; three random counts in each doubling above 4 blocks; and random counts up to 4 blocks + 1, so many that
-    there are at least `dense` counts up to 4 blocks + 1.
+    block: the number of keys that a work-group sorts.  dense: the least number of counts up to 4 blocks + 1.
+
+    The counts are `test_counts` and their neighbours, some primes, and three random counts in each doubling above 4
+    blocks.  Random counts up to 4 blocks + 1 are added until there are `dense` of them.
     """
     top = min(4 * block + 1, greatest)
     values = around(test_counts, greatest)

@@ -30,7 +30,7 @@ from hsgen.stages.attach import report_words
 from hsgen.targets import assembly
 
 FRONT = 1024  # least number of guard bytes before an array; it is a multiple of each device's base alignment
-SHIFTS = 16  # number of positions at which an array may start; their distance is an element or the device's alignment
+SHIFTS = 16  # number of start positions of an array in its buffer, spaced by an element or by the device's alignment
 _SLOTS = {
     "source": KEYS,
     "other": OTHER,
@@ -40,7 +40,7 @@ _SLOTS = {
     "value_starts": VALUE_STARTS,
 }
 _GUARD = 0x5A
-_MORE = 64  # after an array, the guard bytes have the size of a block and so many further elements
+_MORE = 64  # elements; the guard bytes after an array have the size of a block plus 64 elements
 
 Bytes = NDArray[np.uint8]
 
@@ -202,16 +202,20 @@ def _blank(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _kept(expected: NDArray[Any], blank: NDArray[Any], call: Call) -> NDArray[Any]:
-    """Replace those expected elements that the call must not write (`call.unchanged`) by their values before it."""
+    """Return the expected elements; those that the call must not write (`call.unchanged`) come from `blank`.
+
+    blank: the contents of the output buffer before the call.
+    """
     if call.unchanged is None:
         return expected
     return np.where(call.unchanged if expected.ndim == 1 else call.unchanged[:, None], blank[: len(expected)], expected)
 
 
 def _whole(expected: NDArray[Any] | None, rest: NDArray[Any]) -> NDArray[Any]:
-    """Append to the expected elements the elements of `rest` beyond them, which the call must not change.
+    """Return the expected elements, followed by the elements of `rest` behind them.
 
-    Such elements exist if a device-side count is less than the capacity.
+    rest: the contents of the output buffer before the call.  The call must not change elements behind the expected
+    ones.  Such elements exist if a device-side count is less than the capacity.
     """
     assert expected is not None
     return np.concatenate([expected, rest[len(expected) :]])

@@ -29,7 +29,7 @@ from hsgen.tools.validate.guarded import SHIFTS, Frame
 
 QUICK, FULL = 4_000, 100_000  # least numbers of cases in a quick and in a full validation
 _QUICK_TOP, _FULL_TOP = 1 << 17, 1 << 22
-_FAR = 1 << 27  # beyond, the host needs seconds for a case; tests/device/large.py and compare_cub.cu test such counts
+_FAR = 1 << 27  # greater counts take the host seconds per case; tests/device/large.py and compare_cub.cu test them
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,10 @@ def block_of(sort: Sort) -> int:
 
 
 def reach(plan: Plan) -> int:
-    """Return a count at which every kernel of the plan has full work; it is at most twice the least such count.
+    """Return a count such that validations with counts up to it run every kernel of the plan.
 
-    Steps that serve only counts above 2^27 are ignored, because no validation reaches such counts.
+    The result is twice the greatest count above which some kernel runs for the first time, but at most the plan's
+    greatest count.  Steps that serve only counts above 2^27 are ignored, because no validation reaches such counts.
     """
     first: dict[str, int] = {}
     for step in plan.steps:
@@ -105,7 +106,7 @@ def plan_cases(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
 def calls(sort: Sort, number: int, n: int) -> tuple[Options, int | None]:
     """Return the options of case `number` with `n` keys, and its device-side count or None.
 
-    Consecutive cases use different types, orders, bit ranges and counts, of those that the sort supports.
+    Consecutive cases use different types, orders, bit ranges and device-side counts, if the sort supports them.
     """
     signature, bits = sort.signature, sort.plan.bits
     kinds = sorted({t.kind for t in TYPES.values() if KEYS[t.key].bits == bits})

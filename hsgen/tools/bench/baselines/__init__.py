@@ -1,7 +1,7 @@
 """The *baselines* of benchmarks: other libraries, which are timed in the same run as hsgen's sorts.
 
-Each operation with baselines has a module here, called like the operation's own module.  Its functions are `names`, the
-baselines that support a sort, and `start`.
+Each operation with baselines has a module here, with the name of the operation's own module.  The module's function
+`names` returns the baselines that support a sort, and its function `start` sets up a baseline.
 """
 
 from __future__ import annotations

@@ -17,11 +17,14 @@ from hsgen.operations.inputs import Keys
 class Run:
     """A sort, or another operation, that a benchmark times.
 
-    `prepare` is called before each sort and is not timed.  `sort` is timed, and returns only when the result is
-    complete.  Its result is its own time in seconds, or None if the caller must time the call.  `result` fetches the
-    keys, `values` the values as rows of 32-bit words, and `report` the report.  `device` returns the seconds of the
-    last sort by the device's clock; None if it was not measured.  `version` is the version of the library, or None.  If
-    `stable` is False, values of equal keys may be in any order.  `close` releases all resources.
+    prepare: is called before each sort and is not timed.
+    sort: is timed, and returns only when the sort is complete.  It returns its own time in seconds, or None if the
+    caller must time the call.
+    result: fetches the sorted keys.  values: fetches the values as rows of 32-bit words.  report: fetches the report.
+    device: returns the seconds of the last sort by the device's clock; None if they were not measured.
+    version: the version of the library, or None.
+    stable: False if values of equal keys may be in any order.
+    close: releases all resources.
     """
 
     name: str
@@ -39,7 +42,7 @@ class Run:
 Baseline = Callable[[Engine, Keys], Run]
 """A function that sets up a baseline for keys, and does not modify the keys.
 
-The function raises `Unavailable`, with one line, if the baseline cannot run here.
+If the baseline cannot run here, the function raises `Unavailable` with a message of one line.
 """
 
 ValuedPeer = Callable[[Engine, Keys, NDArray[Any] | None], Run]

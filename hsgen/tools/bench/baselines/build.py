@@ -29,7 +29,7 @@ class Unit:
 
 
 PEERS = "HSGEN_PEER_SOURCE"
-"""The environment variable that names a folder with headers of baselines, or with a folder `include` of them."""
+"""The environment variable that names a folder with headers of baselines; they may be in its folder `include`."""
 
 UNITS = {
     "lsd": Unit(source="lsd.c", install="a C compiler with its headers (Debian and Ubuntu: gcc libc6-dev)"),

@@ -68,7 +68,9 @@ def cub(engine: Engine, keys: Keys) -> Run:
 
 
 def cub_fields(engine: Engine, keys: Keys) -> Run:
-    """Return a run of the same sort with a decomposer: each key is a structure of two members, the halves of the key.
+    """Return a run of CUB's `DeviceRadixSort::SortKeys` for keys that are structures, with a decomposer.
+
+    Each structure has two members, the halves of a key.
 
     Raises:
         Unavailable: see `cub`.
@@ -77,7 +79,9 @@ def cub_fields(engine: Engine, keys: Keys) -> Run:
 
 
 def cub_merge(engine: Engine, keys: Keys) -> Run:
-    """Return a run of CUB's `DeviceMergeSort::SortKeysCopy` with a comparison function, on the same structures.
+    """Return a run of CUB's `DeviceMergeSort::SortKeysCopy`, with a comparison function for structures.
+
+    Each structure has two members, the halves of a key.
 
     Raises:
         Unavailable: see `cub`.

@@ -28,9 +28,9 @@ def library(
     """Return a run of the baseline `name` in the engine's library.
 
     The baseline writes `n` keys, or `n` rows of `columns` elements, and values if there are any.  With `count`, it
-    writes only `count` keys.  `parts` is a number whose meaning depends on the operation.  An untimed copy of the keys
-    precedes each call.  With `merges`, an untimed call precedes it instead, because the copy covers only one of the two
-    arrays.
+    writes only `count` keys.  `parts` is a number whose meaning depends on the operation.  Before each timed call, an
+    untimed copy of the keys fills the caches.  With `merges`, an untimed merge does so instead, because a copy would
+    cover only one of the two input arrays.
     """
     words = 0 if values is None else values.shape[1]
 

@@ -111,7 +111,9 @@ def cub(engine: Engine, keys: Keys, values: Words | None) -> Run:
 
 
 def cub_fields(engine: Engine, keys: Keys, values: Words | None) -> Run:
-    """Return a run of the same sort with a decomposer: each key is a structure of two members, the halves of the key.
+    """Return a run of CUB's `DeviceRadixSort::SortPairs` for keys that are structures, with a decomposer.
+
+    Each structure has two members, the halves of a key.
 
     Raises:
         Unavailable: see `cub`.
@@ -120,7 +122,9 @@ def cub_fields(engine: Engine, keys: Keys, values: Words | None) -> Run:
 
 
 def cub_merge(engine: Engine, keys: Keys, values: Words | None) -> Run:
-    """Return a run of CUB's `DeviceMergeSort::SortPairsCopy` with a comparison function, on structures as above.
+    """Return a run of CUB's `DeviceMergeSort::SortPairsCopy`, with a comparison function for structures.
+
+    Each structure has two members, the halves of a key.
 
     Raises:
         Unavailable: see `cub`.

@@ -19,7 +19,7 @@ _WHOLE = 4  # least size of keys, in bytes, for which the harness compiles CUB
 
 
 def by_numpy(reduction: Callable[[Load], tuple[Any, Any]], work: Load) -> Run:
-    """Return the run of a function that uses numpy.
+    """Return a run of `reduction`, a function that uses numpy.
 
     `reduction` returns the keys of all groups, and the reduced value of each group, both of shape (groups,).
     """

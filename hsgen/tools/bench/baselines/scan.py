@@ -14,7 +14,7 @@ from hsgen.tools.bench.baselines.baseline import Run
 from hsgen.tools.bench.baselines.library import library
 
 EXCLUSIVE = 1 << 8
-"""A flag for exclusive sums, which is added to the number of columns; the call of CUB receives their sum."""
+"""A flag for exclusive sums.  CUB's wrapper in the engine's library receives flag + number of columns."""
 _CUB_COLUMNS = 4  # greatest number of columns for which the harness compiles CUB's scan
 
 

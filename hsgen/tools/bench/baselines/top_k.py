@@ -18,7 +18,7 @@ from hsgen.tools.bench.baselines.baseline import Run
 from hsgen.tools.bench.baselines.library import library
 
 _LARGEST, _FLOAT = 1 << 40, 1 << 41
-"""Flags that are added to k; the call of CUB receives the sum.
+"""Flags.  CUB's wrapper in the engine's library receives k with the flags added.
 
 `_LARGEST` selects the greatest keys instead of the least.  `_FLOAT` means that keys are floats.
 """

@@ -13,9 +13,9 @@ from hsgen.tools.suggest.facts import Facts, Table
 class Shape(Protocol):
     """The interface of the modules in this package.
 
-    All modules have `tables` and `smaller`.  Modules of sorts, among which ``[sort.KEY]`` divides the counts, also have
-    `serves_all`, and `ALONE`, the reason in case that one sort serves all counts.  Modules of sorts that can serve the
-    greater counts have `takeover`.
+    All modules have `tables` and `smaller`.  Modules of sorts also have `serves_all` and `ALONE`.  `ALONE` is the
+    reason that a target file states if the sort serves all counts alone.  Modules of sorts that can serve the greater
+    counts also have `takeover`.
     """
 
     ALONE: str
@@ -23,19 +23,19 @@ class Shape(Protocol):
     def tables(self, f: Facts, size: int, width: int) -> Mapping[str, Table]:
         """Return the suggested tables for keys of `size` bytes, by variant; "" stands for no variant.
 
-        `width` is the subgroup width of the other algorithms in the same sort.  If the algorithm has strategies, a
+        width: the subgroup width, which is the same for all algorithms of "auto".  If the algorithm has strategies, a
         table has the key `strategy`.  A table may need more local memory than the device has; then the caller tries
         smaller tables.
         """
 
     def smaller(self, table: Table) -> Iterator[Table]:
-        """Yield tables that are derived from `table`, and of which each needs less local memory than the one before."""
+        """Yield variants of `table`; each variant needs less local memory than the one before."""
 
     def serves_all(self, f: Facts) -> bool:
         """Return True if the algorithm is assumed to be the fastest one at every count on such a device."""
 
     def takeover(self, f: Facts, size: int, width: int) -> Table:
-        """Return the greatest counts that the preceding algorithm should serve.
+        """Return the greatest counts up to which the preceding algorithm should serve instead of this one.
 
         The result has the key `ranges`, and optionally `ranges_values`, for sorts with values.
         """

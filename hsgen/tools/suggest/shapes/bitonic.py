@@ -82,7 +82,7 @@ def _group(f: Facts, width: int, height: int, slabs: int) -> Choice:
 
 
 def _rows(f: Facts, size: int, width: int) -> Choice:
-    """Return the number of keys of a lane in passes in local memory.
+    """Return the number of keys that a lane holds while a work-group sorts or merges in local memory.
 
     The keys get a quarter of the lane's registers, but at least 16 words.
     """
@@ -97,7 +97,7 @@ def _rows(f: Facts, size: int, width: int) -> Choice:
 
 
 def _streamed(f: Facts, size: int, width: int, usual: int) -> Choice:
-    """Return the number of keys of a lane in streaming merges.
+    """Return the number of keys that a lane holds in merges that stream keys through registers.
 
     The keys get all registers of the lane, because such merges need few registers for other purposes.
     """
@@ -132,7 +132,7 @@ def _slabs(f: Facts, size: int, width: int, height: int) -> Choice:
 
 
 def _lanes(f: Facts, words: int) -> int:
-    """Return the greatest number of lanes such that a core has registers for two work-groups.
+    """Return the greatest number of lanes of a work-group such that a core has registers for two work-groups.
 
     A lane has `words` words of keys, and needs four registers for each word.
     """

@@ -1,7 +1,7 @@
 """Suggests shapes of radix sorts, and the counts from which they are faster than merge sorts.
 
-The number of keys of a lane is that of Fuchsia's radix sort.  No other sort has published shapes for all these families
-of GPUs.  Shapes for CPUs were measured on the embedded OpenCL device and on lavapipe.  Crossovers are read
+The number of keys of a lane is that of Fuchsia's radix sort, because no other sort has published shapes for so many
+families of GPUs.  Shapes for CPUs were measured on the embedded OpenCL device and on lavapipe.  Crossovers are read
 from published charts.
 """
 
@@ -17,13 +17,13 @@ from hsgen.tools.suggest.facts import Choice, Facts, Table, lessened
 _ITEMS = {16: (8, 6), 32: (15, 10), 64: (17, 14)}
 """Fuchsia's numbers of keys of a lane, as (32-bit keys, 64-bit keys), by subgroup width.
 
-An entry serves subgroups up to its width, the last entry also wider ones.
+An entry applies to subgroups up to its width, and the last entry also to wider subgroups.
 """
 _MEMORY = {1: (8, 6), 4: (10, 7), 64: (11, 9)}
-"""The same numbers for Arm's Bifrost, whose local memory is part of ordinary memory."""
+"""Fuchsia's numbers of keys of a lane, as in `_ITEMS`, for Arm's Bifrost: its local memory lies in ordinary memory."""
 _GROUPS = 512  # work-groups of a launch, if it is unknown how many the device holds at once
 _CROSSING = {1: (131072, 131072), 16: (49152, 65536), 32: (131072, 131072), 64: (65536, 131072)}
-"""The greatest counts at which merge sorts are faster, as (32-bit keys, 64-bit keys), by subgroup width, as above.
+"""The greatest counts at which merge sorts are faster, as (32-bit keys, 64-bit keys), by subgroup width as in `_ITEMS`.
 
 The counts are those of Mali G52 and HD 615 (up to 16 lanes) and RX 560 (64 lanes).
 """
@@ -33,7 +33,7 @@ ALONE = "radix sorts are faster from the first key where lanes take turns"
 
 
 def tables(f: Facts, size: int, width: int) -> dict[str, Table]:
-    """Return the table of a strategy for keys of `size` bytes; `width` is the subgroup width of the merge sort."""
+    """Return a table, with its strategy, for keys of `size` bytes; `width` is the subgroup width of the merge sort."""
     return {"": _table(f, size, width)}
 
 
@@ -93,7 +93,7 @@ def _by_width(table: dict[int, tuple[int, int]], width: int) -> tuple[int, int]:
 def _per_thread(f: Facts) -> Table:
     """Return the table for a CPU, on which each lane sorts a chunk of its own.
 
-    Some OpenCL runtimes run a work-group of one lane as a plain loop (`lone_lanes`), so work-groups have one lane then.
+    If the runtime runs a work-group of one lane as a plain loop (`lone_lanes`), work-groups have one lane.
     """
     alone = f.lone_lanes
     lanes = 1 if alone else pow2_floor(min(16, f.device.work_group))
@@ -113,7 +113,7 @@ def _per_thread(f: Facts) -> Table:
 
 
 def serves_all(f: Facts) -> bool:
-    """Return True on a CPU whose runtime has no plain loop for a work-group of one lane (`lone_lanes`)."""
+    """Return True for a CPU whose runtime does not run a work-group of one lane as a plain loop (`lone_lanes`)."""
     return f.cpu and not f.lone_lanes
 
 

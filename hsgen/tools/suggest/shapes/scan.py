@@ -1,4 +1,7 @@
-"""Suggests shapes of prefix sums: four variants for each element width, by the number of bytes of a lane's rows."""
+"""Suggests shapes of prefix sums: four variants for each element width.
+
+The rule gives a lane 64 to 256 bytes of rows.  In work-groups of one lane, it gives the lane 4096 elements.
+"""
 
 from __future__ import annotations
 

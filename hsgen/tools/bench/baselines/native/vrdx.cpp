@@ -3,7 +3,7 @@
 #define VK_NO_PROTOTYPES
 #include <vulkan/vulkan_core.h>
 
-#ifndef VK_VERSION_1_4 // define names of Vulkan 1.4 by those of VK_KHR_push_descriptor
+#ifndef VK_VERSION_1_4 // older headers have these names of Vulkan 1.4 only with the suffix of VK_KHR_push_descriptor
 #define VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR
 typedef PFN_vkCmdPushDescriptorSetKHR PFN_vkCmdPushDescriptorSet;
 #endif
