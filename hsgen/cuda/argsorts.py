@@ -16,7 +16,7 @@ from hsgen.cuda.prepared import Prepared
 class Argsorts:
     """Variants of an argsort on a GPU; each method returns None if its variant does not serve `n` keys.
 
-    floating: whether keys are floats in numeric order.  rewrite: as of `Kernels`.
+    floating: whether keys are floats in numeric order.  rewrite: as in `Kernels`.
 
     Methods raise:
         Unavailable, Wrong: a kernel does not compile, or the GPU cannot run it.

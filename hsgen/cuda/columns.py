@@ -38,8 +38,8 @@ class ColumnSorter(ColumnCalls):
     per row, plus the scratch memory of the sorts.  Calls in place also need a copy of the largest array.
 
     Args:
-        by: the key columns, each a key type as of `Sorter`, or a pair of a key type and an order.
-        target, device: as of `hsgen.cuda.Sorter`.
+        by: the key columns, each a key type as in `Sorter`, or a pair of a key type and an order.
+        target, device: as in `hsgen.cuda.Sorter`.
 
     Raises:
         hsgen.core.errors.Usage: there is no column, or no such target, key type, order or GPU.
@@ -81,7 +81,7 @@ class ColumnSorter(ColumnCalls):
         read; pass the records as values to sort them too.
 
         Raises:
-            TypeError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.
+            TypeError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`.
             ValueError: a wrong number of arrays, arrays of different lengths, keys of a wrong type, arrays that are not
                 in C order or on another GPU, outputs that overlap other arguments, a stream of another GPU.
             hsgen.core.errors.Usage: more than `max_n` rows, or an array of 2^31 words or more.

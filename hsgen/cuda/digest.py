@@ -27,7 +27,7 @@ class Checker(Runner):
     """Digests of arrays of keys of one type on one GPU; see docs/guides/digest.md.
 
     Args:
-        key, value, order, target, device: as of `hsgen.cuda.Sorter`.  With the value "index", the checker digests the
+        key, value, order, target, device: as in `hsgen.cuda.Sorter`.  With the value "index", the checker digests the
             input of an argsort: each key with its index.  To digest the output of the argsort, use a checker with
             values of 4 bytes, or of 8 bytes for "index64".
         bit_range: whether calls may choose the bits by which keys are compared.
@@ -72,7 +72,7 @@ class Checker(Runner):
         before the sort.  The arrays are only read.
 
         Raises:
-            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`, or the size is negative.
+            TypeError, ValueError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`, or the size is negative.
             hsgen.core.errors.Usage: n or size exceeds `max_n`, or the bit range is reversed or exceeds the key.
         """
         driver, words = bindings(), (ctypes.c_uint32 * WORDS)()

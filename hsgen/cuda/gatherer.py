@@ -59,7 +59,7 @@ class Gatherer:
     Each kernel is compiled at its first use.
 
     Args:
-        target, device: as of `hsgen.cuda.Sorter`.
+        target, device: as in `hsgen.cuda.Sorter`.
 
     Raises:
         hsgen.core.errors.Usage: there is no such GPU.
@@ -94,7 +94,7 @@ class Gatherer:
         not less than the number of items in `source`, nothing is written for it.
 
         Raises:
-            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; items have different sizes, or an
+            TypeError, ValueError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`; items have different sizes, or an
                 address is not a multiple of 4.
             hsgen.core.errors.Usage: the size of items is not a multiple of 4 bytes; there are 2^31 values or more in
                 `source` or `out`; there is no such target.

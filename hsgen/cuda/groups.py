@@ -25,11 +25,11 @@ class GroupBy(Runner):
     by key.  The sort is stable, so the result is the same in every call, even for sums of floats.
 
     Args:
-        key, value, target, device: as of `ReduceByKey`.
+        key, value, target, device: as in `ReduceByKey`.
         order: the order of groups, "ascending" or "descending".
 
     Raises:
-        hsgen.core.errors.Usage, hsgen.core.errors.Unavailable: as of `ReduceByKey`.
+        hsgen.core.errors.Usage, hsgen.core.errors.Unavailable: as in `ReduceByKey`.
     """
 
     _calls: GroupingCalls
@@ -63,7 +63,7 @@ class GroupBy(Runner):
         `first_indices` receives indices in the sorted array, not in `keys`.
 
         Raises:
-            TypeError, ValueError, hsgen.core.errors.Usage, hsgen.core.errors.Wrong: as of `ReduceByKey`.
+            TypeError, ValueError, hsgen.core.errors.Usage, hsgen.core.errors.Wrong: as in `ReduceByKey`.
         """
         arrays = (keys, values, groups, out, values_out, counts, first_indices)
         self._run(arrays, self._calls.integers(None, reduction), stream)
@@ -76,7 +76,7 @@ def unique(keys: Any, *, return_counts: bool = False, order: str = "ascending") 
     With `return_counts`, return a pair: the distinct keys, and for each the number of equal keys, as 32-bit integers.
 
     Raises:
-        TypeError, ValueError, hsgen.core.errors.Usage: as of `GroupBy`; an array of another library.
+        TypeError, ValueError, hsgen.core.errors.Usage: as in `GroupBy`; an array of another library.
     """
     runs = _runs(keys, lambda key, device: _group_by(key, order, device))
     return runs if return_counts else runs[0]
@@ -88,7 +88,7 @@ def run_length_encode(keys: Any) -> Any:
     A run consists of equal adjacent keys of a flat array of PyTorch or CuPy.  Lengths are 32-bit numbers.
 
     Raises:
-        TypeError, ValueError, hsgen.core.errors.Usage: as of `ReduceByKey`; an array of another library.
+        TypeError, ValueError, hsgen.core.errors.Usage: as in `ReduceByKey`; an array of another library.
     """
     return _runs(keys, _reduce)
 

@@ -20,7 +20,7 @@ class ReduceByKey(Runner):
     Keys are equal if their bits are equal.
 
     Args:
-        key, target, device: as of `hsgen.cuda.Sorter`.
+        key, target, device: as in `hsgen.cuda.Sorter`.
         value: the type of values to reduce: "u32", "i32" or "f32", or its numpy type; None for no values.
         device_count: whether calls may take the number of keys from a buffer on the device.
 
@@ -66,7 +66,7 @@ class ReduceByKey(Runner):
         call writes one element per run.  Inputs are only read.
 
         Raises:
-            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.
+            TypeError, ValueError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`.
             hsgen.core.errors.Usage: n exceeds `max_n`, or there is no such reduction.
         """
         arrays = (keys, values, count, groups, out, values_out, counts, first_indices)

@@ -26,7 +26,7 @@ class SegmentedSorter(Runner):
     """A segmented sort on one GPU; see docs/guides/segmented-sort.md.
 
     Args:
-        key, order, target, numeric, device: as of `hsgen.cuda.Sorter`.
+        key, order, target, numeric, device: as in `hsgen.cuda.Sorter`.
         value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that move with keys.
             "index" or "index64" makes an argsort: the value of a key is its original index in the whole array, of 32 or
             64 bits.
@@ -89,7 +89,7 @@ class SegmentedSorter(Runner):
         error.
 
         Raises:
-            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; offsets and segments are missing.
+            TypeError, ValueError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`; offsets and segments are missing.
             hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys cannot be split into equal rows; the
                 bit range is reversed or exceeds the key.
         """

@@ -30,7 +30,7 @@ class Sorter(Runner):
         order: "ascending" or "descending".
         target: the name of a target or a path ending in .toml; None selects the target that matches the GPU, or the
             generic target if the matching target has no such sort.
-        bit_range, device_count, run_boundaries, epilogue: as of `hsgen.opencl.Sorter`.
+        bit_range, device_count, run_boundaries, epilogue: as in `hsgen.opencl.Sorter`.
         numeric: whether floats are in the order of numpy and PyTorch instead of the total order.  All NaNs are equal
             and greater than infinity, and with values -0 equals +0.  The output has the same bits for every NaN, and
             with values for every zero.

@@ -60,7 +60,7 @@ class SplitterCounts:
         self._launch(_ROUND, -(-((1 << bits) + 1) // _THREADS), boundaries, numbers, stream)
 
     def count_ends(self, numbers: tuple[int, ...], boundaries: int, stream: int) -> None:
-        """Launch the kernel that ends a search; arguments and errors as of `count_keys`."""
+        """Launch the kernel that ends a search; arguments and errors as in `count_keys`."""
         self._launch(_ENDS, boundaries, 1, numbers, stream)
 
     def _launch(self, name: str, wide: int, high: int, numbers: tuple[int, ...], stream: int) -> None:

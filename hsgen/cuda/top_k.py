@@ -28,11 +28,11 @@ class TopK(Runner):
     Rows may differ in length, start and k: see `hsgen.runners.top_k`, `Features` for the class and `Numbers` for calls.
 
     Args:
-        key, target, device: as of `hsgen.cuda.Sorter`.
+        key, target, device: as in `hsgen.cuda.Sorter`.
         value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that are selected with
             keys.  With "index" or "index64", the value of a key is its index in its row, of 32 or 64 bits.
         order: "descending" for the greatest keys, greatest first; "ascending" for the least.
-        numeric: floats in the order of numpy and PyTorch, as of `hsgen.cuda.Sorter`.
+        numeric: floats in the order of numpy and PyTorch, as in `hsgen.cuda.Sorter`.
         features: lengths, starts, takes, row_count and value_starts, each True if calls pass these numbers in device
             memory.
 
@@ -83,7 +83,7 @@ class TopK(Runner):
         numbers: lengths, starts, takes, count and value_starts; the features of the class determine which are required.
 
         Raises:
-            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.
+            TypeError, ValueError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`.
             hsgen.core.errors.Usage: there are more than `max_n` keys, the keys cannot be split into equal rows, or k is
                 not 1 to the length of a row.
         """

@@ -28,7 +28,7 @@ def sort(a: Any, *, descending: bool = False, device: str | None = None) -> Any:
     greatest.
 
     Args:
-        device: the device of each worker that sorts chunks, as of `hsgen.sort`; "" is its default device, None numpy.
+        device: the device of each worker that sorts chunks, as in `hsgen.sort`; "" is its default device, None numpy.
 
     Raises:
         TypeError: `a` is not a Dask array or column, or no kernel sorts its elements.

@@ -32,7 +32,7 @@ class Chunks:
     Args:
         dtype: the numpy type of the keys.
         sizes: the number of keys of each chunk; the parts of the result have the same sizes.
-        device: the device of each worker, as of `hsgen.sort`; "" is its default device, None numpy.
+        device: the device of each worker, as in `hsgen.sort`; "" is its default device, None numpy.
 
     Raises:
         TypeError: no kernel sorts such keys.

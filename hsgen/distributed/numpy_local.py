@@ -19,7 +19,7 @@ _REDUCED: dict[str, Any] = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 
 
 class NumpyLocal(Local):
-    """See `Local`; `device` names the device that sorts, as of `hsgen.sort`: "" is the default, and None is numpy."""
+    """See `Local`; `device` names the device that sorts, as in `hsgen.sort`: "" is the default, and None is numpy."""
 
     def __init__(self, key: str, *, descending: bool, device: str | None = None) -> None:
         super().__init__(key, descending=descending)

@@ -190,7 +190,7 @@ def spread(
     """Return this rank's part of the keys of all ranks, merged; `locally` returns the sorted keys of this rank.
 
     lengths: the number of keys of each rank.  sizes: the size of each part.  together: whether all equal keys go to one
-    rank; the sizes are then approximate.  chunks: the number of chunks of the exchange, as of `Local.chunks`.  first:
+    rank; the sizes are then approximate.  chunks: the number of chunks of the exchange, as in `Local.chunks`.  first:
     a number to add to the only column of this rank, in the time in which the host waits for splitters.
     """
     run, out, error = Run(None), None, None

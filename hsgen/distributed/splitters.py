@@ -121,7 +121,7 @@ def cuts(
 
     least, greatest: bounds of the ordered keys of all shards.  Row s of the result has the index in shard s at which
     each part begins, and the end of the last part.  Equal keys are divided in the order of shards and of indices.
-    probes, each: as of `keys_at`.
+    probes, each: as in `keys_at`.
     """
     at, ends = places(sizes), np.array(lengths, np.int64)[:, None]
     keys = np.array(keys_at(counts, at, least, greatest, sum(lengths), probes, each), np.uint64)

@@ -29,7 +29,7 @@ class Threads:
     Args:
         size: the number of ranks.
         timeout: the greatest time in seconds that a rank waits for the others.
-        device: the device that sorts arrays, as of `hsgen.sort`; "" is the default device, None sorts with numpy.
+        device: the device that sorts arrays, as in `hsgen.sort`; "" is the default device, None sorts with numpy.
     """
 
     def __init__(self, size: int, *, timeout: float = 60.0, device: str | None = None) -> None:

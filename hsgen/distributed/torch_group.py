@@ -185,7 +185,7 @@ _KEPT = 16  # groups
 
 
 def rank_of(group: Any) -> TorchRank:
-    """Return the rank of this process in a group; errors as of `TorchRank`."""
+    """Return the rank of this process in a group; errors as in `TorchRank`."""
     if not dist.is_available() or not dist.is_initialized():
         return TorchRank(group)
     one = dist.group.WORLD if group is None else group

@@ -104,7 +104,7 @@ def _sorted_with_rows(size: int, batched: Any, x: Any, values: Any) -> tuple[Any
 
 @lru_cache(maxsize=64)
 def _selected(k: int) -> Callable[[Any], Any]:
-    """Return a function that selects the k greatest elements of the last dimension by hsgen; vmap as of `_sorted`."""
+    """Return a function that selects the k greatest elements of the last dimension by hsgen; vmap as in `_sorted`."""
 
     @jax.custom_batching.custom_vmap
     def ours(x: Any) -> tuple[Any, ...]:

@@ -148,7 +148,7 @@ _lock = RLock()
 
 
 def chosen(name: str | None = None) -> tuple[Host, type[Device]]:
-    """Return the device that a specification (as of ``--device``) names, and the class that drives it.
+    """Return the device that a specification (as in ``--device``) names, and the class that drives it.
 
     Without a specification, the device is the first NVIDIA GPU through CUDA, or else the first device of
     `hsgen.engines.selection.candidates` through OpenCL.

@@ -118,7 +118,7 @@ class ChunkCounts:
     """Counts of keys in the sorted chunks of an array, as `hsgen.distributed.splitters.Counts` defines them.
 
     keys: the keys of all chunks, viewed as unsigned numbers.  bounds: the begin of each chunk, and the end of the last.
-    kind: as of `hsgen.core.keys.Type`.  staying: the number of chunks on the device, the first ones.  on_device: a
+    kind: as in `hsgen.core.keys.Type`.  staying: the number of chunks on the device, the first ones.  on_device: a
     function that counts the keys of these chunks below probes.
     """
 

@@ -24,8 +24,8 @@ class Sorter:
     device already, use `hsgen.cuda` or `hsgen.opencl`.
 
     Args:
-        key, value, order, target: as of `hsgen.opencl.Sorter`.
-        device: a part of the device's name, as of ``--device``; None is the first NVIDIA GPU through CUDA, or else the
+        key, value, order, target: as in `hsgen.opencl.Sorter`.
+        device: a part of the device's name, as in ``--device``; None is the first NVIDIA GPU through CUDA, or else the
             best device of OpenCL.
 
     Raises:
