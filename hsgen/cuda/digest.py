@@ -67,9 +67,9 @@ class Checker(Runner):
     ) -> Digest:
         """Digest the first `n` keys (by default all) with their values; wait for the digest and return it.
 
-        With a `size` above n, the digest also covers the elements from n up to `size`, to detect a change of these
-        elements.  With 0, it covers only n elements.  Pass 0 for an argsort, because the index array has no contents
-        before the sort.  The arrays are only read.
+        With a `size` above n, the digest also covers the elements from n up to `size`.  These elements must not change,
+        and `faults` reports a change.  With the default 0, the digest covers only the first n elements.  Pass 0 for an
+        argsort, whose index array has no defined contents before the sort.  The arrays are only read.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`, or the size is negative.
@@ -85,5 +85,5 @@ class Checker(Runner):
         return read(list(words))
 
     def _before(self, call: Checked, bases: list[int], stream: int) -> None:
-        """See `Runner`."""
+        """See `Runner`; the array that receives the digest belongs to the checker."""
         bases[_REPORT] = self._report

@@ -73,7 +73,7 @@ def unique(keys: Any, *, return_counts: bool = False, order: str = "ascending") 
     """Return a new sorted array of the distinct keys of a flat array of PyTorch or CuPy; wait until their number is
     known.
 
-    With `return_counts`, return a pair: the distinct keys, and for each the number of equal keys, as 32-bit integers.
+    With `return_counts`, return two arrays: the distinct keys, and how often each occurs, as 32-bit integers.
 
     Raises:
         TypeError, ValueError, hsgen.core.errors.Usage: as in `GroupBy`; an array of another library.
@@ -94,12 +94,12 @@ def run_length_encode(keys: Any) -> Any:
 
 
 def _runs(keys: Any, reducer: Any) -> tuple[Any, Any]:
-    """Return the keys of runs and the lengths of runs, trimmed to the number of runs."""
+    """Call the reduction that `reducer` returns for a key type and a GPU; return the key and the length of each run."""
     library = library_of(keys, "keys")
     _, facts = library.view(keys)
-    n = facts.shape[0] if len(facts.shape) == 1 else 0  # the call below refuses other shapes
+    n = facts.shape[0] if len(facts.shape) == 1 else 0  # the reduction raises an error if the array is not flat
     out, counts, groups = library.empty(keys, n), library.empty(keys, n, words=True), library.empty(keys, 1, words=True)
-    device = facts.device if facts.device >= 0 else None  # the call below refuses arrays on the host
+    device = facts.device if facts.device >= 0 else None  # the reduction raises an error for an array on the host
     reducer(facts.type, device)(keys, out=out, groups=groups, counts=counts)
     count = int(groups[0])
     return out[:count], counts[:count]
@@ -107,7 +107,7 @@ def _runs(keys: Any, reducer: Any) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=16)
 def _group_by(key: Any, order: str, device: int | None) -> GroupBy:
-    """Return a grouping, built once for a type of keys and a GPU."""
+    """Return a `GroupBy` without values; the cache keeps the last 16, so that `unique` builds each once."""
     return GroupBy(key, order=order, device=device)
 
 

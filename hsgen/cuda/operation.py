@@ -1,4 +1,4 @@
-"""Operations by name on NVIDIA GPUs: build once, call many times.
+"""Operations that are selected by name, on NVIDIA GPUs: build once, call many times.
 
 >>> reverse = Operation("reverse", "u32")
 >>> reverse(keys=keys, out=reversed_keys)
@@ -14,7 +14,7 @@ from hsgen.runners.named import NamedCalls
 
 
 class Operation(Runner):
-    """An operation that has no separate class, on one GPU.
+    """An operation without a class here, such as one that you add (docs/internals/add-an-operation.md), on one GPU.
 
     Args:
         name, value: as in `hsgen.opencl.Operation`.

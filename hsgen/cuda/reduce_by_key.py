@@ -21,7 +21,7 @@ class ReduceByKey(Runner):
 
     Args:
         key, target, device: as in `hsgen.cuda.Sorter`.
-        value: the type of values to reduce: "u32", "i32" or "f32", or its numpy type; None for no values.
+        value: the type of the values: "u32", "i32" or "f32", or the numpy type of the same; None for no values.
         device_count: whether calls may take the number of keys from a buffer on the device.
 
     Raises:
@@ -62,8 +62,8 @@ class ReduceByKey(Runner):
         The call runs on `stream`, by default on the current stream of the library of `keys`.  Arguments are those of
         `hsgen.opencl.ReduceByKey`.
 
-        `groups` receives the number of runs, a 32-bit number.  The other outputs must have room for n elements; the
-        call writes one element per run.  Inputs are only read.
+        `groups` receives the number of runs, a 32-bit number.  All other outputs receive one element per run, and must
+        have room for n elements.  Inputs are only read.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`.

@@ -16,7 +16,9 @@ from hsgen.runners.named import NamedCalls
 
 
 class Operation(Runner):
-    """An operation that has no class here, such as one from a plug-in, compiled for a context of one device.
+    """An operation without a class here, compiled for a context of one device.
+
+    An example is an operation that you add to hsgen; see docs/internals/add-an-operation.md.
 
     Args:
         context, key, order, target: as in `hsgen.opencl.Sorter`.
