@@ -140,8 +140,8 @@ static struct {
 
 enum { WORK = 8, MOST_ARGUMENTS = 64, MOST_BUFFERS = 8, TABLE = 1024 };
 
-/* An argument of a kernel.  buffer: 0 if `value` is the argument, otherwise the argument is the address of this buffer of
- * the custom call (1 is the first) plus `value` bytes. */
+/* An argument of a kernel.  buffer: 0 if `value` is the argument; otherwise the argument is the address of this buffer
+ * of the custom call (1 is the first) plus `value` bytes. */
 typedef struct {
     uint64_t buffer, value;
 } argument;
