@@ -168,8 +168,8 @@ GROUPS_FROM = 1 << 24
 """The least number of int64 keys for which hsgen's `unique` is faster than torch.unique.
 
 The time of torch.unique divided by the time of hsgen, on an H100 with PyTorch 2.11, is 1.6 to 1.8 for 2^24 int64 keys,
-and 1.3 to 1.6 for the same keys with the inverse.  From 2^20 int64 keys on, the quotient is 0.8 to 1.6.  From 2^24
-int32 keys on, it is 1.0 to 1.8.  For fewer keys it is less.
+and 1.3 to 1.6 for the same keys with return_inverse.  From 2^20 int64 keys on, the quotient is 0.8 to 1.6.  From 2^24
+int32 keys on, the quotient is 1.0 to 1.8.  For fewer keys, it is less.
 """
 GROUPS_ROWS_FROM, GROUPS_WIDTH = 1 << 20, 3
 """The least number of rows, and the greatest number of keys in a row, for which hsgen finds distinct rows faster than

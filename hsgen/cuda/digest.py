@@ -67,9 +67,9 @@ class Checker(Runner):
     ) -> Digest:
         """Digest the first `n` keys (by default all) with their values; wait for the digest and return it.
 
-        With a `size` above n, the digest also covers the elements from n up to `size`.  These elements must not change,
-        and `faults` reports a change.  With the default 0, the digest covers only the first n elements.  Pass 0 for an
-        argsort, whose index array has no defined contents before the sort.  The arrays are only read.
+        With a `size` above n, the digest also covers the elements from n up to `size`, which a sort of n keys must not
+        change.  With the default 0, the digest covers only the first n elements.  Pass 0 for an argsort, whose index
+        array has no defined contents before the sort.  The arrays are only read.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`, or the size is negative.

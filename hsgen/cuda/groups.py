@@ -21,7 +21,7 @@ from hsgen.runners.group_by import GroupingCalls
 class GroupBy(Runner):
     """A reduction of groups of equal keys on one GPU; the keys of a group need not be adjacent.
 
-    A call sorts keys and values into scratch memory, then reduces the runs.  The resulting groups are therefore sorted
+    A call sorts keys and values into scratch memory, then reduces runs of equal keys.  Groups are therefore sorted
     by key.  The sort is stable, so the result is the same in every call, even for sums of floats.
 
     Args:

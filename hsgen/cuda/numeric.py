@@ -34,13 +34,13 @@ static __device__ __forceinline__ hs_key hs_numeric(hs_key key)
 def rewriting(key: str, value: str, *, selects: bool = False) -> Callable[[str], str]:
     """Return a function that changes a kernel's definitions so that the kernel works in numeric order.
 
-    The function gets and returns the text that precedes the kernel.  It raises `Wrong` if the text does not define
-    `hs_twiddle_in` as expected.
+    The function gets and returns the text that precedes the kernel.  If this text does not define `hs_twiddle_in` as
+    expected, the function raises `Wrong`.
 
     key, value: the key type and the kind of values of the kernels.
 
-    selects: whether the kernels are those of a selection.  These load keys by `hs_raw_in`, without the key transform,
-    and transform the loaded keys later.  The replacement of NaNs and zeros therefore also moves to `hs_raw_in`.
+    selects: whether the kernels are those of a selection.  A selection loads keys by `hs_raw_in`, without the key
+    transform, and may transform a loaded key later.  In a selection, `hs_raw_in` therefore replaces NaNs and zeros too.
     """
     kind = TYPES[key]
     if kind.kind < 2:

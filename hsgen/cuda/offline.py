@@ -22,7 +22,7 @@ SHARED = {
 _CONTEXT = 1
 _FIRST = 1 << 8
 _used = _FIRST
-"""The number of the next stand-in.  No real GPU and no earlier stand-in has it, because sorts are cached by number."""
+"""The number of the next stand-in.  It must be new, because caches have sorts for the numbers of earlier GPUs."""
 
 
 def gpu(arch: str) -> Host:

@@ -90,9 +90,9 @@ class Order:
     def _launches(self, n: int, value: str) -> Prepared:
         """Return the launches that sort `n` keys, without the completing launch.
 
-        The last pass of a sort by `Argsorts.widened` may do the work of the completing launch, and then says so in a
-        word of scratch memory.  For such a sort, this function stores the word's offset in `_turn`.  The completing
-        launch then runs after the sort of each row, and reads the word first.
+        The last pass of a sort by `Argsorts.widened` may itself do the work of the completing launch.  A word of
+        scratch memory tells whether it has; this function stores the word's offset in `_turn`.  The completing launch
+        then runs after the sort of each row, and reads the word first.
         """
         sorter, options = self._sorter(value), self._options(value)
         if value == "index" and isinstance(sorter, Sorter):

@@ -21,7 +21,7 @@ class ReduceByKey(Runner):
 
     Args:
         key, target, device: as in `hsgen.cuda.Sorter`.
-        value: the type of the values: "u32", "i32" or "f32", or the numpy type of the same; None for no values.
+        value: the type of the values: "u32", "i32" or "f32", or the equivalent numpy type; None for no values.
         device_count: whether calls may take the number of keys from a buffer on the device.
 
     Raises:

@@ -1,8 +1,8 @@
 """The launches that a `Selection` adds before and after a selection; their kernels are in
 ``templates/apis/cuda/python``.
 
-``bounds`` computes which keys of each row count.  ``masked`` copies rows, and replaces the keys that do not count.
-``selected`` stores the final indices and keys, and entries of a look-up table."""
+``bounds`` computes the start and the length of each row.  ``masked`` copies rows, and replaces keys beyond a row's
+length by the last key in order.  ``selected`` stores the final indices and keys, and entries of a look-up table."""
 
 from __future__ import annotations
 

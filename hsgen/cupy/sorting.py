@@ -98,9 +98,9 @@ def topk(
     selected, in the order of indices.  Elements keep their bits.  If `sorted` is False, the result has the same
     elements in an unspecified order, which is the same in every call.
 
-    numbers: arrays with an integer for each row, such as its length; see `hsgen.runners.row_numbers.RowNumbers`.  If
-    they leave fewer than k elements to select from a row, the rest of its result has the index -1 and a padding value.
-    The padding value is -inf or the least integer; if `largest` is False, it is NaN or the greatest integer.
+    numbers: arrays with an integer for each row, such as its length; see `hsgen.runners.row_numbers.RowNumbers`.  A row
+    may then have fewer than k elements to select.  The rest of its result has the index -1 and a padding value: -inf or
+    the least integer, or if `largest` is False, NaN or the greatest integer.
 
     table: a look-up table, whose entry for each selected index is a third result.  The entry is -1 for the index -1,
     and for an index that lies beyond the table.

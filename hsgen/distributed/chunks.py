@@ -109,7 +109,7 @@ class Chunks:
 
 @dataclass(frozen=True)
 class _Counts:
-    """`hsgen.distributed.splitters.Counts` of the sorted chunks, which workers count."""
+    """Implements `hsgen.distributed.splitters.Counts`: workers count the keys of their sorted chunks."""
 
     chunks: Chunks
     on_each: OnEach

@@ -96,7 +96,7 @@ def agree(comm: Communicator, error: Exception | None, words: Sequence[int] = ()
 def raise_together(comm: Communicator, error: Exception | None) -> None:
     """Raise the error of this rank, or else an error that names the first rank with an error.
 
-    All ranks call this function, if at least one has an error.
+    If any rank has an error, every rank must call this function.
 
     Raises:
         Exception: `error`, or `Wrong`.
@@ -113,8 +113,8 @@ def compare_later(
 ) -> Callable[[], Words]:
     """Start to gather the words of all ranks, and to check that `facts` are the same on all ranks.
 
-    Return a function that waits for the end of both, and returns the words of every rank.  Ranks exchange a digest of
-    their facts together with the words.  They exchange the facts themselves only if digests differ.
+    Return a function that waits for the end of both, and returns the words of every rank.  Together with the words,
+    ranks exchange a digest of their facts.  Only if digests differ, ranks exchange the facts, for the message.
 
     Raises (the returned function):
         Exception, Wrong: as `agree`.

@@ -171,7 +171,7 @@ class Local(ABC):
 
 
 class Search(ABC):
-    """One rank's share of a search for splitters: it counts the rank's keys below probes (`splitters.cuts_of_ranks`).
+    """The counts of one rank in a search for splitters (`splitters.cuts_of_ranks`): of its keys below probes.
 
     Counts are 64-bit numbers on the device of the keys.
     """
@@ -192,8 +192,8 @@ class Search(ABC):
     def ends(self, rows: Any, meanwhile: Callable[[], None]) -> NDArray[np.int64]:
         """Return two counts for each rank and boundary, shape (ranks, 2, boundaries).
 
-        The first is how many keys of the rank are less than the key at the boundary, the second how many are at most
-        that key.
+        The first count is of the rank's keys that are less than the key at the boundary.  The second is of those that
+        are less or equal.
 
         rows: the counts of all ranks in the last round.  meanwhile: a function that enqueues further work; the device
         does this work while the host waits for the counts.

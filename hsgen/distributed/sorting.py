@@ -105,9 +105,9 @@ def agreed(comm: Communicator, check: Callable[[], Shard]) -> Agreed:
 def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False) -> tuple[Agreed, Run]:
     """Return this rank's arguments, and its part of the sorted keys of all ranks.
 
-    The run has values as a column, if there are any, or if `index` global indices.  While ranks compare arguments, each
-    already sorts its shard, unless the sort would overwrite it.  If shards are small, every rank instead gathers and
-    sorts all of them, which is faster but takes more memory.
+    The run has a column with the values, if there are any, or with the global indices, if `index` is True.  While ranks
+    compare arguments, each already sorts its shard, unless the sort would overwrite it.  If shards are small, every
+    rank instead gathers and sorts all of them, which is faster but takes more memory.
     """
     pending = Pending(comm, check)
     shard, early = pending.shard, None
@@ -133,9 +133,9 @@ def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False)
 
 
 def _small(comm: Communicator, shard: Shard) -> int:
-    """Return up to how many bytes of all shards every rank gathers and sorts all of them.
+    """Return the limit in bytes: if all shards together are within it, every rank gathers and sorts all of them.
 
-    This is `Communicator.small`, or with memory="low" (`Shard.overwrite`) a quarter of it.
+    The limit is `Communicator.small`, or with memory="low" (`Shard.overwrite`) a quarter of it.
     """
     return comm.small // 4 if shard.overwrite else comm.small
 
@@ -286,8 +286,8 @@ def layout(at: Words, rank: int, unit: int, chunks: int = 1) -> list[tuple[list[
 
     The first list is what this rank sends to each rank.  The second is where it stores what each rank sends.  A
     transferred part begins at a multiple of `unit`, in the run of the sender and in the memory of the receiver.  For
-    this, the part is extended by neighbouring keys that do not belong to it.  The third list is where in the receiver's
-    memory the keys are that do belong to the part.
+    this, the part is extended by neighbouring keys that do not belong to it.  The third list has the spans, in the
+    memory of this rank, of the keys that do belong to the parts.
 
     at: the indices at which the run of each rank is cut, shape (ranks, ranks * chunks + 1).  rank: this rank.
     """

@@ -67,7 +67,8 @@ class _Range:
         low, high = self.low, self.high
         if self.narrow:
             width, count = high - low, self.upto - self.under
-            guess, spread = low + width * (at - self.under) // count, 2 * width // isqrt(count) + 1  # >= 4 deviations
+            # the probes cover at least 4 standard deviations on both sides of the guess
+            guess, spread = low + width * (at - self.under) // count, 2 * width // isqrt(count) + 1
             low, high = max(low, guess - spread), min(high, guess + spread)
         step = -(-(high - low) // number)
         return np.uint64(low) + np.arange(1, (high - low) // step + 1, dtype=np.uint64) * np.uint64(step)
@@ -79,9 +80,10 @@ class _Range:
             self.low, self.under = int(ladder[first - 1]), int(totals[first - 1])
         if first < len(ladder):
             self.high, self.upto = int(ladder[first]) - 1, int(totals[first])
-            if self.upto == at:  # exactly the keys before the boundary are below this probe: it can stand for the key
+            if self.upto == at:  # exactly `at` keys are below this probe, so the probe can be the splitter
                 self.low = self.high = int(ladder[first])
-        self.narrow = 4 * (self.upto - self.under) <= count  # otherwise, keys are uneven
+        # if more than a quarter of the keys are left in the range, they are not evenly distributed
+        self.narrow = 4 * (self.upto - self.under) <= count
 
 
 def keys_at(

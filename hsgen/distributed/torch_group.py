@@ -23,7 +23,7 @@ _ALL_GATHER: Any = getattr(dist, "all_gather_single", None) or dist.all_gather_i
 class TorchRank(Communicator):
     """The rank of this process in a group of torch.distributed; `group` None is the default group.
 
-    device: where numbers are for an exchange: the current GPU if the group uses NCCL, else the CPU.
+    device: the device through whose memory numbers are exchanged: the current GPU with NCCL, else the CPU.
 
     Raises:
         Unavailable: torch.distributed has not been initialized, or this process is not in the group.

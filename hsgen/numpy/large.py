@@ -10,9 +10,9 @@ Both phases copy every key to the device and back, with one exception.  As many 
 memory for stay there between the phases.
 
 The other sorted chunks are stored in `out`, each where it lay in the array, if `out` is memory apart from the array.
-Otherwise they are stored in a temporary array.  In `out`, part p replaces chunk p.  Before this, the pieces of chunk p
-that later parts need move to memory of later chunks whose keys earlier parts have read, or else to new memory.  The new
-memory is at most half as large as the array.
+Otherwise they are stored in a temporary array.  In `out`, part p replaces chunk p.  Later parts still need pieces of
+chunk p; before part p is stored, these pieces move.  They move to memory of later chunks whose keys earlier parts have
+read, or else to new memory.  The new memory is at most half as large as the array.
 """
 
 from __future__ import annotations
@@ -325,8 +325,8 @@ def stored_chunks(a: Any, out: Any) -> Iterator[Any]:
 def temporary(out: Any, n: int) -> Iterator[Any]:
     """Yield a temporary array of `n` elements of the type of `out`.
 
-    If `out` is a memory map, the array is a memory map of a new file next to the file of `out`, which is deleted at the
-    end.  Otherwise the array is in memory.
+    If `out` is a memory map, the array is one too, of a new file next to the file of `out`.  The new file is deleted at
+    the end.  If `out` is no memory map, the array is in memory.
 
     The disk space of both files is reserved in advance, so that a full disk causes an error instead of a crash.
 
@@ -376,7 +376,7 @@ def reserve(descriptor: int, size: int) -> None:
 
 @contextmanager
 def bar(shown: bool | Progress) -> Iterator[Progress | None]:
-    """Yield the function that reports progress: `shown`, None for False, or for True one that shows a bar on stderr."""
+    """Yield the function that reports progress: `shown`, or for True one that shows a bar on stderr, or for False None."""
     if not isinstance(shown, bool):
         yield shown
         return

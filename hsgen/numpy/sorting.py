@@ -48,7 +48,8 @@ def sort(
 
     Args:
         out: the array or memory map for the result, which may be `a`; None makes a new array.
-        memory: the greatest number of bytes of device memory that a sort uses; None is the free memory.
+        memory: the greatest number of bytes of device memory that a sort uses.  None is 15/16 of the free memory of a
+            GPU through CUDA, or half of the memory of an OpenCL device.
         progress: True to show a bar, or a function that is called with the work done and the total work.  For an array
             in chunks, these count every key twice; for several rows, they count rows.  For an array that fits the
             device, there is no call.
@@ -250,9 +251,9 @@ def topk(
     equal elements, those with the lowest indices are selected, in the order of indices.  Elements keep their bits.  If
     `sorted` is False, the result has the same elements in an unspecified order, which is the same in every call.
 
-    numbers: arrays with an integer for each row, such as its length; see `hsgen.runners.row_numbers.RowNumbers`.  If
-    they leave fewer than k elements to select from a row, the rest of its result has the index -1 and a padding value.
-    The padding value is -inf or the least integer; if `largest` is False, it is NaN or the greatest integer.
+    numbers: arrays with an integer for each row, such as its length; see `hsgen.runners.row_numbers.RowNumbers`.  A row
+    may then have fewer than k elements to select.  The rest of its result has the index -1 and a padding value: -inf or
+    the least integer, or if `largest` is False, NaN or the greatest integer.
 
     table: a look-up table, whose entry for each selected index is a third result.  The entry is -1 for the index -1,
     and for an index that lies beyond the table; in a table of unsigned integers, all its bits are 1.

@@ -69,9 +69,8 @@ class ColumnSorter(ColumnCalls):
     """A stable sort of rows by key columns, the first of which is the most significant; see docs/guides/columns.md.
 
     Adjacent columns of at most 8 bytes in total are packed into one word per row; one sort then serves the whole pack.
-    The sorts run from the last pack, which is the least significant, to the first.  The sort of the last pack is an
-    argsort.  Each further sort gathers the words of its pack in the order of the indices so far.  The sort then
-    orders these words, with the indices as values.
+    As in an LSD radix sort, the last pack, which is the least significant, is sorted first, by an argsort.  For each
+    earlier pack, its words are gathered in the current order of the rows, and sorted with the row indices as values.
 
     A sorter keeps temporary memory between calls: at most 20 bytes per row, and the scratch memory of the sorts.  Calls
     in place also need a copy of the largest array.  Calls wait for each other on the device, even on different queues.

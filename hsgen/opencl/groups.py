@@ -26,7 +26,7 @@ from hsgen.system import toolchain
 class GroupBy(Runner):
     """A reduction of groups of equal keys, which need not be adjacent, compiled for a context of one device.
 
-    A call sorts keys and values into scratch memory, then reduces the runs.  The resulting groups are therefore sorted
+    A call sorts keys and values into scratch memory, then reduces runs of equal keys.  Groups are therefore sorted
     by key.  The sort is stable, so the result is the same in every call, even for sums of floats.  Scratch memory is
     kept as in a `hsgen.opencl.sorter.Sorter`.
 

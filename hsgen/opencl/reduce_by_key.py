@@ -23,7 +23,7 @@ class ReduceByKey(Runner):
 
     Args:
         context, key, target: as in `hsgen.opencl.Sorter`.
-        value: the type of the values: "u32", "i32" or "f32", or the numpy type of the same.  4 and "v4" mean "u32".
+        value: the type of the values: "u32", "i32" or "f32", or the equivalent numpy type.  4 and "v4" mean "u32".
             None for no values.
         device_count: whether calls may take the number of keys from a buffer on the device.
 
@@ -69,7 +69,7 @@ class ReduceByKey(Runner):
         `groups` receives the number of runs as uint32 or int32.  All other outputs receive one element per run, and
         must have room for n elements.  `out` receives the key of the run, and `values_out` its reduced values:
         `reduction` is "sum", "min" or "max".  `counts` receives the length of the run, and `first_indices` the index of
-        its first key.  These two have elements of uint32 or int32, and may be omitted.  With `count`, a uint32 or int32
+        its first key.  Both have elements of uint32 or int32, and may be omitted.  With `count`, a uint32 or int32
         on the device, only the first min(count, n) keys are reduced.  All buffers are `pyopencl.array.Array` or
         `pyopencl.Buffer` objects.  Inputs are only read.
 

@@ -29,8 +29,8 @@ def repeatable(queue: Any, arrays: Sequence[Any]) -> bool:
 class Repeat:
     """A checked call with its launches, so that a repetition with the same queue, arrays and numbers needs no checks.
 
-    A `Repeat` has weak references to the arrays, and does not keep them alive.  If an array since has a new buffer,
-    offset, shape or element type, or a new event of another queue, the next call is checked in full.
+    A `Repeat` has weak references to the arrays, and does not keep them alive.  The next call is checked in full if an
+    array has another buffer, offset, shape or element type than before, or a new event of another queue.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Repeat:
         return {role: arrays[i].base_data for role, i in self._roles}
 
     def fits(self, queue: Any, arrays: Sequence[Any], numbers: tuple[Any, ...]) -> bool:
-        """Return True if a call equals the stored call, and its queue runs it after all earlier uses of its arrays."""
+        """Return True if a call equals the stored call, and the queue runs it after all earlier uses of the arrays."""
         if queue is not self._queue or numbers != self._numbers:
             return False
         if [x is not None for x in arrays] != self._given:
