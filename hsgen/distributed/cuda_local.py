@@ -268,7 +268,7 @@ class CudaLocal(Local):
     def chunks(self, sizes: Sequence[int], item: int) -> int:
         """See `Local`; there are several chunks only if each key is merged an even number of times.
 
-        Merges alternate between two regions of memory, so each chunk then ends in the region in which it arrived.
+        Merges go from `run` to spare arrays and back, so the merged chunk then ends in `run`, where it arrived.
         """
         levels = (len(sizes) - 1).bit_length()
         even = levels % 2 == 0 and 2 < len(sizes) <= MERGED

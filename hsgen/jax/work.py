@@ -75,7 +75,7 @@ class Work:
     def narrow(self) -> bool:
         """True if a sort returns 32-bit indices: it sorts a single row, and does not return keys that are floats.
 
-        All other sorts end with the completing launch (`hsgen.cuda.finish`), which writes 64-bit indices.
+        All other sorts are those of `hsgen.cuda.order`, whose indices have 64 bits.
         """
         key = NAMES[self.key]
         plain = self.indices and not self.take and not self.value and not (self.keys and TYPES[key].kind == 2)

@@ -376,7 +376,7 @@ def reserve(descriptor: int, size: int) -> None:
 
 @contextmanager
 def bar(shown: bool | Progress) -> Iterator[Progress | None]:
-    """Yield the function that reports progress: `shown`, or for True one that shows a bar on stderr, or for False None."""
+    """Yield the function that reports progress: `shown`, for True one that shows a bar on stderr, for False None."""
     if not isinstance(shown, bool):
         yield shown
         return

@@ -26,7 +26,7 @@ _SIGNED = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _MOST = (1 << 30) - 1
 """The greatest number of elements in a call of `GroupBy`, `ReduceByKey` or `ColumnSorter`."""
 COLUMNS = 16
-"""The greatest number of elements in a slice that `distinct_slices` serves: each is a key column of the sort."""
+"""The greatest number of elements in a slice that `distinct_slices` serves; each is a key column."""
 
 
 def distinct(x: torch.Tensor, inverse: bool, counts: bool) -> Triple | None:
@@ -77,7 +77,7 @@ def distinct_slices(x: torch.Tensor, dim: int, inverse: bool, counts: bool) -> T
 
 
 def _bits(x: torch.Tensor) -> torch.Tensor:
-    """Return a view of integers or bools as signed integers: old versions of PyTorch lack operators for unsigned."""
+    """Return a view of integers or bools as signed integers: old versions of PyTorch lack unsigned operators."""
     return x.view(_SIGNED[x.element_size()])
 
 

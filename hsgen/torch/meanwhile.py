@@ -35,7 +35,8 @@ def argsorted_rows(x: torch.Tensor, dim: int, descending: bool) -> torch.Tensor:
 def first_of_rows(x: torch.Tensor, k: int, dim: int, largest: bool) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the first k elements of each sorted row, and their indices, as contiguous tensors.
 
-    torch.topk is no substitute: of equal elements it may select any, hsgen those of the lowest indices.
+    torch.topk is no substitute, because it may select any of several equal elements.  hsgen selects those of the lowest
+    indices.
     """
     if not x.dim():
         return x.clone(), torch.zeros((), dtype=torch.int64, device=x.device)

@@ -232,8 +232,8 @@ def launch(
 ) -> None:
     """Run a prepared sort or selection on the current stream of its GPU, with scratch memory of PyTorch's allocator.
 
-    numbers: for a selection, tensors by the names of `Selection.run`'s `numbers`, whose addresses are passed.
-    sizes: further `numbers` of `Selection.run` that are no tensors.
+    numbers: for a selection, the tensors whose addresses `Selection.run` gets as its argument `numbers`, by name.
+    sizes: numbers that `Selection.run` gets in the same argument as they are.
     """
     number = ready.gpu.number
     stream = _raw(number) if _raw else torch.cuda.current_stream(number).cuda_stream

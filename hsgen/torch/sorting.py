@@ -74,8 +74,9 @@ def unique(
 ) -> Any:
     """Return the distinct elements, or slices along a dimension, as torch.unique does.
 
-    Elements are always in ascending order, regardless of `sorted`.  The result is a tensor.  If indices or counts are
-    requested, it is a tuple of this tensor and theirs.  The host waits once, for the number of distinct elements.
+    Elements are always in ascending order, regardless of `sorted`.  With `return_inverse` or `return_counts`, the
+    result is a tuple: the distinct elements, then the inverse indices and the counts, as requested.  The host waits
+    once, for the number of distinct elements.
     """
     ours = None
     if _plain(input) and input.is_cuda:
