@@ -74,13 +74,11 @@ class ColumnSorter(ColumnCalls):
 
         The call runs on `stream`, by default on the current stream of the library of the first column.
 
-        `keys` has an array for each column.  A `Field` in place of an array is a column inside of records.  `values`
-        are any number of arrays whose items move with their rows.  The item of row i is values[j][i]: an element, or a
-        slice of an array with more dimensions.
-
-        Without `out` and `values_out`, the sort is in place.  `index_out`, an array of 32-bit numbers, receives the
-        original index of each row.  With `index_out` and without `out`, keys are only read.  A `Field` is always only
-        read; to sort its records, pass them as values too.
+        `keys` has an array for each column, or a `Field` for a column inside of records.  `values` are any number of
+        arrays whose items move with their rows.  The item of row i is values[j][i], which may be a slice.  Without
+        `out` and `values_out`, the sort is in place.  `index_out`, an array of 32-bit numbers, receives the original
+        index of each row.  With `index_out` and without `out`, keys are only read.  A `Field` is always only read; to
+        sort its records, pass them as values too.
 
         Raises:
             TypeError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`.

@@ -42,10 +42,9 @@ def sort(
 ) -> Any:
     """Sort the keys of all ranks together; return this rank's part of the sorted keys.
 
-    Every rank of the group calls this function with its shard, a tensor or array of one dimension, which may be empty.
-    Rank 0 gets the first keys, rank 1 the next keys, and so on.  By default, lengths of parts differ by at most one
-    key.  The sort is stable across ranks.  NaNs are equal and greatest, and -0 equals 0.  All NaNs get the same bits;
-    with values or indices, so do both zeros.
+    Every rank passes its shard, a tensor or array of one dimension, which may be empty.  Rank 0 gets the first keys,
+    rank 1 the next keys, and so on.  By default, the lengths of parts differ by at most 1.  The sort is stable across
+    ranks.  NaNs are equal and greatest; all get the same bits.  -0 equals 0; with values or indices, both become 0.
 
     Args:
         keys: a tensor of PyTorch on a GPU or the CPU, or with a rank of `Threads` an array of numpy.

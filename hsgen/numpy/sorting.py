@@ -254,7 +254,6 @@ def topk(
     numbers: arrays with an integer for each row, such as its length; see `hsgen.runners.row_numbers.RowNumbers`.  A row
     may then have fewer than k elements to select.  The rest of its result has the index -1 and a padding value: -inf or
     the least integer, or if `largest` is False, NaN or the greatest integer.
-
     table: a look-up table, whose entry for each selected index is a third result.  The entry is -1 for the index -1,
     and for an index that lies beyond the table; in a table of unsigned integers, all its bits are 1.
 

@@ -116,7 +116,6 @@ class ColumnSorter(ColumnCalls):
         `keys` has a pyopencl array for each column.  A `Field` in place of an array is a column inside of records.
         `values` are any number of arrays whose items move with their rows.  The item of row i is values[j][i]: an
         element, or a slice of an array with more dimensions.
-
         `out` has an array for each column, and `values_out` an array for each of `values`; without both, the sort is in
         place.  `index_out`, an array of uint32 or int32, receives the original index of each row.  With `index_out` and
         without `out`, keys are only read.  A `Field` is always only read; to sort its records, pass them as values too.

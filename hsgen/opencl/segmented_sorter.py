@@ -80,7 +80,6 @@ class SegmentedSorter(Runner):
         the keys are `segments` rows of equal length.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer`
         objects.  Without `out` and `values_out` the sort is in place; otherwise keys and values outside all segments
         are copied.
-
         With `ends`, segment s is keys[offsets[s]:ends[s]].  Then `offsets` and `ends` have `segments` numbers each, no
         segment may overlap the segment before it, and nothing outside segments is written.  With `count`, a uint32 or
         int32 on the device, only the first `count` segments or rows are sorted.  Keys are sorted by the bits from

@@ -98,7 +98,6 @@ class Sorter(Runner):
         `values_out`; with `discard_keys` it does not write keys.  Keys are sorted by the bits from `begin_bit` up to
         but excluding `end_bit` (None: all higher bits).  With `count`, a uint32 or int32 on the device, min(count, n)
         keys are sorted.  Elements from n on are not written.
-
         `report` receives at most n + 1 32-bit words: the number of runs, then the index at which each run starts.  A
         run is a longest sequence of sorted keys that agree in their bits from `shift` up.  With an epilogue, `report`
         is what the epilogue writes, and `shift` is a number for the epilogue.
